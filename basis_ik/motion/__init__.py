@@ -1,0 +1,1 @@
+"""From a solution to safe commands: limits, checks, and simulated joints."""

@@ -1,0 +1,1 @@
+"""Inverse kinematics: points-at, FABRIK, and poses on real joints."""

@@ -1,0 +1,1 @@
+"""Bases, transform nodes, and trees of them."""
