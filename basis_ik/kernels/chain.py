@@ -1,0 +1,172 @@
+"""Forward kinematics and Jacobian of a serial chain.
+
+A chain is a row of m moving joints between a root link and a tip link. Fixed joints are folded into
+their neighbours and every joint axis is turned to local +z, so one joint is one constant transform
+followed by one turn about z or one slide along z. Lengths in [m], angles in [rad].
+
+Frames are (3, 4) arrays: a rotation (3, 3) and a translation (3,) side by side.
+"""
+
+from __future__ import annotations
+
+from math import cos, sin
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.kernels.jit import jit
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class ChainArrays(NamedTuple):
+    """The one numeric form of a serial chain: m moving joints driven by n variables.
+
+    All arrays are C-contiguous and, when they come from `basis_ik.model.chain.Chain`, read-only:
+    numba compiles read-only and writable arrays apart, so kernels see one kind only.
+    """
+
+    origins: FloatArray
+    """(m, 3, 4) from the previous joint's moved frame (joint 0: the root link) to this joint's."""
+    prismatic: IntArray
+    """(m,) 1 when the joint slides along its z, 0 when it turns about its z."""
+    variables: IntArray
+    """(m,) index into q; mimic joints share a variable."""
+    multipliers: FloatArray
+    """(m,) joint value = multipliers * q[variables] + offsets."""
+    offsets: FloatArray
+    """(m,) in [rad] or [m]."""
+    tip: FloatArray
+    """(3, 4) from the last joint's moved frame to the tip link."""
+    lower: FloatArray
+    """(n,) lower limits of the variables, those of mimic joints folded in; -inf if continuous."""
+    upper: FloatArray
+    """(n,) upper limits; +inf if continuous."""
+    continuous: IntArray
+    """(n,) 1 when a full turn of the variable brings every joint it drives back to its place."""
+
+
+@jit
+def _multiply(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
+    """Write a @ b, all (3, 4); `out` may be `a`."""
+    for r in range(3):
+        x, y, z, t = a[r, 0], a[r, 1], a[r, 2], a[r, 3]
+        for c in range(3):
+            out[r, c] = x * b[0, c] + y * b[1, c] + z * b[2, c]
+        out[r, 3] = x * b[0, 3] + y * b[1, 3] + z * b[2, 3] + t
+
+
+@jit
+def _advance(
+    before: FloatArray, origin: FloatArray, slides: int, value: float, out: FloatArray
+) -> None:
+    """Write before @ origin @ (turn about z, or slide along z, by value); `out` may be `before`."""
+    c, s, slide = 1.0, 0.0, value
+    if slides == 0:
+        c, s, slide = cos(value), sin(value), 0.0
+    for r in range(3):
+        a, b, d, t = before[r, 0], before[r, 1], before[r, 2], before[r, 3]
+        x = a * origin[0, 0] + b * origin[1, 0] + d * origin[2, 0]
+        y = a * origin[0, 1] + b * origin[1, 1] + d * origin[2, 1]
+        z = a * origin[0, 2] + b * origin[1, 2] + d * origin[2, 2]
+        p = a * origin[0, 3] + b * origin[1, 3] + d * origin[2, 3] + t
+        out[r, 0] = c * x + s * y
+        out[r, 1] = c * y - s * x
+        out[r, 2] = z
+        out[r, 3] = p + slide * z
+
+
+@jit
+def _identity(out: FloatArray) -> None:
+    for r in range(3):
+        for c in range(4):
+            out[r, c] = 1.0 if r == c else 0.0
+
+
+@jit
+def joint_value(chain: ChainArrays, q: FloatArray, joint: int) -> float:
+    """Return the value of one of the m joints, mimic relation applied, in [rad] or [m]."""
+    return chain.multipliers[joint] * q[chain.variables[joint]] + chain.offsets[joint]  # type: ignore[no-any-return]
+
+
+@jit
+def forward(chain: ChainArrays, q: FloatArray, tip: FloatArray) -> None:
+    """Write root_T_tip (3, 4) at variables q (n,)."""
+    _identity(tip)
+    for i in range(chain.origins.shape[0]):
+        _advance(tip, chain.origins[i], chain.prismatic[i], joint_value(chain, q, i), tip)
+    _multiply(tip, chain.tip, tip)
+
+
+@jit
+def forward_frames(chain: ChainArrays, q: FloatArray, frames: FloatArray, tip: FloatArray) -> None:
+    """Write the moved frame of every joint, (m, 3, 4), and root_T_tip (3, 4), all in the root frame.
+
+    Column 2 of a frame is the joint's axis. Its column 3 lies on the axis of a turning joint.
+    """
+    _identity(tip)
+    for i in range(chain.origins.shape[0]):
+        before = frames[i - 1] if i > 0 else tip
+        _advance(before, chain.origins[i], chain.prismatic[i], joint_value(chain, q, i), frames[i])
+    last = chain.origins.shape[0] - 1
+    _multiply(frames[last] if last >= 0 else tip, chain.tip, tip)
+
+
+@jit
+def jacobian_at(
+    chain: ChainArrays, frames: FloatArray, point: FloatArray, jacobian: FloatArray
+) -> None:
+    """Write the geometric Jacobian (6, n) of a point (3,) fixed to the tip, in the root frame.
+
+    Rows 0-2 are linear [m], rows 3-5 angular [rad], per unit of each variable. `frames` is what
+    `forward_frames` wrote; columns of joints that share a variable add up.
+    """
+    jacobian[:, :] = 0.0
+    for i in range(chain.origins.shape[0]):
+        k = chain.variables[i]
+        g = chain.multipliers[i]
+        x, y, z = g * frames[i, 0, 2], g * frames[i, 1, 2], g * frames[i, 2, 2]
+        if chain.prismatic[i] != 0:
+            jacobian[0, k] += x
+            jacobian[1, k] += y
+            jacobian[2, k] += z
+            continue
+        a = point[0] - frames[i, 0, 3]
+        b = point[1] - frames[i, 1, 3]
+        c = point[2] - frames[i, 2, 3]
+        jacobian[0, k] += y * c - z * b
+        jacobian[1, k] += z * a - x * c
+        jacobian[2, k] += x * b - y * a
+        jacobian[3, k] += x
+        jacobian[4, k] += y
+        jacobian[5, k] += z
+
+
+@jit
+def forward_and_jacobian(
+    chain: ChainArrays, q: FloatArray, frames: FloatArray, tip: FloatArray, jacobian: FloatArray
+) -> None:
+    """Write joint frames (m, 3, 4), root_T_tip (3, 4) and the tip's Jacobian (6, n) at q (n,)."""
+    forward_frames(chain, q, frames, tip)
+    jacobian_at(chain, frames, tip[:, 3], jacobian)
+
+
+@jit
+def link_frames(
+    frames: FloatArray, joints: IntArray, constants: FloatArray, out: FloatArray
+) -> None:
+    """Write root_T_link (k, 3, 4) for k links that are fixed to joints' moved frames.
+
+    Args:
+        frames: (m, 3, 4) as written by `forward_frames`.
+        joints: (k,) the joint each link is fixed to, -1 for the root link.
+        constants: (k, 3, 4) from that joint's moved frame (or the root link) to the link.
+        out: (k, 3, 4).
+    """
+    for i in range(joints.shape[0]):
+        if joints[i] < 0:
+            out[i] = constants[i]
+        else:
+            _multiply(frames[joints[i]], constants[i], out[i])
