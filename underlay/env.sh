@@ -1,0 +1,23 @@
+# To be sourced (bash): an environment in which `ros2`, `colcon`, `python` and `pytest` find ROS 2, the underlay
+# and basis_ik. Nothing that runs in it writes outside the repository folder.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+. "$root/underlay/paths.sh"
+
+export VIRTUAL_ENV=$venv
+case ":$PATH:" in *":$venv/bin:"*) ;; *) export PATH="$venv/bin:$PATH" ;; esac
+export PYTHONNOUSERSITE=1
+export ROS_HOME=$setup/ros ROS_LOG_DIR=$setup/ros/log COLCON_HOME=$setup/colcon NUMBA_CACHE_DIR=$setup/cache/numba
+# Programs started here talk to this machine only, unless told otherwise.
+export ROS_AUTOMATIC_DISCOVERY_RANGE=${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}
+
+if [ "$mode" = underlay ] && [ -z "${BASIS_IK_UNDERLAY:-}" ]; then
+  export BASIS_IK_UNDERLAY=$distro ROS_DISTRO=$distro ROS_VERSION=2 ROS_PYTHON_VERSION=3
+  export AMENT_PREFIX_PATH=$venv CMAKE_PREFIX_PATH=$venv
+  # The wheels' libraries; naming them here spares every process the wheels' own re-execution.
+  LD_LIBRARY_PATH=$(printf '%s:' "$venv"/lib/python3*/site-packages/ros_*.libs)$venv/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export LD_LIBRARY_PATH _ROS_WHEELS_BOOTSTRAP_COMPLETE=1
+fi
+for prefix in underlay package; do
+  if [ -f "$setup/$prefix/install/local_setup.bash" ]; then . "$setup/$prefix/install/local_setup.bash"; fi
+done
+unset root mode distro name setup venv prefix

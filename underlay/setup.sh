@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# Makes this folder runnable: a Python environment, the underlay, and the package itself, all below .setup/.
+# Every step leaves a stamp of what it was made from; a step whose stamp still fits is passed over, so an
+# interrupted run goes on where it stopped and a finished one costs a fraction of a second.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+cd "$root"
+. underlay/paths.sh
+
+fail() {
+  printf '\nbasis_ik set-up: %s\n' "$1" >&2
+  exit 1
+}
+
+say() { printf '[set-up] %s\n' "$*"; }
+
+# stamped NAME KEY: does the step NAME still stand for KEY?   stamp NAME KEY: it does now.
+stamped() { [ "$(cat "$setup/stamps/$1" 2>/dev/null)" = "$2" ]; }
+stamp() { printf '%s' "$2" >"$setup/stamps/$1"; }
+digest() { sha256sum | cut -c1-32; }
+
+check_machine() {
+  case "$root" in
+    *[[:space:]]*) fail "the path '$root' contains white space, which colcon's scripts cannot bear. Move the folder." ;;
+  esac
+  command -v python3 >/dev/null || fail "python3 is missing. Get it:  sudo apt install python3 python3-venv python3-dev"
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+    fail "Python 3.10 or newer is needed; this one is $(python3 -V 2>&1)."
+  [ "$mode" = system ] && return
+  [ "$(uname -sm)" = "Linux x86_64" ] ||
+    fail "ROS 2 from PyPI exists for Linux x86_64 only, and this is $(uname -sm). Install ROS 2 and source it; it is then used instead."
+  case "$distro" in
+    jazzy | kilted) ;;
+    *) fail "DISTRO=$distro is unknown. Choose jazzy or kilted." ;;
+  esac
+  local missing=()
+  command -v c++ >/dev/null || command -v g++ >/dev/null || missing+=("g++ (a C++ compiler)")
+  python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=("python3-venv")
+  [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] ||
+    missing+=("python3-dev (Python.h)")
+  if [ ${#missing[@]} -gt 0 ]; then
+    local names="" item
+    for item in "${missing[@]}"; do names+=" ${item%% *}"; done
+    fail "missing: $(printf '%s, ' "${missing[@]}" | sed 's/, $//').  Get it:  sudo apt install$names"
+  fi
+}
+
+python_environment() {
+  local key
+  if [ "$mode" = system ]; then
+    key=$({ python3 -V; cat underlay/requirements/tools.txt; } | digest)
+    stamped python "$key" && return
+    say "Python tools for the tests, beside the sourced ROS 2 $ROS_DISTRO"
+    python3 -m venv --system-site-packages "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r underlay/requirements/tools.txt
+  else
+    key=$({ python3 -VV; cat underlay/requirements/*.txt; } | digest)
+    stamped python "$key" && return
+    say "1/3 Python environment with ROS 2 $distro from PyPI (about 100 MB to fetch)"
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    PIP_CACHE_DIR="$setup/cache/pip" "$venv/bin/pip" install --disable-pip-version-check --progress-bar off \
+      -r underlay/requirements/tools.txt -r underlay/requirements/common.txt -r "underlay/requirements/$distro.txt" \
+      >"$setup/pip.log" 2>&1 & progress $! "$setup/pip.log" ||
+      { tail -n 15 "$setup/pip.log" >&2; fail "pip could not install the requirements; its output is in .setup/$name/pip.log. Run the same command again to go on."; }
+    retarget_exports
+  fi
+  stamp python "$key"
+}
+
+# The wheels' exported CMake targets name the Python of the machine that built them.
+retarget_exports() {
+  "$venv/bin/python" - "$venv/share" <<'PYTHON'
+import pathlib, re, sys, sysconfig
+import numpy
+python = sysconfig.get_path("include")
+for path in pathlib.Path(sys.argv[1]).glob("*/cmake/*__rosidl_generator_pyExport.cmake"):
+    text = path.read_text()
+    text = re.sub(r'/opt/python/[^;"]*/numpy/_?core/include', numpy.get_include(), text)
+    path.write_text(re.sub(r'/opt/python/[^;"]*/include/python3\.\d+t?', python, text))
+PYTHON
+}
+
+# progress PID LOG: a line now and then while PID runs; its exit status.
+progress() {
+  local start=$SECONDS
+  while kill -0 "$1" 2>/dev/null; do
+    sleep 1
+    if [ $(((SECONDS - start) % 15)) = 0 ]; then
+      say "    ... $((SECONDS - start)) s: $(tail -n 1 "$2" 2>/dev/null | cut -c1-90)"
+    fi
+  done
+  wait "$1"
+}
+
+build() { # build PREFIX ARGUMENTS...: colcon, with its own folders below .setup
+  local prefix=$1
+  shift
+  COLCON_HOME="$setup/colcon" colcon --log-base "$prefix/log" build --symlink-install --merge-install \
+    --build-base "$prefix/build" --install-base "$prefix/install" "$@"
+}
+
+underlay_packages() {
+  [ "$mode" = system ] && return
+  local key
+  key=$({ cat "$setup/stamps/python"
+    find underlay -type f ! -name '*.py' ! -name '*.md' ! -name '*.sh' ! -path '*/test/*' ! -path '*/__pycache__/*' ! -path '*.egg-info/*' -print -exec cat {} +
+    find underlay -name setup.py -exec cat {} +; } | sort | digest)
+  stamped underlay "$key" && return
+  say "2/3 underlay: the ROS 2 packages that PyPI lacks (messages are compiled: 2 to 4 minutes the first time)"
+  (
+    . underlay/env.sh
+    export AMENT_PREFIX_PATH="$venv" CMAKE_PREFIX_PATH="$venv" CMAKE_GENERATOR=Ninja
+    build "$setup/underlay" --base-paths underlay --executor sequential \
+      --event-handlers console_direct- console_start_end+ console_cohesion- \
+      --cmake-args -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release -Wno-dev \
+      -DPython3_EXECUTABLE="$venv/bin/python" -DPython3_FIND_VIRTUALENV=ONLY
+  ) || fail "the underlay did not build. Its log is below .setup/$name/underlay/log/latest_build. Run the same command again to go on."
+  stamp underlay "$key"
+}
+
+package() {
+  local key
+  key=$({ cat "$setup/stamps/python" setup.py setup.cfg package.xml; ls launch config config/* rviz urdf; } | digest)
+  stamped package "$key" && return
+  say "3/3 basis_ik"
+  (
+    . underlay/env.sh
+    build "$setup/package" --base-paths . --packages-select basis_ik --event-handlers console_direct-
+  ) || fail "basis_ik did not build. Its log is below .setup/$name/package/log/latest_build."
+  stamp package "$key"
+}
+
+check_system_ros() { # a sourced installation has what package.xml names
+  [ "$mode" = system ] || return 0
+  local absent
+  absent=$(python3 - <<'PYTHON'
+import importlib.util
+names = ("rclpy tf2_ros tf2_geometry_msgs control_msgs moveit_msgs launch_ros launch_testing numba transforms3d "
+         "urdf_parser_py xacro").split()
+print(" ".join(n for n in names if importlib.util.find_spec(n) is None))
+PYTHON
+)
+  [ -z "$absent" ] || fail "the sourced ROS 2 $ROS_DISTRO lacks: $absent.  Get them:  rosdep install --from-paths . --ignore-src -y"
+}
+
+check_machine
+mkdir -p "$setup/stamps"
+touch "$root/.setup/COLCON_IGNORE"
+# Two calls at once would build into each other.
+exec 9>"$setup/lock"
+flock -n 9 || { say "another set-up of this folder is running; waiting for it"; flock 9; }
+[ "$mode" = system ] && say "using the sourced ROS 2 $ROS_DISTRO"
+check_system_ros
+started=$SECONDS
+python_environment
+underlay_packages
+package
+[ $((SECONDS - started)) -lt 5 ] || say "done in $((SECONDS - started)) s; 'make clean' removes all of it"
