@@ -64,13 +64,15 @@ python_environment() {
       -r underlay/requirements/tools.txt -r underlay/requirements/common.txt -r "underlay/requirements/$distro.txt" \
       >"$setup/pip.log" 2>&1 & progress $! "$setup/pip.log" ||
       { tail -n 15 "$setup/pip.log" >&2; fail "pip could not install the requirements; its output is in .setup/$name/pip.log. Run the same command again to go on."; }
-    retarget_exports
+    complete_prefix
   fi
   stamp python "$key"
 }
 
-# The wheels' exported CMake targets name the Python of the machine that built them.
-retarget_exports() {
+# The venv serves as an ament prefix. Colcon wants a local_setup file in one, and the wheels' exported CMake
+# targets name the Python of the machine that built them.
+complete_prefix() {
+  touch "$venv/local_setup.sh" "$venv/local_setup.bash"
   "$venv/bin/python" - "$venv/share" <<'PYTHON'
 import pathlib, re, sys, sysconfig
 import numpy
