@@ -1,0 +1,143 @@
+"""The door of the transform layer: what comes in is finite, float64, C-contiguous, of its shape."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import BasisIkError
+from basis_ik.kernels.rigid import FloatArray
+
+
+class TransformError(BasisIkError):
+    """Base class of what the transform layer refuses."""
+
+
+class ShapeError(TransformError):
+    """An array has the wrong shape, or is no array of real numbers at all."""
+
+    def __init__(self, name: str, expected: str, actual: object) -> None:
+        super().__init__(f"{name} must be real numbers of shape {expected}, got {actual}")
+        self.name = name
+        self.expected = expected
+        self.actual = actual
+
+
+class NotFiniteError(TransformError):
+    """A number is NaN or infinite."""
+
+    def __init__(self, name: str, value: object) -> None:
+        super().__init__(f"{name} must be finite, got {value}")
+        self.name = name
+        self.value = value
+
+
+class NotARotationError(TransformError):
+    """A 3×3 matrix is not orthonormal, or reflects."""
+
+    def __init__(self, deviation: float, determinant: float) -> None:
+        remedy = "reflects or collapses" if not determinant > 0.0 else "is not orthonormal"
+        super().__init__(
+            f"rotation matrix {remedy}: max |RᵀR − I| = {deviation:.3g}, det R = {determinant:.6g}"
+        )
+        self.deviation = deviation
+        self.determinant = determinant
+
+
+class NotHomogeneousError(TransformError):
+    """The last row of a 4×4 matrix is not (0, 0, 0, 1)."""
+
+    def __init__(self, row: FloatArray) -> None:
+        super().__init__(f"last row of a transform must be 0 0 0 1, got {row}")
+        self.row = row
+
+
+class QuaternionError(TransformError):
+    """A quaternion is not of unit length."""
+
+    def __init__(self, norm: float) -> None:
+        super().__init__(f"quaternion must have length 1, got {norm:.6g}")
+        self.norm = norm
+
+
+class ZeroLengthError(TransformError):
+    """A direction has no length."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} must have a length above zero")
+        self.name = name
+
+
+def real_array(name: str, value: npt.ArrayLike) -> FloatArray:
+    """Copy a value into a fresh C-contiguous float64 array.
+
+    Args:
+        name: What to call it in an error.
+        value: Numbers, of any shape.
+
+    Returns:
+        The copy, writable.
+
+    Raises:
+        ShapeError: It is no array of real numbers.
+    """
+    try:
+        return np.array(value, np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ShapeError(name, "(...)", type(value).__name__) from None
+
+
+def finite_array(name: str, value: npt.ArrayLike, *shape: int) -> FloatArray:
+    """Copy a value into a fresh C-contiguous float64 array of a given shape, all finite.
+
+    Args:
+        name: What to call it in an error.
+        value: Numbers.
+        *shape: The shape that it must have.
+
+    Returns:
+        The copy, writable.
+
+    Raises:
+        ShapeError: It has another shape, or is no array of real numbers.
+        NotFiniteError: An element is NaN or infinite.
+    """
+    array = real_array(name, value)
+    if array.shape != shape:
+        raise ShapeError(name, str(shape), array.shape)
+    if not np.isfinite(array).all():
+        raise NotFiniteError(name, array.tolist())
+    return array
+
+
+def unit_vector(name: str, value: npt.ArrayLike) -> FloatArray:
+    """Copy a direction and give it length 1.
+
+    Args:
+        name: What to call it in an error.
+        value: Direction, shape (3,), of any finite length above zero.
+
+    Returns:
+        The unit vector, shape (3,), writable.
+
+    Raises:
+        ShapeError: It has another shape.
+        NotFiniteError: An element is NaN or infinite.
+        ZeroLengthError: It has no length.
+    """
+    vector = finite_array(name, value, 3)
+    largest = float(np.abs(vector).max())
+    if largest == 0.0:
+        raise ZeroLengthError(name)
+    vector /= largest  # so that neither 1e200 nor 1e-200 leaves the range when squared
+    vector /= math.sqrt(float(vector.dot(vector)))
+    return vector
+
+
+def read_only(array: FloatArray) -> FloatArray:
+    """Return a view of an array that cannot be written through."""
+    view = array.view()
+    view.setflags(write=False)
+    return view

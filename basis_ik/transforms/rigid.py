@@ -1,0 +1,281 @@
+"""Changes of basis without scale: the rigid transforms, SE(3)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.kernels import rigid as kernels
+from basis_ik.kernels.rigid import FloatArray
+from basis_ik.transforms.checks import (
+    NotARotationError,
+    NotFiniteError,
+    NotHomogeneousError,
+    ShapeError,
+    finite_array,
+    read_only,
+    real_array,
+    unit_vector,
+)
+from basis_ik.transforms.quaternion import matrix_from_xyzw, xyzw_from_matrix
+
+ROTATION_TOLERANCE = 1e-6
+"""Largest |RᵀR − I| that is taken for a rotation and re-orthonormalised; beyond it is refused."""
+
+_EXACT = 1e-12  # a rotation this close to orthonormal is kept bit for bit
+_IDENTITY = np.eye(4)
+
+
+class RigidTransform:
+    """A change of basis: origin and orientation of a child basis, seen from its parent basis.
+
+    Frozen. Name it `parent_T_child`: it maps child coordinates to parent coordinates, and in a
+    product adjacent names cancel, `root_T_tip = root_T_elbow @ elbow_T_tip`.
+    """
+
+    __slots__ = ("_m",)
+    # Writable, C-contiguous (4, 4) float64: numba takes read-only arrays by a path four times
+    # slower and compiles a second kernel for them. Only read-only views of it are handed out.
+    _m: FloatArray
+
+    def __init__(self) -> None:
+        raise TypeError("RigidTransform has no constructor: use identity() or a from_... method")
+
+    @staticmethod
+    def identity() -> RigidTransform:
+        """Return the transform that changes nothing."""
+        return _trusted(np.eye(4))
+
+    @staticmethod
+    def from_matrix(matrix: npt.ArrayLike) -> RigidTransform:
+        """Take a homogeneous matrix (change_of_basis, section 1).
+
+        Args:
+            matrix: Shape (4, 4): rotation, translation [m], last row 0 0 0 1. A rotation that is
+                orthonormal to 1e-12 is kept bit for bit, up to `ROTATION_TOLERANCE` it is replaced
+                by the nearest rotation.
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: An element is NaN or infinite.
+            NotHomogeneousError: The last row is another.
+            NotARotationError: The upper left is not orthonormal, or reflects.
+        """
+        m = real_array("matrix", matrix)
+        if m.shape != (4, 4):
+            raise ShapeError("matrix", "(4, 4)", m.shape)
+        if not np.abs(m[3] - _IDENTITY[3]).max() <= _EXACT:
+            raise NotHomogeneousError(m[3])
+        m[3] = _IDENTITY[3]
+        return _checked(m)
+
+    @staticmethod
+    def from_rotation_translation(
+        rotation: npt.ArrayLike, translation: npt.ArrayLike
+    ) -> RigidTransform:
+        """Take a rotation matrix, shape (3, 3), and a translation [m], shape (3,).
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: An element is NaN or infinite.
+            NotARotationError: Not orthonormal within `ROTATION_TOLERANCE`, or reflecting.
+        """
+        m = np.eye(4)
+        m[:3, :3] = finite_array("rotation", rotation, 3, 3)
+        m[:3, 3] = finite_array("translation", translation, 3)
+        return _checked(m)
+
+    @staticmethod
+    def from_quaternion_xyzw(
+        quaternion: npt.ArrayLike, translation: npt.ArrayLike
+    ) -> RigidTransform:
+        """Take a ROS quaternion (x, y, z, w) and a translation [m].
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: An element is NaN or infinite.
+            QuaternionError: Length off by more than `quaternion.UNIT_TOLERANCE`.
+        """
+        m = np.eye(4)
+        m[:3, :3] = matrix_from_xyzw(quaternion)
+        m[:3, 3] = finite_array("translation", translation, 3)
+        return _trusted(m)
+
+    @staticmethod
+    def from_axis_angle(
+        axis: npt.ArrayLike, angle: float, translation: npt.ArrayLike = (0.0, 0.0, 0.0)
+    ) -> RigidTransform:
+        """Turn by `angle` [rad] about `axis` (any length above zero), then translate [m].
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: A number is NaN or infinite.
+            ZeroLengthError: The axis has no length.
+        """
+        if not math.isfinite(angle):
+            raise NotFiniteError("angle", angle)
+        twist = np.zeros(6)
+        twist[3:] = unit_vector("axis", axis) * angle
+        m = np.empty((4, 4))
+        kernels.exp(twist, m)
+        m[:3, 3] = finite_array("translation", translation, 3)
+        return _trusted(m)
+
+    @staticmethod
+    def from_rpy(
+        roll: float, pitch: float, yaw: float, translation: npt.ArrayLike = (0.0, 0.0, 0.0)
+    ) -> RigidTransform:
+        """Turn about the fixed x, then y, then z axis [rad], then translate [m]: URDF's `origin`.
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: A number is NaN or infinite.
+        """
+        r, p, y = finite_array("roll, pitch, yaw", (roll, pitch, yaw), 3).tolist()
+        m = np.eye(4)
+        kernels.from_rpy(r, p, y, m)
+        m[:3, 3] = finite_array("translation", translation, 3)
+        return _trusted(m)
+
+    @staticmethod
+    def exp(twist: npt.ArrayLike) -> RigidTransform:
+        """Move along a constant twist (v [m], ω [rad]), shape (6,), for unit time.
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: An element is NaN or infinite.
+        """
+        m = np.empty((4, 4))
+        kernels.exp(finite_array("twist", twist, 6), m)
+        return _trusted(m)
+
+    def log(self) -> FloatArray:
+        """Return the shortest twist (v [m], ω [rad]) whose `exp` this is, shape (6,)."""
+        twist = np.empty(6)
+        kernels.log(self._m, twist)
+        return twist
+
+    @property
+    def matrix(self) -> FloatArray:
+        """The homogeneous matrix, shape (4, 4), read-only."""
+        return read_only(self._m)
+
+    @property
+    def rotation(self) -> FloatArray:
+        """The rotation, shape (3, 3), read-only; its columns are the child's axes."""
+        return read_only(self._m[:3, :3])
+
+    @property
+    def translation(self) -> FloatArray:
+        """The translation [m], shape (3,), read-only; the child's origin in the parent."""
+        return read_only(self._m[:3, 3])
+
+    def as_quaternion_xyzw(self) -> FloatArray:
+        """Return the rotation as a ROS quaternion, shape (4,), w ≥ 0."""
+        return xyzw_from_matrix(self._m[:3, :3])
+
+    def as_axis_angle(self) -> tuple[FloatArray, float]:
+        """Return unit axis, shape (3,), and angle [rad] in [0, π]; axis x where it is free."""
+        vector = np.empty(3)
+        angle = kernels.rotation_vector(self._m, vector)
+        axis = vector / angle if angle > 0.0 else np.array((1.0, 0.0, 0.0))
+        return axis, angle
+
+    def as_rpy(self) -> tuple[float, float, float]:
+        """Return roll, pitch and yaw [rad] about the fixed axes; yaw 0 at pitch ±π/2.
+
+        Roll is read off after yaw is undone, so that `from_rpy` gives this rotation back at, and
+        next to, the singularity too.
+        """
+        m = self._m
+        yaw = math.atan2(m[1, 0] + 0.0, m[0, 0] + 0.0)  # + 0.0: atan2(0, -0.0) would be π
+        pitch = math.atan2(-m[2, 0], math.hypot(m[0, 0], m[1, 0]))
+        c, s = math.cos(yaw), math.sin(yaw)
+        roll = math.atan2(s * m[0, 2] - c * m[1, 2], c * m[1, 1] - s * m[0, 1])
+        return roll, pitch, yaw
+
+    def inverse(self) -> RigidTransform:
+        """Return the way back: transpose the rotation, negate the translation in it (2.2)."""
+        m = np.empty((4, 4))
+        kernels.invert(self._m, m)
+        return _trusted(m)
+
+    def apply(self, points: npt.ArrayLike) -> FloatArray:
+        """Map points [m], shape (3,) or (N, 3), from child to parent coordinates.
+
+        NaN in gives NaN out.
+
+        Raises:
+            ShapeError: Another shape.
+        """
+        return self._map(points, 1.0)
+
+    def apply_vector(self, vectors: npt.ArrayLike) -> FloatArray:
+        """Map directions, shape (3,) or (N, 3): turned, not translated.
+
+        Raises:
+            ShapeError: Another shape.
+        """
+        return self._map(vectors, 0.0)
+
+    def _map(self, points: npt.ArrayLike, weight: float) -> FloatArray:
+        out = real_array("points", points)
+        if out.shape == (3,):
+            kernels.apply_point(self._m, out, weight)
+        elif out.ndim == 2 and out.shape[1] == 3:
+            kernels.apply_points(self._m, out, weight)
+        else:
+            raise ShapeError("points", "(3,) or (N, 3)", out.shape)
+        return out
+
+    def __matmul__(self, other: RigidTransform) -> RigidTransform:
+        try:
+            return _trusted(self._m.dot(other._m))
+        except AttributeError:
+            return NotImplemented
+
+    def is_close(self, other: RigidTransform, tolerance: float = 1e-9) -> bool:
+        """Tell whether no matrix element differs by more than `tolerance`."""
+        return bool(np.abs(self._m - other._m).max() <= tolerance)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RigidTransform):
+            return NotImplemented
+        return bool((self._m == other._m).all())
+
+    def __hash__(self) -> int:
+        return hash((self._m + 0.0).tobytes())  # + 0.0: equal zeros of either sign hash alike
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _trusted, (self._m,)
+
+    def __repr__(self) -> str:
+        rows = np.array2string(self._m[:3], precision=6, suppress_small=True, separator=", ")
+        return f"RigidTransform({rows})"
+
+
+_new = object.__new__
+
+
+def _trusted(m: FloatArray) -> RigidTransform:
+    """Wrap a fresh (4, 4) array that is known to be rigid, without copying."""
+    transform = _new(RigidTransform)
+    transform._m = m
+    return transform
+
+
+def _checked(m: FloatArray) -> RigidTransform:
+    """Wrap a fresh (4, 4) array with a good last row, once it proves to be rigid."""
+    defect = kernels.rotation_defect(m)
+    if not defect <= ROTATION_TOLERANCE:
+        if not np.isfinite(m).all():
+            raise NotFiniteError("matrix", m.tolist())
+        R = m[:3, :3]
+        raise NotARotationError(float(np.abs(R.T @ R - np.eye(3)).max()), float(np.linalg.det(R)))
+    if defect > _EXACT:
+        for _ in range(2):  # Newton's iteration to the polar factor squares the defect each time
+            R = m[:3, :3]
+            m[:3, :3] = 0.5 * R @ (3.0 * np.eye(3) - R.T @ R)
+    return _trusted(m)
