@@ -1,0 +1,100 @@
+"""How far a followed trajectory may be missed, on the way and at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+_KINDS = ("position", "velocity")
+
+
+class JointTolerance(NamedTuple):
+    """A commander's wish for one joint: 0 leaves the default, -1 lifts it, above 0 replaces it."""
+
+    name: str
+    position: float
+    velocity: float
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Greatest errors; a limit of zero is not checked.
+
+    Attributes:
+        path: shape (2, n), [rad] or [m] and per second, until the last waypoint.
+        goal: shape (2, n), to be met once the last waypoint's time has come.
+        goal_time: How long after that the goal may still be reached [s]; 0 means for ever.
+    """
+
+    path: FloatArray
+    goal: FloatArray
+    goal_time: float
+
+    def with_wishes(
+        self,
+        joints: Sequence[str],
+        path: Sequence[JointTolerance],
+        goal: Sequence[JointTolerance],
+        goal_time: float,
+    ) -> Tolerances | str:
+        """These tolerances, changed as a goal asks.
+
+        Args:
+            joints: The n joints.
+            path: Wishes for single joints.
+            goal: Wishes for single joints.
+            goal_time: 0, -1 or above 0, with the same meaning [s].
+
+        Returns:
+            The tolerances, or the reason why a wish makes no sense.
+        """
+        if not _is_wish(goal_time):
+            return f"goal_time_tolerance {goal_time:g} s"
+        changed = []
+        for default, wishes in ((self.path, path), (self.goal, goal)):
+            limits = default.copy()
+            for wish in wishes:
+                if wish.name not in joints:
+                    return f"tolerance for unknown joint {wish.name[:64]!r}"
+                column = list(joints).index(wish.name)
+                for kind, value in enumerate((wish.position, wish.velocity)):
+                    if not _is_wish(value):
+                        return f"{_KINDS[kind]} tolerance {value:g} of joint '{wish.name}'"
+                    limits[kind, column] = _resolved(limits[kind, column], value)
+            changed.append(limits)
+        return Tolerances(changed[0], changed[1], _resolved(self.goal_time, goal_time))
+
+
+def _is_wish(value: float) -> bool:
+    return value == -1.0 or 0.0 <= value < float("inf")
+
+
+def _resolved(default: float, wish: float) -> float:
+    return default if wish == 0.0 else max(wish, 0.0)
+
+
+def exceeded(errors: FloatArray, limits: FloatArray, joints: Sequence[str]) -> str | None:
+    """Name the first joint that misses by more than its tolerance.
+
+    Args:
+        errors: shape (2, n), desired minus actual positions and velocities.
+        limits: shape (2, n); zero is not checked.
+        joints: The n joints.
+
+    Returns:
+        One phrase, or None when all is within tolerance.
+    """
+    outside = (limits > 0.0) & ~(np.abs(errors) <= limits)
+    if not outside.any():
+        return None
+    kind, joint = divmod(int(np.argmax(outside)), len(joints))
+    return (
+        f"joint '{joints[joint]}' misses its {_KINDS[kind]} by {abs(errors[kind, joint]):.4g}, "
+        f"{limits[kind, joint]:.4g} allowed"
+    )

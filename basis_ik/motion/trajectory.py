@@ -1,0 +1,171 @@
+"""Joint trajectories: polynomials through waypoints, sampled at any time.
+
+The interpolation is the one that ros2_control documents for its joint_trajectory_controller.
+Positions are [rad] or [m], velocities and accelerations per second, times [s].
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.motion.trajectory_command import TrajectoryCommand
+
+FloatArray = NDArray[np.float64]
+
+
+class TrajectorySample(NamedTuple):
+    """A desired state.
+
+    Attributes:
+        positions: shape (n,).
+        velocities: shape (n,).
+        accelerations: shape (n,).
+        finished: Whether the last waypoint's time has come.
+    """
+
+    positions: FloatArray
+    velocities: FloatArray
+    accelerations: FloatArray
+    finished: bool
+
+
+class Trajectory:
+    """A piecewise polynomial through waypoints, one piece between each two neighbours.
+
+    A piece is linear, cubic or quintic, depending on whether both its ends state positions only,
+    velocities too, or accelerations as well. Before the first knot the trajectory rests there; from
+    the last knot on, its last waypoint is the desired state for good.
+    """
+
+    def __init__(
+        self,
+        times: FloatArray,
+        positions: FloatArray,
+        velocities: FloatArray,
+        accelerations: FloatArray,
+    ) -> None:
+        """Fit the pieces.
+
+        Args:
+            times: shape (m,), strictly increasing.
+            positions: shape (m, n), finite.
+            velocities: shape (m, n); a row of NaN states none.
+            accelerations: shape (m, n); a row of NaN states none.
+        """
+        self._times = [float(time) for time in times]
+        self._durations = np.diff(times)
+        self._pieces = _fit(self._durations, positions, velocities, accelerations)
+        last = (positions[-1], np.nan_to_num(velocities[-1]), np.nan_to_num(accelerations[-1]))
+        self._last = TrajectorySample(*last, finished=True)
+
+    @property
+    def end(self) -> float:
+        """When the last waypoint is due [s]."""
+        return self._times[-1]
+
+    def sample(self, time: float) -> TrajectorySample:
+        """The desired state at a time [s]."""
+        if time >= self.end:
+            return self._last
+        index = max(bisect_right(self._times, time) - 1, 0)
+        duration = self._durations[index]
+        s = max(time - self._times[index], 0.0) / duration
+        s2, s3, s4 = s * s, s**3, s**4
+        powers = np.array(
+            [
+                [1.0, s, s2, s3, s4, s4 * s],
+                [0.0, 1.0, 2.0 * s, 3.0 * s2, 4.0 * s3, 5.0 * s4],
+                [0.0, 0.0, 2.0, 6.0 * s, 12.0 * s2, 20.0 * s3],
+            ]
+        )
+        state = powers @ self._pieces[index]
+        return TrajectorySample(
+            state[0], state[1] / duration, state[2] / (duration * duration), finished=False
+        )
+
+
+def _fit(
+    durations: FloatArray, positions: FloatArray, velocities: FloatArray, accelerations: FloatArray
+) -> FloatArray:
+    """Coefficients, shape (m - 1, 6, n), in s = elapsed/duration from 0 to 1.
+
+    Solving p, p', p'' at s = 0 and s = 1 for a quintic, p, p' for a cubic; in s rather than in
+    seconds, because powers of a short duration would be lost in rounding.
+    """
+    t = durations[:, None]
+    ends = [positions, velocities, accelerations]
+    (p0, v0, a0), (p1, v1, a1) = ([x[:-1] for x in ends], [x[1:] for x in ends])
+    step = p1 - p0
+    zero = np.zeros_like(step)
+    linear = np.stack([p0, step, zero, zero, zero, zero], axis=1)
+    v0, v1 = v0 * t, v1 * t
+    cubic = np.stack([p0, v0, 3.0 * step - 2.0 * v0 - v1, v0 + v1 - 2.0 * step, zero, zero], axis=1)
+    a0, a1 = 0.5 * a0 * t**2, 0.5 * a1 * t**2
+    quintic = np.stack(
+        [
+            p0,
+            v0,
+            a0,
+            10.0 * step - 6.0 * v0 - 4.0 * v1 - 3.0 * a0 + a1,
+            -15.0 * step + 8.0 * v0 + 7.0 * v1 + 3.0 * a0 - 2.0 * a1,
+            6.0 * step - 3.0 * (v0 + v1) - a0 + a1,
+        ],
+        axis=1,
+    )
+    pieces = np.where(np.isnan(cubic).any(axis=(1, 2), keepdims=True), linear, cubic)
+    return np.where(np.isnan(quintic).any(axis=(1, 2), keepdims=True), pieces, quintic)
+
+
+def plan_trajectory(
+    command: TrajectoryCommand,
+    joints: Sequence[str],
+    continuous: NDArray[np.bool_],
+    now: float,
+    start: float,
+    positions: FloatArray,
+    velocities: FloatArray,
+) -> Trajectory:
+    """Join a command that was not refused to the present state.
+
+    While the first waypoint is still ahead, the trajectory leads to it from the present state;
+    otherwise it is the commanded one, entered where it is by now. Joints that the command leaves
+    out hold their position. A continuous joint is commanded modulo 2 pi: all its waypoints are
+    shifted by whole turns, such that the first to come is reached by the shortest way.
+
+    Args:
+        command: What was commanded.
+        joints: The controller's n joints.
+        continuous: shape (n,), True where the joint turns without end.
+        now: The present on the follower's time line [s].
+        start: When the trajectory starts or started on that line [s].
+        positions: shape (n,), present.
+        velocities: shape (n,), present.
+
+    Returns:
+        The trajectory of the controller's joints, in their order.
+    """
+    count, size = len(command.waypoints), len(joints)
+    columns = [list(joints).index(name) for name in command.joint_names]
+    states = np.zeros((3, count, size))
+    states[0] = positions
+    times = np.array([start + waypoint.time for waypoint in command.waypoints])
+    for row, waypoint in enumerate(command.waypoints):
+        for kind, values in enumerate(waypoint[1:4]):
+            if values.size:
+                states[kind, row, columns] = values
+            else:
+                states[kind, row] = np.nan
+    ahead = min(bisect_right(times.tolist(), now), count - 1)
+    turns = np.round((positions - states[0, ahead]) / math.tau)
+    states[0] += np.where(continuous, turns * math.tau, 0.0)
+    if now < times[0]:
+        present = np.stack([positions, velocities, np.full(size, np.nan)])
+        times = np.concatenate([[now], times])
+        states = np.concatenate([present[:, None], states], axis=1)
+    return Trajectory(times, *states)

@@ -1,0 +1,175 @@
+"""Commanded joint trajectories, and which of them a trajectory controller refuses.
+
+The rules are those that ros2_control documents for its joint_trajectory_controller (Jazzy); where
+this module is stricter, the docstring says so. Positions are [rad] or [m], velocities per second,
+times [s].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+# Beyond any joint's value in [rad] or [m]; larger numbers would overflow the interpolation.
+LARGEST_VALUE = 1e9
+# A final velocity below this counts as zero (single precision epsilon, as upstream).
+STANDSTILL = float(np.finfo(np.float32).eps)
+
+
+class RefusalCode(IntEnum):
+    """Why a command is refused, with the numbers of control_msgs/FollowJointTrajectory."""
+
+    INVALID_GOAL = -1
+    INVALID_JOINTS = -2
+    OLD_HEADER_TIMESTAMP = -3
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A command that will not be executed.
+
+    Attributes:
+        code: The kind of fault.
+        reason: One line that names the offending joint, point and value.
+    """
+
+    code: RefusalCode
+    reason: str
+
+
+class Waypoint(NamedTuple):
+    """A state to be reached; all but the positions may be empty.
+
+    Attributes:
+        time: After the start of the trajectory [s].
+        positions: shape (k,), in the order of the command's joint names.
+        velocities: shape (k,) or (0,).
+        accelerations: shape (k,) or (0,).
+        effort: shape (k,) or (0,).
+    """
+
+    time: float
+    positions: FloatArray
+    velocities: FloatArray
+    accelerations: FloatArray
+    effort: FloatArray
+
+
+@dataclass(frozen=True)
+class TrajectoryCommand:
+    """A trajectory as it was commanded, not yet checked.
+
+    Attributes:
+        joint_names: k names.
+        waypoints: In the order of their times.
+        delay: From now to the start [s], negative when it is past; None means "start now".
+    """
+
+    joint_names: tuple[str, ...]
+    waypoints: tuple[Waypoint, ...]
+    delay: float | None = None
+
+
+def refuse_trajectory(
+    command: TrajectoryCommand,
+    joints: Sequence[str],
+    *,
+    allow_partial_joints: bool = False,
+    allow_final_velocity: bool = False,
+) -> Refusal | None:
+    """Say why a command must not be executed.
+
+    Stricter than upstream: duplicate joints, times below zero, values that are not finite or beyond
+    1e9, and accelerations without velocities are refused as well.
+
+    Args:
+        command: What was commanded.
+        joints: The controller's joints.
+        allow_partial_joints: Whether a subset of the joints is enough.
+        allow_final_velocity: Whether the last waypoint may be passed at speed.
+
+    Returns:
+        None when the command is fit to be executed.
+    """
+    refusal = _refuse_joints(command.joint_names, joints, allow_partial_joints)
+    if refusal is not None:
+        return refusal
+    if not command.waypoints:
+        return Refusal(RefusalCode.INVALID_GOAL, "the trajectory has no points")
+    for index, waypoint in enumerate(command.waypoints):
+        reason = _waypoint_fault(waypoint, command.joint_names)
+        if reason is not None:
+            return Refusal(RefusalCode.INVALID_GOAL, f"point {index}: {reason}")
+    times = [waypoint.time for waypoint in command.waypoints]
+    for index in range(1, len(times)):
+        if not times[index - 1] < times[index]:
+            return Refusal(
+                RefusalCode.INVALID_GOAL,
+                f"point {index}: time_from_start {times[index]:.9g} s is not after the "
+                f"{times[index - 1]:.9g} s of the point before",
+            )
+    if command.delay is not None and command.delay + times[-1] < 0.0:
+        return Refusal(
+            RefusalCode.OLD_HEADER_TIMESTAMP,
+            f"the trajectory ended {-(command.delay + times[-1]):.3f} s ago",
+        )
+    if not allow_final_velocity:
+        for name, velocity in zip(
+            command.joint_names, command.waypoints[-1].velocities, strict=False
+        ):
+            if abs(velocity) > STANDSTILL:
+                return Refusal(
+                    RefusalCode.INVALID_GOAL,
+                    f"joint '{name}' has velocity {velocity:.6g} at the last point instead of zero",
+                )
+    return None
+
+
+def _refuse_joints(
+    names: Sequence[str], joints: Sequence[str], allow_partial: bool
+) -> Refusal | None:
+    reason = None
+    unknown = [name for name in names if name not in joints]
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    missing = [joint for joint in joints if joint not in names]
+    if not names:
+        reason = "no joint names"
+    elif unknown:
+        reason = f"unknown joint {_quoted(unknown)}; the joints are {_quoted(joints)}"
+    elif duplicates:
+        reason = f"joint {_quoted(duplicates)} is named more than once"
+    elif missing and not allow_partial:
+        reason = f"joint {_quoted(missing)} is missing and allow_partial_joints_goal is false"
+    return None if reason is None else Refusal(RefusalCode.INVALID_JOINTS, reason)
+
+
+def _quoted(names: Sequence[str], most: int = 8, longest: int = 64) -> str:
+    """Names for a log line: control characters escaped, long ones and long lists cut."""
+    shown = [repr(name if len(name) <= longest else name[:longest] + "...") for name in names]
+    return ", ".join(shown[:most] + (["..."] if len(shown) > most else []))
+
+
+def _waypoint_fault(waypoint: Waypoint, names: Sequence[str]) -> str | None:
+    if not waypoint.time >= 0.0 or not math.isfinite(waypoint.time):
+        return f"time_from_start {waypoint.time:.9g} s is below zero"
+    if waypoint.effort.size:
+        return "effort is not supported"
+    fields = ("positions", "velocities", "accelerations")
+    for field, values in zip(fields, waypoint[1:4], strict=True):
+        if values.size != len(names) and (values.size or field == "positions"):
+            return f"{values.size} {field} for {len(names)} joint names"
+        if not np.all(np.abs(values) <= LARGEST_VALUE):
+            index = int(np.argmin(np.abs(values) <= LARGEST_VALUE))
+            limit = "beyond 1e9" if np.isfinite(values[index]) else "not finite"
+            return f"{field} of joint '{names[index]}' are {limit} ({values[index]:g})"
+    if waypoint.accelerations.size and not waypoint.velocities.size:
+        return "accelerations without velocities"
+    return None

@@ -1,0 +1,92 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from basis_ik.motion.simulated_joints import SimulatedJoints, initial_positions
+
+LOWER = np.array([-2.0, 0.5, -math.inf])
+UPPER = np.array([2.0, 1.5, math.inf])
+SPEED = np.array([1.0, 3.0, math.inf])
+
+# Finite ones as large as a fast polynomial may overshoot; beyond 1e9 a command is refused anyway.
+any_target = st.lists(
+    st.floats(-1e30, 1e30) | st.sampled_from([math.nan, math.inf, -math.inf]),
+    min_size=3,
+    max_size=3,
+)
+steps = st.lists(st.tuples(any_target, st.floats(1e-6, 0.5)), min_size=1, max_size=20)
+
+
+def joints() -> SimulatedJoints:
+    return SimulatedJoints(LOWER, UPPER, SPEED, np.array([0.0, 1.0, 0.0]))
+
+
+@given(steps)
+def test_no_target_whatsoever_breaks_a_limit(sequence):
+    arm = joints()
+    for target, dt in sequence:
+        before = arm.positions
+        arm.step(np.array(target), dt)
+        assert np.all(np.isfinite(arm.positions))
+        assert np.all((arm.positions >= LOWER) & (arm.positions <= UPPER))
+        assert np.all(np.abs(arm.positions - before) <= SPEED * dt + 1e-9)
+        np.testing.assert_allclose(arm.velocities * dt, arm.positions - before, atol=1e-12)
+
+
+@given(st.floats(-2.0, 2.0), st.floats(0.5, 1.5), st.floats(-1e3, 1e3), st.floats(0.001, 0.1))
+def test_a_reachable_target_is_reached_exactly_and_without_detour(a, b, c, dt):
+    target = np.array([a, b, c])
+    arm = joints()
+    for _ in range(math.ceil(2.0 / dt) + 1):
+        missing = np.abs(target - arm.positions)
+        arm.step(target, dt)
+        assert np.all(np.abs(target - arm.positions) <= missing)
+    np.testing.assert_array_equal(arm.positions, target)
+
+
+def test_a_target_beyond_the_limit_is_followed_to_the_limit():
+    arm = joints()
+    for _ in range(100):
+        arm.step(np.array([9.0, -9.0, 9.0]), 0.1)
+    np.testing.assert_array_equal(arm.positions, [2.0, 0.5, 9.0])
+    np.testing.assert_array_equal(arm.velocities, [0.0, 0.0, 0.0])
+
+
+def test_a_target_too_fast_is_followed_at_the_greatest_speed():
+    arm = joints()
+    arm.step(np.array([1.0, 1.5, 0.0]), 0.1)
+    np.testing.assert_allclose(arm.positions, [0.1, 1.3, 0.0], atol=1e-15)
+    np.testing.assert_allclose(arm.velocities, [1.0, 3.0, 0.0], atol=1e-14)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_joint_whose_target_is_not_finite_stays_put_while_the_others_move(bad):
+    arm = joints()
+    arm.step(np.array([bad, 1.2, bad]), 0.1)
+    np.testing.assert_allclose(arm.positions, [0.0, 1.2, 0.0])
+
+
+@pytest.mark.parametrize("dt", [0.0, -0.1, math.nan])
+def test_without_time_nothing_moves(dt):
+    arm = joints()
+    arm.step(np.array([1.0, 1.2, 1.0]), 0.1)
+    before = arm.positions
+    arm.step(np.array([1.0, 1.2, 2.0]), dt)
+    np.testing.assert_array_equal(arm.positions, before)
+    np.testing.assert_array_equal(arm.velocities, np.zeros(3))
+
+
+def test_positions_once_handed_out_do_not_change():
+    arm = joints()
+    before = arm.positions
+    arm.step(np.array([1.0, 1.2, 1.0]), 0.1)
+    np.testing.assert_array_equal(before, [0.0, 1.0, 0.0])
+
+
+def test_joints_stand_at_zero_or_midway_where_zero_is_out_of_reach():
+    lower = np.array([-1.0, 0.0, 0.5, -3.0, -math.inf])
+    upper = np.array([2.0, 1.0, 1.5, -1.0, math.inf])
+    np.testing.assert_array_equal(initial_positions(lower, upper), [0.0, 0.0, 1.0, -2.0, 0.0])
