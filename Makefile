@@ -1,0 +1,36 @@
+# Two commands matter: `make demo` and `make test`. Each sets up whatever is still missing.
+SHELL := /bin/bash
+DISTRO ?= jazzy
+ROBOT ?= ur5e
+export DISTRO
+ENV := . underlay/env.sh
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench shell clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@echo "  Variables: ROBOT=ur5e|panda (demo), DISTRO=jazzy|kilted, ARGS=\"...\" (demo: launch arguments; test: pytest's)"
+
+setup: ## Make .setup/: Python environment, underlay, package (the others call it)
+	@bash underlay/setup.sh
+
+demo: setup ## Show a simulated arm reach targets given in other tf frames
+	@$(ENV) && ros2 launch basis_ik demo.launch.py robot:=$(ROBOT) $(ARGS)
+
+lint: setup
+	@$(ENV) && ruff check . && ruff format --check . && mypy
+
+test: lint ## Lint, type check, and run every test
+	@$(ENV) && bash test/run.sh $(ARGS)
+
+bench: setup ## Measure against other solvers; JSON below benchmark/results/
+	@$(ENV) && bash benchmark/run.sh $(ARGS)
+
+shell: setup ## Open a shell in which ros2, colcon, python and pytest find everything
+	@$(ENV) && PS1='(basis_ik) \w\$$ ' exec bash --norc -i
+
+clean: ## Remove everything that set-up and the tests have made
+	@rm -rf .setup build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	@find . -name __pycache__ -prune -exec rm -rf {} +
+	@find underlay -name '*.egg-info' -prune -exec rm -rf {} +

@@ -1,0 +1,134 @@
+"""What is let in: targets and joint states are admitted, or refused with a named reason."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from basis_ik.transforms.rigid import RigidTransform
+
+QUATERNION_NORM_TOLERANCE = 1e-3
+# ECEF coordinates (REP-105 "earth") stay below 7e6 m; nothing that an arm can reach is farther.
+LARGEST_COORDINATE = 1e8  # m
+LONGEST_FRAME_ID = 255
+
+
+class Refusal(enum.Enum):
+    """Why an input was dropped."""
+
+    NON_FINITE = "a value is NaN or infinite"
+    OUT_OF_RANGE = "a coordinate is absurdly large"
+    BAD_QUATERNION = "the quaternion is not of unit length"
+    NO_FRAME = "the frame_id is empty"
+    BAD_FRAME = "the frame_id is not a valid tf2 name"
+    BAD_STAMP = "the stamp is malformed"
+    STALE = "the stamp is too old"
+    FUTURE = "the stamp lies in the future"
+    OUT_OF_ORDER = "the stamp is older than the last accepted one"
+    NO_TRANSFORM = "tf has no transform to the chain's root"
+    SIZE_MISMATCH = "names and positions differ in number"
+    DUPLICATE_JOINT = "a joint is named twice"
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An input that was dropped.
+
+    Attributes:
+        reason: Which rule it broke.
+        detail: What in it broke the rule, one line, printable and short.
+    """
+
+    reason: Refusal
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.reason.name}: {self.reason.value} ({self.detail})"
+
+
+@dataclass(frozen=True)
+class PoseTarget:
+    """An admitted target pose.
+
+    Attributes:
+        frame_id: The frame that `frame_T_target` is given in.
+        stamp: Time of the pose [ns]; 0 means now, and again now on every later cycle.
+        frame_T_target: The pose.
+    """
+
+    frame_id: str
+    stamp: int
+    frame_T_target: RigidTransform
+
+
+@dataclass(frozen=True)
+class StampRules:
+    """Which stamps are acceptable.
+
+    Attributes:
+        max_age: Oldest acceptable stamp, counted back from now [ns].
+        max_future: How far ahead of now a stamp may lie [ns].
+    """
+
+    max_age: int
+    max_future: int
+
+
+def printable(text: str, length: int = 128) -> str:
+    """Return foreign text fit for a log line: control characters escaped, at most `length` long."""
+    escaped = ascii(text[: length + 1])[1:-1]
+    return escaped if len(escaped) <= length else escaped[: length - 3] + "..."
+
+
+def admit_frame(frame_id: str) -> Refused | None:
+    """Refuse a frame_id that tf2 could not hold."""
+    if not frame_id:
+        return Refused(Refusal.NO_FRAME, "header.frame_id")
+    bad = frame_id.startswith("/") or len(frame_id) > LONGEST_FRAME_ID or not frame_id.isprintable()
+    return Refused(Refusal.BAD_FRAME, f"'{printable(frame_id)}'") if bad else None
+
+
+def admit_stamp(
+    sec: int, nanosec: int, *, now: int, newest: int, rules: StampRules
+) -> int | Refused:
+    """Return a header's stamp in nanoseconds, or why it is refused.
+
+    Args:
+        sec: Seconds of the header's stamp.
+        nanosec: Nanoseconds of the header's stamp.
+        now: The node's clock [ns].
+        newest: Stamp of the last accepted message [ns].
+        rules: Acceptable age and advance.
+    """
+    if sec < 0 or not 0 <= nanosec < 1_000_000_000:
+        return Refused(Refusal.BAD_STAMP, f"sec {sec}, nanosec {nanosec}")
+    stamp = sec * 1_000_000_000 + nanosec
+    if stamp == 0:
+        return 0
+    if now - stamp > rules.max_age:
+        return Refused(Refusal.STALE, f"{(now - stamp) * 1e-9:.3f} s old")
+    if stamp - now > rules.max_future:
+        return Refused(Refusal.FUTURE, f"{(stamp - now) * 1e-9:.3f} s ahead")
+    if stamp < newest:
+        return Refused(Refusal.OUT_OF_ORDER, f"{(newest - stamp) * 1e-9:.3f} s older")
+    return stamp
+
+
+def admit_pose(position: Sequence[float], quaternion: Sequence[float]) -> RigidTransform | Refused:
+    """Return a pose message's content as a transform, or why it is refused.
+
+    Args:
+        position: x, y, z [m].
+        quaternion: x, y, z, w. Normalised when its length is within 1e-3 of one, refused beyond;
+            q and -q give the same transform to the last bit.
+    """
+    if not all(map(math.isfinite, (*position, *quaternion))):
+        return Refused(Refusal.NON_FINITE, f"position {position}, orientation {quaternion}")
+    if max(map(abs, position)) > LARGEST_COORDINATE:
+        return Refused(Refusal.OUT_OF_RANGE, f"position {position}")
+    norm = math.hypot(*quaternion)
+    if not abs(norm - 1.0) <= QUATERNION_NORM_TOLERANCE:
+        return Refused(Refusal.BAD_QUATERNION, f"its length is {norm:.6g}")
+    return RigidTransform.from_quaternion_xyzw([c / norm for c in quaternion], position)

@@ -1,0 +1,42 @@
+from glob import glob
+from os.path import isfile
+
+from setuptools import find_packages, setup
+
+package_name = "basis_ik"
+
+
+def installed(folder):
+    """Return the files of a folder with the place below share/ that they go to."""
+    return (f"share/{package_name}/{folder}", sorted(f for f in glob(f"{folder}/*") if isfile(f)))
+
+
+setup(
+    name=package_name,
+    version="0.1.0",
+    packages=find_packages(include=[package_name, f"{package_name}.*"]),
+    package_data={package_name: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
+        (f"share/{package_name}", ["package.xml"]),
+        installed("launch"),
+        installed("config"),
+        installed("config/robots"),
+        installed("rviz"),
+        installed("urdf"),
+    ],
+    install_requires=["setuptools", "numba", "numpy", "transforms3d"],
+    zip_safe=True,
+    maintainer="basis_ik maintainers",
+    maintainer_email="maintainers@example.com",
+    description="Inverse kinematics for any arm from its robot_description alone",
+    license="Apache-2.0",
+    tests_require=["pytest", "hypothesis"],
+    entry_points={
+        "console_scripts": [
+            "ik_node = basis_ik.ros.ik_node:main",
+            "simulated_arm = basis_ik.ros.simulated_arm:main",
+            "demo_targets = basis_ik.ros.demo_targets:main",
+        ],
+    },
+)

@@ -1,0 +1,110 @@
+"""What is refused, and with which reason (targets: position, quaternion, frame, stamp)."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from basis_ik.motion.admission import (
+    LARGEST_COORDINATE,
+    Refusal,
+    Refused,
+    StampRules,
+    admit_frame,
+    admit_pose,
+    admit_stamp,
+    printable,
+)
+from basis_ik.transforms.rigid import RigidTransform
+
+RULES = StampRules(max_age=2_000_000_000, max_future=100_000_000)
+NOW = 100_000_000_000
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("field", range(7))
+def test_one_non_finite_field_is_enough(bad, field):
+    values = [0.1, 0.2, 0.3, 0.0, 0.0, 0.0, 1.0]
+    values[field] = bad
+    assert admit_pose(values[:3], values[3:]).reason is Refusal.NON_FINITE
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_absurd_coordinates_are_out_of_range(axis):
+    position = [0.0, 0.0, 0.0]
+    position[axis] = -1e200
+    assert admit_pose(position, (0, 0, 0, 1)).reason is Refusal.OUT_OF_RANGE
+    position[axis] = LARGEST_COORDINATE
+    assert isinstance(admit_pose(position, (0, 0, 0, 1)), RigidTransform)
+
+
+@pytest.mark.parametrize("quaternion", [(0, 0, 0, 0), (0, 0, 0, 1.002), (0, 0, 0, 0.998), (9, 9, 9, 9)])
+def test_a_quaternion_of_another_length_is_refused_never_identity(quaternion):
+    assert admit_pose((0, 0, 0), quaternion).reason is Refusal.BAD_QUATERNION
+
+
+def test_a_nearly_unit_quaternion_is_normalised():
+    admitted = admit_pose((0, 0, 0), (0, 0, 0.9995 * math.sin(0.3), 0.9995 * math.cos(0.3)))
+    exact = admit_pose((0, 0, 0), (0, 0, math.sin(0.3), math.cos(0.3)))
+    np.testing.assert_allclose(admitted.matrix, exact.matrix, atol=1e-15)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=4, max_size=4))
+def test_q_and_minus_q_are_the_same_to_the_last_bit(q):
+    norm = math.hypot(*q)
+    if norm < 1e-3:
+        return
+    q = [c / norm for c in q]
+    plus, minus = admit_pose((1, 2, 3), q), admit_pose((1, 2, 3), [-c for c in q])
+    assert np.array_equal(plus.matrix, minus.matrix)
+
+
+@pytest.mark.parametrize(
+    ("frame_id", "reason"),
+    [
+        ("", Refusal.NO_FRAME),
+        ("/base", Refusal.BAD_FRAME),
+        ("a\x00b", Refusal.BAD_FRAME),
+        ("line\nbreak", Refusal.BAD_FRAME),
+        ("x" * 1_000_000, Refusal.BAD_FRAME),
+    ],
+)
+def test_frames_that_tf_cannot_hold(frame_id, reason):
+    refused = admit_frame(frame_id)
+    assert refused.reason is reason
+    assert len(str(refused)) < 256
+    assert str(refused).isprintable()
+
+
+@pytest.mark.parametrize("frame_id", ["base_link", "robot1/tool0", "größe", "a b"])
+def test_other_frames_pass(frame_id):
+    assert admit_frame(frame_id) is None
+
+
+@pytest.mark.parametrize(
+    ("sec", "nanosec", "newest", "expected"),
+    [
+        (-1, 0, 0, Refusal.BAD_STAMP),
+        (100, 1_000_000_000, 0, Refusal.BAD_STAMP),
+        (97, 999_999_999, 0, Refusal.STALE),
+        (98, 0, 0, 98_000_000_000),
+        (100, 100_000_000, 0, 100_100_000_000),
+        (100, 100_000_001, 0, Refusal.FUTURE),
+        (99, 0, 99_500_000_000, Refusal.OUT_OF_ORDER),
+        (99, 500_000_000, 99_500_000_000, 99_500_000_000),
+        (0, 0, 99_500_000_000, 0),
+    ],
+)
+def test_stamps(sec, nanosec, newest, expected):
+    result = admit_stamp(sec, nanosec, now=NOW, newest=newest, rules=RULES)
+    assert (result.reason if isinstance(result, Refused) else result) == expected
+
+
+@given(st.text(max_size=400))
+def test_printable_is_short_and_printable(text):
+    shown = printable(text)
+    assert len(shown) <= 128
+    assert shown.isascii()
+    assert shown == "" or shown.isprintable()
