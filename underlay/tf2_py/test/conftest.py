@@ -1,0 +1,34 @@
+import pytest
+from geometry_msgs.msg import TransformStamped
+from rclpy.time import Time
+
+IDENTITY = (0.0, 0.0, 0.0, 1.0)
+
+
+def _stamped(parent, child, at=0.0, translation=(0.0, 0.0, 0.0), rotation=IDENTITY):
+    message = TransformStamped(child_frame_id=child)
+    message.header.frame_id = parent
+    message.header.stamp = Time(nanoseconds=round(at * 1e9)).to_msg()
+    t, q = message.transform.translation, message.transform.rotation
+    t.x, t.y, t.z = translation
+    q.x, q.y, q.z, q.w = rotation
+    return message
+
+
+@pytest.fixture(scope="session")
+def stamped():
+    return _stamped
+
+
+@pytest.fixture(scope="session")
+def numbers():
+    def seven(message):
+        t, q = message.transform.translation, message.transform.rotation
+        return [t.x, t.y, t.z, q.x, q.y, q.z, q.w]
+
+    return seven
+
+
+@pytest.fixture(scope="session")
+def seconds():
+    return lambda at: Time(nanoseconds=round(at * 1e9))
