@@ -189,3 +189,26 @@ def link_frames(
             moved = _moved(row, constants[i], 1.0, 0.0, 0.0)
             for c in range(4):
                 out[i, r, c] = moved[c]
+
+
+@jit
+def forward_from_fields(
+    origins: FloatArray,
+    prismatic: IntArray,
+    variables: IntArray,
+    multipliers: FloatArray,
+    offsets: FloatArray,
+    tip: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    continuous: IntArray,
+    q: FloatArray,
+    frames: FloatArray,
+    root_T_tip: FloatArray,
+    jacobian: FloatArray,
+) -> None:
+    """Run `forward_and_jacobian` from Python: `forward_from_fields(*arrays, q, ...)`."""
+    chain = ChainArrays(
+        origins, prismatic, variables, multipliers, offsets, tip, lower, upper, continuous
+    )
+    forward_and_jacobian(chain, q, frames, root_T_tip, jacobian)

@@ -1,0 +1,167 @@
+"""A serial chain between two links of a robot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.kernels import chain as kernels
+from basis_ik.kernels.chain import ChainArrays, FloatArray, IntArray
+from basis_ik.model.build import fold
+from basis_ik.model.reach import reach_bound
+from basis_ik.model.urdf import Joint
+from basis_ik.transforms.checks import finite_array, read_only
+from basis_ik.transforms.rigid import RigidTransform
+
+if TYPE_CHECKING:
+    from basis_ik.model.robot import RobotModel
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The joints from a root link to a tip link: m that move, driven by n variables.
+
+    A variable is a joint that moves on its own; joints that mimic it move with it. Made by
+    `RobotModel.chain`.
+
+    Attributes:
+        root: The link in whose frame poses are expressed.
+        tip: The link that is to reach them.
+        joints: Every joint on the way, fixed ones included, from root to tip.
+        joint_names: The n variables, in the order of every q.
+        lower: Lower limits of the variables [rad] or [m], shape (n,), read-only, limits of mimic
+            joints folded in; -inf where continuous.
+        upper: Upper limits, +inf where continuous.
+        velocity: Largest speeds [rad/s] or [m/s], shape (n,), read-only; inf where not stated.
+        continuous: Whether the variable may turn for ever, shape (n,), read-only bool.
+        prismatic: Whether the variable is a length, shape (n,), read-only bool.
+        reach: No configuration brings the tip farther from the root's origin than this [m].
+        arrays: The chain as kernels take it. Shared, not copied: never write to it.
+        inferences: What was assumed beyond the URDF's and the caller's words, one line each.
+    """
+
+    root: str
+    tip: str
+    joints: tuple[Joint, ...]
+    joint_names: tuple[str, ...]
+    lower: FloatArray
+    upper: FloatArray
+    velocity: FloatArray
+    continuous: npt.NDArray[np.bool_]
+    prismatic: npt.NDArray[np.bool_]
+    reach: float
+    arrays: ChainArrays
+    inferences: tuple[str, ...]
+    _links: tuple[str, ...]
+    _link_joints: IntArray
+    _link_constants: FloatArray
+
+    def forward(self, q: npt.ArrayLike) -> RigidTransform:
+        """Return root_T_tip at variables q, shape (n,).
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: NaN or infinity.
+        """
+        _, tip, _ = self._evaluate(q)
+        return RigidTransform.from_matrix(tip)
+
+    def jacobian(self, q: npt.ArrayLike) -> FloatArray:
+        """Return the geometric Jacobian of the tip, in the root frame, at variables q, shape (n,).
+
+        Returns:
+            Shape (6, n): rows 0-2 the tip origin's velocity [m], rows 3-5 the tip's angular
+            velocity [rad], both per unit of each variable.
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: NaN or infinity.
+        """
+        return self._evaluate(q)[2]
+
+    def link_poses(self, q: npt.ArrayLike) -> dict[str, RigidTransform]:
+        """Return root_T_link of every link on the chain, root and tip included, at q, shape (n,).
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: NaN or infinity.
+        """
+        frames, _, _ = self._evaluate(q)
+        poses = np.zeros((len(self._links), 4, 4))
+        poses[:, 3, 3] = 1.0
+        kernels.link_frames(frames, self._link_joints, self._link_constants, poses)
+        return {
+            link: RigidTransform.from_matrix(pose)
+            for link, pose in zip(self._links, poses, strict=True)
+        }
+
+    def _evaluate(self, q: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return moved frames (m, 3, 4), root_T_tip (4, 4) and Jacobian (6, n) at q."""
+        values = finite_array("q", q, len(self.joint_names))
+        frames = np.empty((len(self.arrays.origins), 3, 4))
+        tip = np.eye(4)
+        jacobian = np.empty((6, len(values)))
+        kernels.forward_from_fields(*self.arrays, values, frames, tip[:3], jacobian)
+        return frames, tip, jacobian
+
+    def __repr__(self) -> str:
+        return f"Chain({self.root} -> {self.tip}: {', '.join(self.joint_names)})"
+
+
+def build_chain(model: RobotModel, root: str, tip: str, inferences: tuple[str, ...]) -> Chain:
+    """Make the chain between two links that exist.
+
+    Args:
+        model: The robot.
+        root: Root link.
+        tip: Tip link.
+        inferences: What was assumed in choosing them.
+
+    Raises:
+        ChainError: No joint moves between the two, or one cannot be solved for.
+    """
+    folded = fold(model, root, tip)
+    arrays, variables = folded.arrays, folded.variables
+    joints = tuple(step.joint for step in folded.steps)
+    names, link_joints, constants = zip(*folded.links, strict=True)
+    notes = [variable.note for variable in variables if variable.note]
+    return Chain(
+        root=root,
+        tip=tip,
+        joints=joints,
+        joint_names=tuple(variable.name for variable in variables),
+        lower=read_only(arrays.lower.copy()),
+        upper=read_only(arrays.upper.copy()),
+        velocity=read_only(np.array([variable.velocity for variable in variables])),
+        continuous=_flags([variable.continuous for variable in variables]),
+        prismatic=_flags([model.joints[v.name].kind == "prismatic" for v in variables]),
+        reach=reach_bound(arrays),
+        arrays=arrays,
+        inferences=(*inferences, *notes, *_soft_limits(joints)),
+        _links=names,
+        _link_joints=np.array(link_joints, np.int64),
+        _link_constants=np.array([constant.matrix[:3] for constant in constants]),
+    )
+
+
+def _flags(values: list[bool]) -> npt.NDArray[np.bool_]:
+    flags = np.array(values, np.bool_)
+    flags.setflags(write=False)
+    return flags
+
+
+def _soft_limits(joints: tuple[Joint, ...]) -> tuple[str, ...]:
+    """Say where a driver may brake inside the limits that the chain works with."""
+    inside = [
+        f"{joint.name} {joint.soft_lower:.4g}..{joint.soft_upper:.4g} {joint.unit}"
+        for joint in joints
+        if joint.soft_lower > joint.lower or joint.soft_upper < joint.upper
+    ]
+    if not inside:
+        return ()
+    return (
+        "safety_controller soft limits lie inside the limits that are used: " + ", ".join(inside),
+    )

@@ -1,0 +1,159 @@
+"""XML text to elements, defensively.
+
+A robot description arrives over the network. It is read with expat, in one pass, and refused before
+anything is built from it when it is too big, too deep or carries a DOCTYPE: without a document type
+there are no entity definitions, hence no entity bombs and no external entities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NoReturn
+from xml.parsers import expat
+
+from basis_ik.errors import BasisIkError
+
+MAX_BYTES = 4 * 1024 * 1024
+MAX_DEPTH = 64
+MAX_JOINTS = 1000
+XACRO_HINT = "this is xacro source: expand it first with `xacro FILE > robot.urdf`"
+
+
+class UrdfError(BasisIkError):
+    """A robot description that is refused.
+
+    Attributes:
+        line: Line of the text where the fault shows, counted from 1; None if it has no one place.
+        joint: Name of the joint at fault, if it is one.
+        names: Names of the links or joints involved.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        line: int | None = None,
+        joint: str | None = None,
+        names: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(text if line is None else f"line {line}: {text}")
+        self.line = line
+        self.joint = joint
+        self.names = names
+
+
+@dataclass(frozen=True)
+class Element:
+    """One XML element; character data is not kept, URDF has none that matters here."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Element] = field(default_factory=list)
+
+    def all(self, tag: str) -> Iterator[Element]:
+        """Iterate over the direct children of one tag."""
+        return (child for child in self.children if child.tag == tag)
+
+    def only(self, tag: str) -> Element | None:
+        """Return the direct child of one tag, or None.
+
+        Raises:
+            UrdfError: There are two, and guessing which one is meant could move an arm wrongly.
+        """
+        found = list(self.all(tag))
+        if len(found) > 1:
+            raise UrdfError(f"<{self.tag}> holds <{tag}> twice; leave one", line=found[1].line)
+        return found[0] if found else None
+
+
+def shown(text: str, limit: int = 80) -> str:
+    """Quote foreign text for a one-line message: escaped, and cut to `limit` characters."""
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
+def listed(names: tuple[str, ...], limit: int = 8) -> str:
+    """Join quoted names, the first `limit` of them."""
+    rest = len(names) - limit
+    return ", ".join(shown(name) for name in names[:limit]) + (
+        f" and {rest} more" if rest > 0 else ""
+    )
+
+
+class _Builder:
+    """Collects elements from expat's callbacks and refuses what exceeds the bounds."""
+
+    def __init__(self, parser: expat.XMLParserType) -> None:
+        self.root: Element | None = None
+        self._parser = parser
+        self._open: list[Element] = []
+        self._joints = 0
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.StartDoctypeDeclHandler = self._doctype
+
+    def _refuse(self, text: str) -> NoReturn:
+        raise UrdfError(text, line=self._parser.CurrentLineNumber)
+
+    def _doctype(self, *_: object) -> None:
+        self._refuse("a DOCTYPE is not allowed in a robot description; remove it")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag.startswith("xacro:"):
+            self._refuse(f"<{tag[:80]}>: {XACRO_HINT}")
+        if len(self._open) >= MAX_DEPTH:
+            self._refuse(f"elements are nested more than {MAX_DEPTH} deep")
+        if tag == "joint" and len(self._open) == 1:
+            self._joints += 1
+            if self._joints > MAX_JOINTS:
+                self._refuse(f"more than {MAX_JOINTS} joints")
+        element = Element(tag, attributes, self._parser.CurrentLineNumber)
+        if self._open:
+            self._open[-1].children.append(element)
+        else:
+            self.root = element
+        self._open.append(element)
+
+    def _end(self, _tag: str) -> None:
+        self._open.pop()
+
+
+def read_xml(text: str) -> Element:
+    """Parse XML text into its root element.
+
+    Args:
+        text: The whole document.
+
+    Returns:
+        The root element.
+
+    Raises:
+        UrdfError: Not a str, empty, NUL bytes, truncated, not XML, a DOCTYPE, unexpanded xacro, or
+            beyond `MAX_BYTES`, `MAX_DEPTH` or `MAX_JOINTS`; with the line where it shows.
+    """
+    if not isinstance(text, str):
+        raise UrdfError(f"a robot description is text, not {type(text).__name__}")
+    if not text.strip():
+        raise UrdfError("the robot description is empty", line=1)
+    if len(text) > MAX_BYTES:
+        raise UrdfError(f"the robot description exceeds {MAX_BYTES} bytes")
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise UrdfError("a NUL character; the text is damaged or not XML", line=line)
+    try:
+        encoded = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise UrdfError("a character that is not Unicode text", line=line) from None
+    if len(encoded) > MAX_BYTES:
+        raise UrdfError(f"the robot description exceeds {MAX_BYTES} bytes")
+    parser = expat.ParserCreate("utf-8")
+    builder = _Builder(parser)
+    try:
+        parser.Parse(encoded, True)
+    except expat.ExpatError as error:
+        reason = expat.ErrorString(error.code)
+        raise UrdfError(f"not well-formed XML: {reason}", line=error.lineno) from None
+    assert builder.root is not None, "expat reports a document without an element"
+    return builder.root

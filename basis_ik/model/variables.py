@@ -1,0 +1,87 @@
+"""What there is to solve for: one variable per joint that moves on its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from basis_ik.model.elements import shown
+from basis_ik.model.path import ChainError
+from basis_ik.model.urdf import Joint, Mimic
+
+_ROUNDING = 1e-9  # limits that cross by less than this are equal, written with fewer digits
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An independent joint and what its mimics leave of its freedom.
+
+    Attributes:
+        name: The joint's name.
+        lower: Lower limit [rad] or [m], those of mimic joints folded in; -inf if unlimited.
+        upper: Upper limit; +inf if unlimited.
+        velocity: Largest speed that no mimic joint exceeds its own with; inf if none is stated.
+        continuous: Whether a full turn brings every joint it drives back to its place.
+        note: What was assumed, or empty.
+    """
+
+    name: str
+    lower: float
+    upper: float
+    velocity: float
+    continuous: bool
+    note: str = ""
+
+
+def tie_of(joint: Joint, mimics: Mapping[str, Mimic]) -> Mimic:
+    """Return the independent joint that drives a joint, and how; a joint drives itself 1:1."""
+    return mimics.get(joint.name, Mimic(joint.name, 1.0, 0.0))
+
+
+def find_variable(name: str, joints: Mapping[str, Joint], mimics: Mapping[str, Mimic]) -> Variable:
+    """Fold what every joint driven by an independent joint allows into that joint's limits.
+
+    Raises:
+        ChainError: The limits of a mimic joint leave its master no room.
+    """
+    lower, upper, velocity = -math.inf, math.inf, math.inf
+    multipliers = []
+    for joint in _driven_by(name, joints, mimics):
+        tie = tie_of(joint, mimics)
+        if tie.multiplier == 0.0:
+            continue
+        bounds = sorted(
+            (value - tie.offset) / tie.multiplier for value in (joint.lower, joint.upper)
+        )
+        lower, upper = max(lower, bounds[0]), min(upper, bounds[1])
+        if lower > upper + _ROUNDING:
+            raise ChainError(
+                f"joint {shown(joint.name)} mimics {shown(name)} and its limits leave that no room;"
+                " correct the limits or the multiplier",
+                joint=joint.name,
+            )
+        velocity = min(velocity, joint.velocity / abs(tie.multiplier))
+        multipliers.append(tie.multiplier)
+    if lower > upper:
+        lower = upper = 0.5 * (lower + upper)
+    if math.isfinite(lower):
+        return Variable(name, lower, upper, velocity, False)
+    if all(multiplier == round(multiplier) for multiplier in multipliers):
+        return Variable(name, lower, upper, velocity, True)
+    bound = math.pi * max(1.0, *(1.0 / abs(multiplier) for multiplier in multipliers))
+    note = (
+        f"joint {name} is continuous but drives a mimic joint by a fraction of its turn:"
+        f" taken as limited to ±{bound:.4g} rad"
+    )
+    return Variable(name, -bound, bound, velocity, False, note)
+
+
+def _driven_by(
+    name: str, joints: Mapping[str, Joint], mimics: Mapping[str, Mimic]
+) -> Iterable[Joint]:
+    """Yield an independent joint, then all that mimic it, on the chain or not: they move too."""
+    yield joints[name]
+    for follower, tie in mimics.items():
+        if tie.joint == name:
+            yield joints[follower]
