@@ -36,6 +36,7 @@ class RigidTransform:
     """
 
     __slots__ = ("_m",)
+    __array_ufunc__ = None  # array @ self and self @ array are type errors, not numpy puzzles
     # Writable, C-contiguous (4, 4) float64: numba takes read-only arrays by a path four times
     # slower and compiles a second kernel for them. Only read-only views of it are handed out.
     _m: FloatArray
@@ -46,7 +47,7 @@ class RigidTransform:
     @staticmethod
     def identity() -> RigidTransform:
         """Return the transform that changes nothing."""
-        return _trusted(np.eye(4))
+        return trusted(np.eye(4))
 
     @staticmethod
     def from_matrix(matrix: npt.ArrayLike) -> RigidTransform:
@@ -101,7 +102,7 @@ class RigidTransform:
         m = np.eye(4)
         m[:3, :3] = matrix_from_xyzw(quaternion)
         m[:3, 3] = finite_array("translation", translation, 3)
-        return _trusted(m)
+        return trusted(m)
 
     @staticmethod
     def from_axis_angle(
@@ -121,7 +122,7 @@ class RigidTransform:
         m = np.empty((4, 4))
         kernels.exp(twist, m)
         m[:3, 3] = finite_array("translation", translation, 3)
-        return _trusted(m)
+        return trusted(m)
 
     @staticmethod
     def from_rpy(
@@ -137,7 +138,7 @@ class RigidTransform:
         m = np.eye(4)
         kernels.from_rpy(r, p, y, m)
         m[:3, 3] = finite_array("translation", translation, 3)
-        return _trusted(m)
+        return trusted(m)
 
     @staticmethod
     def exp(twist: npt.ArrayLike) -> RigidTransform:
@@ -149,7 +150,7 @@ class RigidTransform:
         """
         m = np.empty((4, 4))
         kernels.exp(finite_array("twist", twist, 6), m)
-        return _trusted(m)
+        return trusted(m)
 
     def log(self) -> FloatArray:
         """Return the shortest twist (v [m], ω [rad]) whose `exp` this is, shape (6,)."""
@@ -200,7 +201,7 @@ class RigidTransform:
         """Return the way back: transpose the rotation, negate the translation in it (2.2)."""
         m = np.empty((4, 4))
         kernels.invert(self._m, m)
-        return _trusted(m)
+        return trusted(m)
 
     def apply(self, points: npt.ArrayLike) -> FloatArray:
         """Map points [m], shape (3,) or (N, 3), from child to parent coordinates.
@@ -232,7 +233,7 @@ class RigidTransform:
 
     def __matmul__(self, other: RigidTransform) -> RigidTransform:
         try:
-            return _trusted(self._m.dot(other._m))
+            return trusted(self._m.dot(other._m))
         except AttributeError:
             return NotImplemented
 
@@ -249,7 +250,7 @@ class RigidTransform:
         return hash((self._m + 0.0).tobytes())  # + 0.0: equal zeros of either sign hash alike
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _trusted, (self._m,)
+        return trusted, (self._m,)
 
     def __repr__(self) -> str:
         rows = np.array2string(self._m[:3], precision=6, suppress_small=True, separator=", ")
@@ -259,8 +260,13 @@ class RigidTransform:
 _new = object.__new__
 
 
-def _trusted(m: FloatArray) -> RigidTransform:
-    """Wrap a fresh (4, 4) array that is known to be rigid, without copying."""
+def trusted(m: FloatArray) -> RigidTransform:
+    """Wrap a matrix without copying or checking it.
+
+    Args:
+        m: What a kernel of ours just computed: rigid, (4, 4), C-contiguous, writable float64, and
+            referred to by nobody else.
+    """
     transform = _new(RigidTransform)
     transform._m = m
     return transform
@@ -278,4 +284,4 @@ def _checked(m: FloatArray) -> RigidTransform:
         for _ in range(2):  # Newton's iteration to the polar factor squares the defect each time
             R = m[:3, :3]
             m[:3, :3] = 0.5 * R @ (3.0 * np.eye(3) - R.T @ R)
-    return _trusted(m)
+    return trusted(m)

@@ -386,8 +386,11 @@ def test_equality_hash_copy_and_pickle() -> None:
 
 
 def test_product_with_something_else_is_a_type_error() -> None:
-    with pytest.raises(TypeError):
-        RigidTransform.identity() @ "frame"
+    for wrong in ("frame", np.eye(4), np.zeros(3)):
+        with pytest.raises(TypeError):
+            RigidTransform.identity() @ wrong
+        with pytest.raises(TypeError):
+            wrong @ RigidTransform.identity()
 
 
 def test_is_close_rejects_differences_and_tolerates_rounding() -> None:

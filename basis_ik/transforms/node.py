@@ -1,0 +1,236 @@
+"""Changes of basis with scale: the transform node of VRML and its kin (transform_nodes)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.kernels import node as kernels
+from basis_ik.kernels.node import CENTER, LINEAR, ORIENTATION, ROTATION, ROWS, SCALE, TRANSLATION
+from basis_ik.kernels.rigid import FloatArray
+from basis_ik.kernels.stretch import decompose
+from basis_ik.transforms.checks import (
+    NotHomogeneousError,
+    ShapeError,
+    TransformError,
+    finite_array,
+    read_only,
+    real_array,
+)
+from basis_ik.transforms.rigid import RigidTransform
+
+SINGULAR_TOLERANCE = 1e-14
+"""A matrix whose smallest stretch is below this part of its largest is taken for singular."""
+
+_ZERO = (0.0, 0.0, 0.0)
+_ONE = (1.0, 1.0, 1.0)
+_IDENTITY = np.eye(3)
+_LAST_ROW = np.array((0.0, 0.0, 0.0, 1.0))
+
+
+class ScaleError(TransformError):
+    """A scale factor is zero, negative, or too small to have an inverse."""
+
+    def __init__(self, scale: FloatArray) -> None:
+        super().__init__(f"scale factors must be greater than zero, got {scale.tolist()}")
+        self.scale = scale
+
+
+class SingularMatrixError(TransformError):
+    """A matrix flattens space: no node has a scale of zero."""
+
+    def __init__(self, matrix: FloatArray) -> None:
+        super().__init__(f"matrix is singular and cannot be a node: {matrix.tolist()}")
+        self.matrix = matrix
+
+
+class ReflectingMatrixError(TransformError):
+    """A matrix turns space inside out: no node has a negative scale."""
+
+    def __init__(self, matrix: FloatArray) -> None:
+        super().__init__(f"matrix reflects and cannot be a node: {matrix.tolist()}")
+        self.matrix = matrix
+
+
+class NodeOverflowError(TransformError):
+    """A node's numbers leave the range of floating point."""
+
+    def __init__(self) -> None:
+        super().__init__("the numbers of this node leave the range of floating point")
+
+
+class TransformNode:
+    """P' = R(SR(S × SR′(P − C))) + C + T: scale along chosen axes, rotate about a centre, move.
+
+    Frozen and canonical: of all the scale orientations that mean the same stretch, a node holds the
+    smallest rotation, and equal scale factors have no orientation of their own. So two nodes with
+    one centre that do the same have the same fields, to rounding.
+    """
+
+    __slots__ = ("_n",)
+    __array_ufunc__ = None  # array @ self and self @ array are type errors, not numpy puzzles
+    _n: FloatArray  # packed, see kernels/node.py; only read-only views are handed out
+
+    def __init__(
+        self,
+        *,
+        center: npt.ArrayLike = _ZERO,
+        rotation: npt.ArrayLike = _IDENTITY,
+        scale: npt.ArrayLike = _ONE,
+        scale_orientation: npt.ArrayLike = _IDENTITY,
+        translation: npt.ArrayLike = _ZERO,
+    ) -> None:
+        """Make a node from VRML's fields.
+
+        Args:
+            center: C, what rotation and scale leave in place [m], shape (3,).
+            rotation: R, shape (3, 3).
+            scale: S, factors greater than zero, shape (3,).
+            scale_orientation: SR, the axes that S scales along, shape (3, 3).
+            translation: T [m], shape (3,).
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: An element is NaN or infinite.
+            NotARotationError: `rotation` or `scale_orientation` is none.
+            ScaleError: A factor is not greater than zero, or has no inverse.
+            NodeOverflowError: A product leaves the range of floating point.
+        """
+        n = np.empty((ROWS, 3))
+        n[CENTER] = finite_array("center", center, 3)
+        n[TRANSLATION] = finite_array("translation", translation, 3)
+        n[SCALE] = finite_array("scale", scale, 3)
+        if not n[SCALE].min() >= np.finfo(float).tiny:
+            raise ScaleError(n[SCALE])
+        n[ROTATION:ORIENTATION] = RigidTransform.from_rotation_translation(rotation, _ZERO).rotation
+        n[ORIENTATION:LINEAR] = RigidTransform.from_rotation_translation(
+            scale_orientation, _ZERO
+        ).rotation
+        if not kernels.finish(n):
+            raise NodeOverflowError
+        self._n = n
+
+    @staticmethod
+    def from_matrix(matrix: npt.ArrayLike, center: npt.ArrayLike = _ZERO) -> TransformNode:
+        """Find the node with a given centre that does what a homogeneous matrix does.
+
+        Args:
+            matrix: Shape (4, 4), last row 0 0 0 1, determinant above zero; shear is welcome.
+            center: Centre of the node [m], shape (3,): any will do, T makes up for it.
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: An element is NaN or infinite.
+            NotHomogeneousError: The last row is another.
+            SingularMatrixError: The matrix flattens.
+            ReflectingMatrixError: The matrix reflects.
+            NodeOverflowError: A product leaves the range of floating point.
+        """
+        m = finite_array("matrix", matrix, 4, 4)
+        if not np.abs(m[3] - _LAST_ROW).max() <= 1e-12:
+            raise NotHomogeneousError(m[3])
+        n = np.empty((ROWS, 3))
+        c = n[CENTER] = finite_array("center", center, 3)
+        n[TRANSLATION] = m[:3, 3] - c + m[:3, :3] @ c
+        smallest = decompose(
+            m[:3, :3].copy(), n[ROTATION:ORIENTATION], n[SCALE], n[ORIENTATION:LINEAR]
+        )
+        if abs(smallest) <= SINGULAR_TOLERANCE:
+            raise SingularMatrixError(m)
+        if smallest < 0.0:
+            raise ReflectingMatrixError(m)
+        return _finished(n, kernels.finish(n))
+
+    @property
+    def center(self) -> FloatArray:
+        """C [m], shape (3,), read-only."""
+        return read_only(self._n[CENTER])
+
+    @property
+    def rotation(self) -> FloatArray:
+        """R, shape (3, 3), read-only."""
+        return read_only(self._n[ROTATION:ORIENTATION])
+
+    @property
+    def scale(self) -> FloatArray:
+        """S, shape (3,), read-only."""
+        return read_only(self._n[SCALE])
+
+    @property
+    def scale_orientation(self) -> FloatArray:
+        """SR, shape (3, 3), read-only."""
+        return read_only(self._n[ORIENTATION:LINEAR])
+
+    @property
+    def translation(self) -> FloatArray:
+        """T [m], shape (3,), read-only."""
+        return read_only(self._n[TRANSLATION])
+
+    @property
+    def linear(self) -> FloatArray:
+        """M = R·SR·diag(S)·SRᵀ, shape (3, 3), read-only: what the node does to vectors."""
+        return read_only(self._n[LINEAR:])
+
+    @property
+    def matrix(self) -> FloatArray:
+        """The homogeneous matrix, shape (4, 4), read-only."""
+        n, m = self._n, np.eye(4)
+        m[:3, :3] = n[LINEAR:]
+        m[:3, 3] = n[CENTER] + n[TRANSLATION] - n[LINEAR:] @ n[CENTER]
+        return read_only(m)
+
+    def apply(self, points: npt.ArrayLike) -> FloatArray:
+        """Map points [m], shape (3,) or (N, 3), out of the node. NaN in gives NaN out.
+
+        Raises:
+            ShapeError: Another shape.
+        """
+        out = real_array("points", points)
+        if out.shape[-1:] != (3,) or out.ndim > 2:
+            raise ShapeError("points", "(3,) or (N, 3)", out.shape)
+        kernels.apply(self._n, out.reshape(-1, 3))
+        return out
+
+    def inverse(self) -> TransformNode:
+        """Return the node about the same centre that undoes this one.
+
+        Raises:
+            NodeOverflowError: Its numbers leave the range of floating point.
+        """
+        n = np.empty((ROWS, 3))
+        return _finished(n, kernels.invert(self._n, n))
+
+    def __matmul__(self, inner: TransformNode) -> TransformNode:
+        """Return the one node that does what `inner` under this node does.
+
+        Raises:
+            NodeOverflowError: Its numbers leave the range of floating point.
+        """
+        if not isinstance(inner, TransformNode):
+            return NotImplemented
+        n = np.empty((ROWS, 3))
+        return _finished(n, kernels.combine(self._n, inner._n, n))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TransformNode):
+            return NotImplemented
+        return bool((self._n == other._n).all())
+
+    def __hash__(self) -> int:
+        return hash((self._n + 0.0).tobytes())  # + 0.0: equal zeros of either sign hash alike
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _finished, (self._n, True)
+
+    def __repr__(self) -> str:
+        fields = ("center", "rotation", "scale", "scale_orientation", "translation")
+        return f"TransformNode({', '.join(f'{f}={getattr(self, f).tolist()}' for f in fields)})"
+
+
+def _finished(n: FloatArray, in_range: bool) -> TransformNode:
+    """Wrap a packed node that a kernel has finished, without copying."""
+    if not in_range:
+        raise NodeOverflowError
+    node = object.__new__(TransformNode)
+    node._n = n
+    return node

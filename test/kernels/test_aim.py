@@ -1,0 +1,85 @@
+"""The smallest rotation between two directions."""
+
+import math
+
+import numpy as np
+import pytest
+
+from basis_ik.kernels.aim import perpendicular, rotation_about, rotation_between
+
+ANGLES = [0.0, 1e-300, 1e-16, 1e-9, 1e-3, 1.0, math.pi / 2, 2.0, 3.0]
+ANGLES += [math.pi - a for a in (1e-3, 1e-9, 1e-12, 2e-14)]
+
+
+def unit(v: object) -> np.ndarray:
+    return np.asarray(v, float) / np.linalg.norm(v)
+
+
+def between(a: np.ndarray, b: np.ndarray) -> tuple[float, np.ndarray]:
+    fallback, out = np.empty(3), np.full((3, 3), math.nan)
+    perpendicular(a, fallback)
+    return rotation_between(a, b, fallback, out), out
+
+
+def test_perpendicular_is_unit_and_perpendicular() -> None:
+    rng = np.random.default_rng(0)
+    out = np.empty(3)
+    for a in [*np.eye(3), *-np.eye(3), unit([1, 1, 1]), *map(unit, rng.normal(size=(50, 3)))]:
+        perpendicular(a, out)
+        assert abs(out @ a) < 1e-16 * 3
+        assert abs(out @ out - 1.0) < 1e-15
+    perpendicular(np.array([0.0, 0.0, 1.0]), out)
+    assert out.tolist() == [0.0, 1.0, 0.0] or abs(out[2]) == 0.0
+
+
+@pytest.mark.parametrize("angle", ANGLES)
+def test_it_is_a_rotation_and_takes_one_to_the_other(angle: float) -> None:
+    rng = np.random.default_rng(1)
+    for a in [*np.eye(3), *map(unit, rng.normal(size=(50, 3)))]:
+        side = unit(np.cross(a, rng.normal(size=3)))
+        b = unit(math.cos(angle) * a + math.sin(angle) * side)
+        found, R = between(a, b)
+        np.testing.assert_allclose(R.T @ R, np.eye(3), rtol=0, atol=3e-15)
+        assert np.linalg.det(R) > 0.0
+        np.testing.assert_allclose(R @ a, b, rtol=0, atol=1e-14 * 3)
+        assert abs(found - angle) < 1e-15 * 3
+
+
+@pytest.mark.parametrize("angle", ANGLES[:-4])
+def test_nothing_turns_less(angle: float) -> None:
+    """The angle of the rotation is the angle between the directions: what is across stays."""
+    rng = np.random.default_rng(2)
+    a = unit(rng.normal(size=3))
+    side = unit(np.cross(a, rng.normal(size=3)))
+    _, R = between(a, unit(math.cos(angle) * a + math.sin(angle) * side))
+    across = np.cross(a, side)
+    np.testing.assert_allclose(R @ across, across, rtol=0, atol=1e-15 * 3)
+
+
+def test_opposite_directions_turn_about_the_fallback() -> None:
+    rng = np.random.default_rng(3)
+    for a in [*np.eye(3), *map(unit, rng.normal(size=(50, 3)))]:
+        fallback, out = np.empty(3), np.empty((3, 3))
+        perpendicular(a, fallback)
+        assert rotation_between(a, -a, fallback, out) == math.pi
+        np.testing.assert_allclose(out @ a, -a, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(out @ fallback, fallback, rtol=0, atol=1e-15)
+        again = np.empty((3, 3))
+        rotation_between(a, -a, fallback, again)
+        assert (out == again).all()
+
+
+def test_equal_directions_turn_nothing() -> None:
+    _, R = between(unit([1, 2, 3]), unit([1, 2, 3]))
+    np.testing.assert_allclose(R, np.eye(3), rtol=0, atol=1e-16 * 4)
+
+
+def test_rotation_about_an_axis_of_any_angle() -> None:
+    out = np.empty((3, 3))
+    for angle in np.linspace(-7, 7, 29):
+        x, y, z = n = unit([1, -2, 0.5])
+        rotation_about(x, y, z, math.cos(angle), math.sin(angle), out)
+        W = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        expected = np.eye(3) + math.sin(angle) * W + (1 - math.cos(angle)) * W @ W
+        np.testing.assert_allclose(out, expected, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(out @ n, n, rtol=0, atol=1e-15)
