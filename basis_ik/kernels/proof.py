@@ -1,0 +1,64 @@
+"""The proof that joint positions reach a target."""
+
+from __future__ import annotations
+
+from math import atan2, cos, sin, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.kernels.jit import jit
+
+FloatArray = NDArray[np.float64]
+
+
+@jit
+def place_exactly(exact: FloatArray, q: FloatArray, frame: FloatArray) -> None:
+    """Write root_T_tip (3, 4) at q (n,), from the chain as it was given.
+
+    This must be able to convict the descent, so it shares nothing with it: neither its reduced form
+    of the chain nor its sine.
+
+    Args:
+        exact: (m + 1, 16): origin (3, 4) by rows, then slides, multiplier, offset and variable of
+            each joint; the last row holds the tip.
+        q: (n,) variables.
+        frame: (3, 4) result.
+    """
+    for r in range(3):
+        for c in range(4):
+            frame[r, c] = exact[0, 4 * r + c]
+    for i in range(exact.shape[0] - 1):
+        value = exact[i, 13] * q[int(exact[i, 15])] + exact[i, 14]
+        cosine, sine, slide = 1.0, 0.0, value
+        if exact[i, 12] == 0.0:
+            cosine, sine, slide = cos(value), sin(value), 0.0
+        j = i + 1
+        for r in range(3):
+            x = cosine * frame[r, 0] + sine * frame[r, 1]
+            y = cosine * frame[r, 1] - sine * frame[r, 0]
+            z = frame[r, 2]
+            t = frame[r, 3] + slide * z
+            frame[r, 0] = x * exact[j, 0] + y * exact[j, 4] + z * exact[j, 8]
+            frame[r, 1] = x * exact[j, 1] + y * exact[j, 5] + z * exact[j, 9]
+            frame[r, 2] = x * exact[j, 2] + y * exact[j, 6] + z * exact[j, 10]
+            frame[r, 3] = x * exact[j, 3] + y * exact[j, 7] + z * exact[j, 11] + t
+
+
+@jit
+def distance_and_angle(frame: FloatArray, target: FloatArray) -> tuple[float, float]:
+    """Return the distance [m] and the angle [rad] between two frames, exact from 0 to π.
+
+    The angle is 2 atan2(‖R − I‖, ‖R + I‖) (Frobenius norms) with R the relative rotation.
+    """
+    minus, plus, away = 0.0, 0.0, 0.0
+    for r in range(3):
+        for c in range(3):
+            # ‖A − B‖ and ‖A + B‖ of two rotations are those of their quotient.
+            a, b = frame[r, c] - target[r, c], frame[r, c] + target[r, c]
+            minus += a * a
+            plus += b * b
+        d = frame[r, 3] - target[r, 3]
+        away += d * d
+    # ‖R − I‖² = 8 sin²(θ/2), but ‖R + I‖² = 4 + 8 cos²(θ/2).
+    return sqrt(away), 2.0 * atan2(sqrt(minus), sqrt(max(plus - 4.0, 0.0)))

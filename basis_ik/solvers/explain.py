@@ -1,0 +1,184 @@
+"""What to answer, and what to say, when a target was not reached.
+
+The answer is lexicographic: the nearest position first, and there the nearest orientation. A
+weighted sum of both would give up millimetres for degrees. Among answers of about equal worth the
+one downhill from the seed is taken, so that the answer moves without jumps when the target does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.kernels.descent import REACHED
+from basis_ik.kernels.pose_solve import begin_anew, solve_pose
+from basis_ik.solvers.prepared import PreparedChain
+from basis_ik.solvers.verdict import Reason, Verdict
+
+FloatArray = npt.NDArray[np.float64]
+
+SETTLING = 200  # steps after which a careful descent has settled or never will
+STARTS = 10  # fresh starts that get a chance to find a nearer answer than the seed's
+LIFTED_STARTS = 40  # fresh starts for the question whether it would go without limits
+TIGHTENING = (1.0, 0.1, 0.01, 0.001)  # of the orientation's weight: each holds the position closer
+CLEARLY = 0.95  # another answer displaces the seed's only if it is better by this factor
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Positions, and the distance [m] and angle [rad] that they leave."""
+
+    q: FloatArray
+    away: float
+    turned: float
+    reached: bool
+
+
+@dataclass
+class Inquiry:
+    """One failed search, questioned further on what is left of its budget.
+
+    Attributes:
+        ready: The chain.
+        target: (4, 4) root_T_target.
+        seed: (n,).
+        found: (n,) what the search left.
+        tolerances: Of position [m] and orientation [rad].
+        budget: Steps that are left.
+    """
+
+    ready: PreparedChain
+    target: FloatArray
+    seed: FloatArray
+    found: FloatArray
+    tolerances: tuple[float, float]
+    budget: int
+
+    def settle(self, start: FloatArray, weights: FloatArray) -> Attempt:
+        """Descend carefully from one start to the bottom."""
+        return self._descend(start, weights, self.ready.variables, SETTLING, 0, careful=True)
+
+    def nearest_position(self) -> Attempt:
+        """Return the nearest position, the seed's unless another is clearly nearer."""
+        best: Attempt | None = None
+        for start in self._starts():
+            attempt = self.settle(start, self.ready.position)
+            if best is None or attempt.away < CLEARLY * best.away - self.tolerances[0]:
+                best = attempt
+            if best.reached or self.budget <= 0:
+                break
+        assert best is not None
+        return best
+
+    def nearest_orientation(self, held: Attempt) -> Attempt:
+        """Return the nearest orientation at the nearest position."""
+        best: Attempt | None = None
+        for start in (held.q, *self._starts()):
+            attempt = self._turn_in_place(start)
+            nearer = best is None or attempt.turned < CLEARLY * best.turned - self.tolerances[1]
+            if nearer and attempt.away <= held.away + 10.0 * self.tolerances[0]:
+                best = attempt
+            if self.budget <= 0:
+                break
+        return best if best is not None else held
+
+    def without_limits(self, lifted: FloatArray, weights: FloatArray) -> Attempt:
+        """Search with some of the limits lifted, (n,) of bool."""
+        variables = self.ready.variables.copy()
+        middle = self.ready.middle
+        half = np.where(variables[:, 5] != 0.0, np.pi, 2.0 * variables[:, 2])
+        variables[lifted, 0], variables[lifted, 1] = -np.inf, np.inf
+        variables[lifted, 3] = (middle - half)[lifted]
+        variables[lifted, 4] = (middle + half)[lifted]
+        return self._descend(self.seed, weights, variables, self.budget, LIFTED_STARTS)
+
+    def _turn_in_place(self, start: FloatArray) -> Attempt:
+        weights = self.ready.full.copy()
+        q = start
+        for factor in TIGHTENING:
+            weights[3:] = factor * self.ready.full[3:]
+            q = self.settle(q, weights).q
+        return self.settle(q, self.ready.position)
+
+    def _starts(self) -> Iterator[FloatArray]:
+        yield self.seed
+        yield self.found
+        for number in range(1, STARTS + 1):
+            start = np.empty_like(self.seed)
+            begin_anew(self.ready.variables, number, start)
+            yield start
+
+    def _descend(
+        self,
+        start: FloatArray,
+        weights: FloatArray,
+        variables: FloatArray,
+        steps: int,
+        restarts: int,
+        *,
+        careful: bool = False,
+    ) -> Attempt:
+        ready = self.ready
+        q = np.empty_like(start)
+        status, taken, _, away, turned = solve_pose(
+            ready.exact, ready.joints, variables, ready.ends, np.inf, weights, self.target, start,
+            q, np.empty((ready.work_rows, 12)), *self.tolerances,
+            max(0, min(steps, self.budget)), restarts, 1, careful,
+        )  # fmt: skip
+        self.budget -= taken
+        return Attempt(q, away, turned, status == REACHED)
+
+
+def explain(
+    inquiry: Inquiry, names: tuple[str, ...], *, position_only: bool
+) -> tuple[Attempt, Reason]:
+    """Find the best effort and the reason why there is nothing better.
+
+    Args:
+        inquiry: The failed search.
+        names: (n,) of the joints.
+        position_only: Whether the orientation is free.
+    """
+    held = inquiry.nearest_position()
+    answer = held if position_only else inquiry.nearest_orientation(held)
+    weights = inquiry.ready.position if position_only else inquiry.ready.full
+    index = _limiting(inquiry, answer, weights)
+    missing, turn = answer.away, 0.0 if position_only else answer.turned
+    if inquiry.budget <= 0:
+        return answer, Reason(Verdict.BUDGET_SPENT, missing, turn)
+    if index is not None:
+        lower, upper = inquiry.ready.variables[index, :2]
+        bound = lower if abs(answer.q[index] - lower) < abs(answer.q[index] - upper) else upper
+        return answer, Reason(Verdict.LIMIT, missing, turn, names[index], float(bound), STARTS)
+    if held.reached:
+        return answer, Reason(Verdict.ORIENTATION_UNREACHABLE, missing, turn, starts=STARTS)
+    return answer, Reason(_far_or_near(inquiry, answer), missing, turn, starts=STARTS)
+
+
+def _limiting(inquiry: Inquiry, answer: Attempt, weights: FloatArray) -> int | None:
+    """Return the variable whose limit, lifted, lets the chain reach the target."""
+    variables = inquiry.ready.variables
+    matters = (variables[:, 5] == 0.0) | (variables[:, 1] - variables[:, 0] < 2.0 * np.pi)
+    matters &= np.isfinite(variables[:, 0]) | np.isfinite(variables[:, 1])
+    if not matters.any():
+        return None
+    free = inquiry.without_limits(matters, weights)
+    if not free.reached:
+        return None
+    gap = np.minimum(answer.q - variables[:, 0], variables[:, 1] - answer.q)
+    for k in np.flatnonzero(matters & (gap <= 1e-9)):
+        if inquiry.without_limits(np.arange(len(gap)) == k, weights).reached:
+            return int(k)
+    beyond = np.maximum(variables[:, 0] - free.q, free.q - variables[:, 1]) / variables[:, 2]
+    return int(np.argmax(np.where(matters, beyond, -np.inf)))
+
+
+def _far_or_near(inquiry: Inquiry, answer: Attempt) -> Verdict:
+    """Say which is farther from the first joint, the target or the nearest position."""
+    centre = inquiry.ready.ends[0, :, 3]
+    wanted = float(np.linalg.norm(inquiry.target[:3, 3] - centre))
+    got = float(np.linalg.norm(inquiry.ready.tip_position(answer.q) - centre))
+    return Verdict.TOO_FAR if wanted > got else Verdict.TOO_NEAR

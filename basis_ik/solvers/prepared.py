@@ -1,0 +1,189 @@
+"""A chain made ready for the pose solver: reduced, packed into few arrays, kept with the chain."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.kernels.chain import ChainArrays
+from basis_ik.kernels.proof import place_exactly
+
+if TYPE_CHECKING:
+    from basis_ik.model.chain import Chain
+
+FloatArray = NDArray[np.float64]
+
+ROTATION_WEIGHT = 0.3
+"""Weight of one radian against one reach; flat between 0.15 and 0.6 (docs/algorithms.md)."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedChain:
+    """What `kernels.pose_solve` reads of a chain.
+
+    The arrays are writable: numba takes read-only arrays by a path four times slower. They are
+    never handed out.
+    """
+
+    exact: FloatArray
+    """(m + 1, 16), see `kernels.proof.place_exactly`."""
+    joints: FloatArray
+    """(m, 12), see `reduce_joints`."""
+    variables: FloatArray
+    """(n, 8), see `kernels.pose_solve.solve_pose`."""
+    ends: FloatArray
+    """(2, 3, 4) root_T_first_joint and last_joint_T_tip."""
+    reach: float
+    """No tip position is farther than this from the first joint [m]; may be infinite."""
+    size: float
+    """The chain's unit of length [m]: its reach, or 1 where that is infinite or 0."""
+    middle: FloatArray
+    """(n,) the middle of the limits; 0 where there are none."""
+    full: FloatArray
+    """(6,) weights of a full pose."""
+    position: FloatArray
+    """(6,) weights of a position."""
+
+    @property
+    def work_rows(self) -> int:
+        """Rows of the work array that the kernels need."""
+        return len(self.joints) + len(self.variables) + 2
+
+    def tip_position(self, q: FloatArray) -> FloatArray:
+        """Return the tip's position (3,) in the root frame at q (n,) [m]."""
+        frame = np.empty((3, 4))
+        place_exactly(self.exact, q, frame)
+        return frame[:, 3]
+
+
+def prepare(arrays: ChainArrays) -> PreparedChain:
+    """Reduce and pack a chain; costs about a millisecond, `prepared` keeps the result."""
+    reach = _reach(arrays)
+    size = reach if 0.0 < reach < np.inf else 1.0
+    unit = 1.0 / size
+    first = arrays.origins[0] if len(arrays.origins) else np.eye(3, 4)
+    return PreparedChain(
+        exact=_pack_exact(arrays),
+        joints=reduce_joints(arrays),
+        variables=_pack_variables(arrays, size),
+        ends=np.stack([first, arrays.tip]),
+        reach=reach,
+        size=size,
+        middle=_middle(arrays.lower, arrays.upper),
+        full=np.array([unit] * 3 + [ROTATION_WEIGHT] * 3),
+        position=np.array([unit] * 3 + [0.0] * 3),
+    )
+
+
+def reduce_joints(arrays: ChainArrays) -> FloatArray:
+    """Write every constant transform between two axes as Rz(a) [Rx(b) | t] Rz(c).
+
+    The turns about z join the joint angles beside them, which leaves a joint two plane rotations
+    and one translation. Unlike Denavit and Hartenberg's form, whose common normal runs away to
+    infinity for axes that are parallel up to the rounding of a URDF, this one loses no digits.
+
+    Returns:
+        (m, 12): angle = [0] q + [1], slide = [2] q + [3], cos b, sin b, t (3,), index of q, whether
+        the joint is the first one that its variable drives, 0.
+    """
+    joints = np.zeros((len(arrays.origins), 12))
+    seen: set[int] = set()
+    carried = 0.0
+    for i, row in enumerate(joints):
+        slides = arrays.prismatic[i] != 0
+        row[2 if slides else 0] = arrays.multipliers[i]
+        row[3 if slides else 1] = arrays.offsets[i]
+        row[1] += carried
+        row[4] = 1.0
+        if i + 1 < len(joints):
+            link = arrays.origins[i + 1]
+            a = np.arctan2(link[0, 2], -link[1, 2])
+            turn = np.array(
+                [[np.cos(a), np.sin(a), 0.0], [-np.sin(a), np.cos(a), 0.0], [0, 0, 1.0]]
+            )
+            rest = turn @ link
+            b = np.arctan2(-rest[1, 2], rest[2, 2])
+            row[1] += a
+            row[4:6] = np.cos(b), np.sin(b)
+            row[6:9] = rest[:, 3]
+            carried = np.arctan2(-rest[0, 1], rest[0, 0])
+        variable = int(arrays.variables[i])
+        row[9], row[10] = variable, variable not in seen
+        seen.add(variable)
+    return joints
+
+
+def _pack_exact(arrays: ChainArrays) -> FloatArray:
+    exact = np.zeros((len(arrays.origins) + 1, 16))
+    exact[:-1, :12] = arrays.origins.reshape(-1, 12)
+    exact[-1, :12] = arrays.tip.reshape(12)
+    exact[:-1, 12] = arrays.prismatic
+    exact[:-1, 13] = arrays.multipliers
+    exact[:-1, 14] = arrays.offsets
+    exact[:-1, 15] = arrays.variables
+    return exact
+
+
+def _pack_variables(arrays: ChainArrays, size: float) -> FloatArray:
+    n = len(arrays.lower)
+    variables = np.zeros((n, 8))
+    variables[:, 0], variables[:, 1] = arrays.lower, arrays.upper
+    for k in range(n):
+        driven = arrays.variables == k
+        slides = arrays.prismatic[driven] != 0
+        whole = arrays.multipliers[driven] == np.round(arrays.multipliers[driven])
+        # Slides are put on the footing of angles: chains then solve alike in any unit.
+        variables[k, 2] = size if slides.all() else 1.0
+        variables[k, 5] = bool(driven.any() and not slides.any() and whole.all())
+        span = size if slides.any() else np.pi
+        lower, upper = arrays.lower[k], arrays.upper[k]
+        if variables[k, 5] and upper - lower > 2.0 * np.pi:  # one turn holds every pose
+            lower, upper = max(lower, -np.pi), min(upper, np.pi)
+            if not upper - lower > 6.0:
+                lower, upper = arrays.lower[k], arrays.upper[k]
+        variables[k, 3] = lower if np.isfinite(lower) else min(-span, upper - 2.0 * span)
+        variables[k, 4] = upper if np.isfinite(upper) else max(span, lower + 2.0 * span)
+    variables[:, 6] = _golden_steps(n)
+    return variables
+
+
+def _golden_steps(n: int) -> FloatArray:
+    """Return the steps of Roberts' sequence: powers of the root of x^(n+1) = x + 1."""
+    root = 2.0
+    for _ in range(64):
+        root = (1.0 + root) ** (1.0 / (n + 1))
+    return root ** -np.arange(1.0, n + 1.0)
+
+
+def _reach(arrays: ChainArrays) -> float:
+    lengths = [float(np.linalg.norm(origin[:, 3])) for origin in arrays.origins[1:]]
+    lengths.append(float(np.linalg.norm(arrays.tip[:, 3])))
+    for i in np.flatnonzero(arrays.prismatic):
+        k = arrays.variables[i]
+        ends = arrays.multipliers[i] * np.array([arrays.lower[k], arrays.upper[k]])
+        lengths.append(float(np.abs(ends + arrays.offsets[i]).max()))
+    return float(sum(lengths))
+
+
+def _middle(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    low, high = np.isfinite(lower), np.isfinite(upper)
+    both = 0.5 * np.where(low, lower, 0.0) + 0.5 * np.where(high, upper, 0.0)
+    return np.where(low & high, both, np.clip(0.0, lower, upper))
+
+
+_kept: dict[int, tuple[weakref.ref[Chain], PreparedChain]] = {}
+
+
+def prepared(chain: Chain) -> PreparedChain:
+    """Return the chain made ready, from memory after the first time."""
+    entry = _kept.get(id(chain))
+    if entry is not None:
+        return entry[1]
+    key = id(chain)
+    ready = prepare(chain.arrays)
+    _kept[key] = (weakref.ref(chain, lambda _: _kept.pop(key, None)), ready)
+    return ready

@@ -1,0 +1,176 @@
+"""Inverse kinematics of one chain: a target pose and a seed to joint positions and a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import BasisIkError
+from basis_ik.kernels.descent import REACHED as ARRIVED
+from basis_ik.kernels.pose_solve import (
+    BAD_SEED,
+    BAD_TARGET,
+    LARGEST_ANGLE,
+    LARGEST_LENGTH,
+    OUT_OF_REACH,
+    solve_pose,
+)
+from basis_ik.solvers.explain import Inquiry, explain
+from basis_ik.solvers.prepared import prepared
+from basis_ik.solvers.verdict import REACHED, Reason, Verdict
+from basis_ik.transforms.rigid import RigidTransform
+
+if TYPE_CHECKING:
+    from basis_ik.model.chain import Chain
+
+FloatArray = npt.NDArray[np.float64]
+
+MAX_ITERATIONS = 20_000
+MAX_RESTARTS = 300
+PATIENCE = 1  # see kernels.descent; measured in docs/algorithms.md
+FEWEST_STARTS = 20  # below it, nothing is claimed about a target
+
+
+class SolveArgumentError(BasisIkError):
+    """An argument that no solve can start from.
+
+    Attributes:
+        argument: Its name.
+        value: What was given.
+    """
+
+    def __init__(self, argument: str, value: object, wanted: str) -> None:
+        super().__init__(f"{argument} must be {wanted}, got {value!r}")
+        self.argument = argument
+        self.value = value
+
+
+class Solution(NamedTuple):
+    """Joint positions, always finite and always within the limits, and what they are worth."""
+
+    positions: FloatArray
+    """(n,) in [rad] or [m], in the order of `chain.joint_names`."""
+    verdict: Verdict
+    position_error: float
+    """Distance from the tip to the target [m], by forward kinematics."""
+    orientation_error: float
+    """Angle from the tip to the target [rad], by forward kinematics; reported, but without weight
+    in the verdict, where only the position was asked for."""
+    iterations: int
+    """Steps of all descents together."""
+    restarts: int
+    """Starts after the seed's."""
+    reason: Reason
+    """What stood in the way, as data and, by `str`, as a line of text."""
+
+    @property
+    def success(self) -> bool:
+        """Whether the target was reached within both tolerances and all limits."""
+        return self.verdict is Verdict.REACHED
+
+
+def solve(
+    chain: Chain,
+    target: RigidTransform,
+    seed: npt.ArrayLike | None = None,
+    *,
+    position_only: bool = False,
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+    max_iterations: int = MAX_ITERATIONS,
+    max_restarts: int = MAX_RESTARTS,
+) -> Solution:
+    """Find joint positions that bring the chain's tip to a target.
+
+    The search descends from the seed and, only if that does not arrive, from further starts.
+    The same arguments give the same bits, in every process and thread.
+
+    Args:
+        chain: What to move.
+        target: root_T_target, wanted of root_T_tip.
+        seed: (n,) where to start, best the present positions [rad or m]. Positions outside the
+            limits are taken a full turn or else to the limit. None is the middle of the limits.
+        position_only: Leave the orientation free.
+        position_tolerance: [m], above 0.
+        orientation_tolerance: [rad], above 0.
+        max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included.
+        max_restarts: Starts allowed after the seed's. A search with fewer than 20 does not
+            support any claim that the target cannot be reached; the verdict is then BUDGET_SPENT.
+
+    Returns:
+        The solution, or with another verdict than REACHED the best effort: the nearest position,
+        and there the nearest orientation, close to the seed so that it moves without jumps when
+        the target does.
+
+    Raises:
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite; a chain
+            without joints.
+    """
+    ready = prepared(chain)
+    if type(target) is not RigidTransform:
+        raise SolveArgumentError("target", target, "a RigidTransform")
+    position_tolerance = _positive("position_tolerance", position_tolerance, "m")
+    orientation_tolerance = _positive("orientation_tolerance", orientation_tolerance, "rad")
+    max_iterations = _count("max_iterations", max_iterations, 1)
+    max_restarts = _count("max_restarts", max_restarts, 0)
+    start = ready.middle if seed is None else _seed(seed, chain)
+    n = len(start)
+    matrix = np.array(target.matrix)
+    positions = np.empty(n)
+    status, steps, fresh, away, turned = solve_pose(
+        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
+        ready.position if position_only else ready.full, matrix, start,
+        positions, np.empty((ready.work_rows, 12)), position_tolerance, orientation_tolerance,
+        max_iterations, max_restarts, PATIENCE, False,
+    )  # fmt: skip
+    if status == ARRIVED:
+        return Solution(positions, Verdict.REACHED, away, turned, steps, fresh, REACHED)
+    if status == BAD_SEED:
+        raise SolveArgumentError("seed", seed, f"finite and within ±{LARGEST_ANGLE:g}")
+    if status == BAD_TARGET:
+        raise SolveArgumentError("target", target, f"within {LARGEST_LENGTH:g} m of the root")
+    if status != OUT_OF_REACH and fresh < FEWEST_STARTS:
+        reason = Reason(Verdict.BUDGET_SPENT, away, 0.0 if position_only else turned)
+        return Solution(positions, reason.verdict, away, turned, steps, fresh, reason)
+    inquiry = Inquiry(
+        ready, matrix, start, positions, (position_tolerance, orientation_tolerance),
+        max_iterations - steps,
+    )  # fmt: skip
+    answer, reason = explain(inquiry, chain.joint_names, position_only=position_only)
+    steps = max_iterations - inquiry.budget
+    return Solution(answer.q, reason.verdict, answer.away, answer.turned, steps, fresh, reason)
+
+
+def warm_up(chain: Chain) -> None:
+    """Prepare a chain and compile all that `solve` may call, before a control loop starts."""
+    ready = prepared(chain)
+    out_of_reach = np.eye(4)
+    out_of_reach[0, 3] = 1e3 * (1.0 + ready.size)
+    far = RigidTransform.from_matrix(out_of_reach)
+    solve(chain, far, max_iterations=50)
+    solve(chain, chain.forward(ready.middle))
+
+
+def _seed(seed: npt.ArrayLike, chain: Chain) -> FloatArray:
+    names = chain.joint_names
+    try:
+        start = np.array(seed, np.float64)
+    except (TypeError, ValueError):
+        start = np.empty(0)
+    if start.shape != (len(names),):
+        raise SolveArgumentError("seed", seed, f"{len(names)} numbers, one for each of {names}")
+    return start
+
+
+def _positive(name: str, value: float, unit: str) -> float:
+    if not (isinstance(value, (float, int, np.floating)) and 0.0 < value < 1e6):
+        raise SolveArgumentError(name, value, f"a number above 0 {unit}")
+    return float(value)
+
+
+def _count(name: str, value: int, least: int) -> int:
+    if not (isinstance(value, (int, np.integer)) and value >= least):
+        raise SolveArgumentError(name, value, f"a whole number, at least {least}")
+    return int(value)

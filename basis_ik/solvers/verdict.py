@@ -1,0 +1,64 @@
+"""What a solver found, and what stood in the way."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Verdict(enum.Enum):
+    """The outcome of a solve. Everything but REACHED comes with a best-effort answer."""
+
+    REACHED = "reached"
+    TOO_FAR = "too far"
+    TOO_NEAR = "too near"
+    LIMIT = "a joint limit stands in the way"
+    ORIENTATION_UNREACHABLE = "orientation unreachable"
+    SINGULAR = "singular"
+    DEGENERATE = "degenerate"
+    BUDGET_SPENT = "budget spent"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a target was not reached, as data; `str` gives one line for people.
+
+    Attributes:
+        verdict: The verdict that this explains.
+        missing: Distance between the target and the nearest position found [m].
+        turn: Angle between the target and the answer [rad]; 0 where orientation does not count.
+        joint: The joint whose limit stands in the way, for LIMIT.
+        bound: That limit [rad or m].
+        starts: How many different starts support the verdict; 0 where it follows from the chain's
+            lengths alone.
+    """
+
+    verdict: Verdict
+    missing: float = 0.0
+    turn: float = 0.0
+    joint: str | None = None
+    bound: float | None = None
+    starts: int = 0
+
+    def __str__(self) -> str:
+        if self.verdict is Verdict.REACHED:
+            return "reached"
+        if self.verdict is Verdict.TOO_FAR:
+            return f"too far by {_length(self.missing)}"
+        if self.verdict is Verdict.TOO_NEAR:
+            return f"too near by {_length(self.missing)}"
+        if self.verdict is Verdict.LIMIT:
+            return f"{self.joint} is held by its limit {self.bound:.4g}; {self._left()}"
+        if self.verdict is Verdict.ORIENTATION_UNREACHABLE:
+            return f"position reached, orientation off by {self.turn:.4g} rad"
+        return f"{self.verdict.value}; {self._left()}"
+
+    def _left(self) -> str:
+        return f"{_length(self.missing)} and {self.turn:.4g} rad are left"
+
+
+def _length(metres: float) -> str:
+    return f"{metres:.4g} m" if metres >= 0.1 else f"{1e3 * metres:.4g} mm"
+
+
+REACHED = Reason(Verdict.REACHED)
