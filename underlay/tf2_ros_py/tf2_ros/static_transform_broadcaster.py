@@ -1,0 +1,29 @@
+"""Sending transforms that do not change."""
+
+from collections.abc import Iterable
+
+from geometry_msgs.msg import TransformStamped
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile
+from tf2_msgs.msg import TFMessage
+
+
+class StaticTransformBroadcaster:
+    """Sends transforms on /tf_static, all of them each time, for listeners that come late."""
+
+    def __init__(self, node: Node, qos: QoSProfile | int | None = None) -> None:
+        latched = QoSProfile(
+            depth=1,
+            durability=DurabilityPolicy.TRANSIENT_LOCAL,
+            history=HistoryPolicy.KEEP_LAST,
+        )
+        self.pub_tf = node.create_publisher(
+            TFMessage, "/tf_static", latched if qos is None else qos
+        )
+        self._sent: dict[str, TransformStamped] = {}
+
+    def sendTransform(self, transform: TransformStamped | Iterable[TransformStamped]) -> None:
+        """Send one transform or several; one of the same child frame replaces the former."""
+        several = transform if hasattr(transform, "__iter__") else [transform]
+        self._sent.update((each.child_frame_id, each) for each in several)
+        self.pub_tf.publish(TFMessage(transforms=list(self._sent.values())))

@@ -1,0 +1,76 @@
+"""Filling a buffer with the transforms that others send."""
+
+from contextlib import suppress
+from threading import Thread
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile
+from tf2_msgs.msg import TFMessage
+
+from tf2_ros.buffer import Buffer
+
+_AUTHORITY = "default_authority"  # messages do not tell who sent them
+
+
+class TransformListener:
+    """Listens on /tf and /tf_static.
+
+    With `spin_thread` a thread of its own spins the whole node, as upstream; then nobody else may.
+    """
+
+    def __init__(
+        self,
+        buffer: Buffer,
+        node: Node,
+        *,
+        spin_thread: bool = False,
+        qos: QoSProfile | int | None = None,
+        static_qos: QoSProfile | int | None = None,
+    ) -> None:
+        def kept(durability: DurabilityPolicy) -> QoSProfile:
+            return QoSProfile(depth=100, durability=durability, history=HistoryPolicy.KEEP_LAST)
+
+        self.buffer = buffer
+        self.node = node
+        # A callback that waits for a transform must not keep transforms from arriving.
+        self.group = ReentrantCallbackGroup()
+        self.tf_sub = node.create_subscription(
+            TFMessage,
+            "/tf",
+            self.callback,
+            kept(DurabilityPolicy.VOLATILE) if qos is None else qos,
+            callback_group=self.group,
+        )
+        self.tf_static_sub = node.create_subscription(
+            TFMessage,
+            "/tf_static",
+            self.static_callback,
+            kept(DurabilityPolicy.TRANSIENT_LOCAL) if static_qos is None else static_qos,
+            callback_group=self.group,
+        )
+        if spin_thread:
+            self.executor = SingleThreadedExecutor(context=node.context)
+            self.dedicated_listener_thread = Thread(target=self._spin)
+            self.dedicated_listener_thread.start()
+
+    def unregister(self) -> None:
+        """Stop listening."""
+        self.node.destroy_subscription(self.tf_sub)
+        self.node.destroy_subscription(self.tf_static_sub)
+
+    def callback(self, data: TFMessage) -> None:
+        """Store what came on /tf."""
+        for transform in data.transforms:
+            self.buffer.set_transform(transform, _AUTHORITY)
+
+    def static_callback(self, data: TFMessage) -> None:
+        """Store what came on /tf_static."""
+        for transform in data.transforms:
+            self.buffer.set_transform_static(transform, _AUTHORITY)
+
+    def _spin(self) -> None:
+        self.executor.add_node(self.node)
+        with suppress(ExternalShutdownException):
+            self.executor.spin()
