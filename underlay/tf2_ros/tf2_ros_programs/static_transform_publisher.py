@@ -1,0 +1,110 @@
+"""Publishes one static transform until it is stopped."""
+
+import math
+import random
+import string
+import sys
+from contextlib import suppress
+
+import rclpy
+from geometry_msgs.msg import TransformStamped
+from rclpy.executors import ExternalShutdownException
+from rclpy.utilities import remove_ros_args
+from tf2_ros import StaticTransformBroadcaster
+
+USAGE = """\
+usage: static_transform_publisher [--x X] [--y Y] [--z Z] [--qx QX] [--qy QY] [--qz QZ] [--qw QW]
+           [--roll ROLL] [--pitch PITCH] [--yaw YAW] --frame-id FRAME_ID --child-frame-id CHILD_ID
+
+Publishes the pose of the frame CHILD_ID in FRAME_ID: metres, and a quaternion or fixed-axis
+angles in radians. What is not given is that of the identity."""
+
+_TRANSLATION = dict.fromkeys(("--x", "--y", "--z"), 0.0)
+_ANGLES = dict.fromkeys(("--roll", "--pitch", "--yaw"), 0.0)
+_QUATERNION = {"--qx": 0.0, "--qy": 0.0, "--qz": 0.0, "--qw": 1.0}
+_FRAMES = ("--frame-id", "--child-frame-id")
+
+
+def parse(arguments: list[str]) -> TransformStamped:
+    """The transform that the options describe.
+
+    Raises:
+        ValueError: They do not describe one; the message says why.
+    """
+    given = dict(zip(arguments[::2], arguments[1::2], strict=False))
+    numbers = {**_TRANSLATION, **_ANGLES, **_QUATERNION}
+    for option in arguments[::2]:
+        if option not in numbers and option not in _FRAMES:
+            raise ValueError(f"Extra unparsed arguments on command-line: {option!r}")
+        if option not in given:
+            raise ValueError(f"Not enough arguments for {option}")
+        if option in numbers:
+            numbers[option] = _number(option, given[option])
+    for option in _FRAMES:
+        if not given.get(option):
+            raise ValueError(f"{option} must be given and not be empty")
+    if given["--frame-id"] == given["--child-frame-id"]:
+        raise ValueError("--frame-id and --child-frame-id cannot be the same")
+    if given.keys() & _ANGLES.keys() and given.keys() & _QUATERNION.keys():
+        raise ValueError("Cannot mix --roll, --pitch, --yaw with --qx, --qy, --qz, --qw")
+    message = TransformStamped(child_frame_id=given["--child-frame-id"])
+    message.header.frame_id = given["--frame-id"]
+    t, q = message.transform.translation, message.transform.rotation
+    t.x, t.y, t.z = (numbers[option] for option in _TRANSLATION)
+    q.x, q.y, q.z, q.w = (numbers[option] for option in _QUATERNION)
+    if given.keys() & _ANGLES.keys():
+        q.x, q.y, q.z, q.w = _quaternion(*(numbers[option] for option in _ANGLES))
+    return message
+
+
+def _number(option: str, text: str) -> float:
+    with suppress(ValueError):
+        if math.isfinite(number := float(text)):
+            return number
+    raise ValueError(f"{option} must be a finite number, not {text!r}")
+
+
+def _quaternion(roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
+    (sr, cr), (sp, cp), (sy, cy) = (
+        (math.sin(angle / 2), math.cos(angle / 2)) for angle in (roll, pitch, yaw)
+    )
+    return (
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    )
+
+
+def main() -> int:
+    """Run the program; its exit status."""
+    arguments = remove_ros_args(sys.argv)[1:]
+    if "--help" in arguments or "-h" in arguments:
+        print(USAGE)
+        return 0
+    try:
+        message = parse(arguments)
+    except ValueError as error:
+        print(f"error parsing command line arguments: {error}", file=sys.stderr)
+        return 1
+    try:
+        rclpy.init(args=sys.argv)
+        # A name of its own, so that a launch file may start several.
+        suffix = "".join(random.choices(string.ascii_letters + string.digits, k=16))
+        node = rclpy.create_node(f"static_transform_publisher_{suffix}")
+        message.header.stamp = node.get_clock().now().to_msg()
+        broadcaster = StaticTransformBroadcaster(node)
+        broadcaster.sendTransform(message)
+        t, q = message.transform.translation, message.transform.rotation
+        node.get_logger().info(
+            "Spinning until stopped - publishing transform\n"
+            f"translation: ('{t.x:f}', '{t.y:f}', '{t.z:f}')\n"
+            f"rotation: ('{q.x:f}', '{q.y:f}', '{q.z:f}', '{q.w:f}')\n"
+            f"from '{message.header.frame_id}' to '{message.child_frame_id}'"
+        )
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        rclpy.try_shutdown()
+    return 0
