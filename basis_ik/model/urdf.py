@@ -7,16 +7,15 @@ move an arm wrongly there is an error instead of a guess.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from basis_ik.kernels.chain import FloatArray
-from basis_ik.model.elements import XACRO_HINT, Element, UrdfError, read_xml, shown
+from basis_ik.model.elements import Element, UrdfError, read_xml, shown
+from basis_ik.model.grammar import name_in, number, numbers
 from basis_ik.transforms.rigid import RigidTransform
 
-TURNING = ("revolute", "continuous")
 MOVING = ("revolute", "continuous", "prismatic")
 KINDS = (*MOVING, "fixed", "floating", "planar")
 
@@ -24,9 +23,6 @@ MAX_OFFSET = 1e6
 """Largest coordinate of a joint origin [m], and largest mimic multiplier and offset."""
 MIN_AXIS = 1e-6
 """Length below which a joint axis counts as zero."""
-
-_LARGEST = 1e100
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -101,47 +97,13 @@ def read_urdf(text: str) -> tuple[str, list[str], list[Joint]]:
         raise UrdfError(
             f"the root element is <{robot.tag[:80]}>, a URDF has <robot>", line=robot.line
         )
-    links = [_name(link) for link in robot.all("link")]
+    links = [name_in(link) for link in robot.all("link")]
     return robot.attributes.get("name", ""), links, [_joint(e) for e in robot.all("joint")]
-
-
-def _name(element: Element, attribute: str = "name") -> str:
-    """Return a name that is there and visible."""
-    value = element.attributes.get(attribute, "")
-    if not value.strip():
-        raise UrdfError(f"<{element.tag}> lacks its {attribute}", line=element.line)
-    if "${" in value or "$(" in value:
-        raise UrdfError(f"{attribute} {shown(value)}: {XACRO_HINT}", line=element.line)
-    return value
-
-
-def _numbers(element: Element, attribute: str, count: int, where: str) -> list[float]:
-    """Return `count` finite numbers of plain decimal notation.
-
-    `float` would take nan, inf, 1_000, and digits of other scripts: none of these is a length.
-    """
-    value = element.attributes[attribute]
-    words = value.split()
-    place = f"{where}: <{element.tag} {attribute}={shown(value)}>"
-    if "${" in value or "$(" in value:
-        raise UrdfError(f"{place}: {XACRO_HINT}", line=element.line)
-    if len(words) != count:
-        raise UrdfError(f"{place} needs {count} numbers, has {len(words)}", line=element.line)
-    for word in words:
-        if not _NUMBER.fullmatch(word) or not abs(float(word)) <= _LARGEST:
-            raise UrdfError(f"{place}: {shown(word)} is no finite number", line=element.line)
-    return [float(word) for word in words]
-
-
-def _number(element: Element, attribute: str, default: float, where: str) -> float:
-    if attribute not in element.attributes:
-        return default
-    return _numbers(element, attribute, 1, where)[0]
 
 
 def _joint(element: Element) -> Joint:
     """Read one <joint>; every error names it."""
-    name = _name(element)
+    name = name_in(element)
     try:
         return _read_joint(element, name, f"joint {shown(name)}")
     except UrdfError as error:
@@ -160,7 +122,7 @@ def _read_joint(element: Element, name: str, where: str) -> Joint:
         end = element.only(tag)
         if end is None:
             raise UrdfError(f"{where} lacks <{tag} link=...>", line=element.line)
-        ends.append(_name(end, "link"))
+        ends.append(name_in(end, "link"))
     moves = kind in MOVING
     lower, upper, velocity, effort = _limits(element, kind, where)
     soft = _soft_limits(element, lower, upper, where) if moves else (-math.inf, math.inf)
@@ -185,8 +147,8 @@ def _origin(joint: Element, where: str) -> RigidTransform:
     origin = joint.only("origin")
     xyz, rpy = [0.0] * 3, [0.0] * 3
     if origin is not None:
-        xyz = _numbers(origin, "xyz", 3, where) if "xyz" in origin.attributes else xyz
-        rpy = _numbers(origin, "rpy", 3, where) if "rpy" in origin.attributes else rpy
+        xyz = numbers(origin, "xyz", 3, where) if "xyz" in origin.attributes else xyz
+        rpy = numbers(origin, "rpy", 3, where) if "rpy" in origin.attributes else rpy
         if not max(abs(value) for value in xyz) <= MAX_OFFSET:
             raise UrdfError(f"{where}: its origin is beyond {MAX_OFFSET:g} m", line=origin.line)
     return RigidTransform.from_rpy(rpy[0], rpy[1], rpy[2], xyz)
@@ -197,7 +159,7 @@ def _axis(axis: Element | None, where: str) -> FloatArray:
     if axis is not None:
         if "xyz" not in axis.attributes:
             raise UrdfError(f"{where}: <axis> lacks xyz", line=axis.line)
-        vector = _numbers(axis, "xyz", 3, where)
+        vector = numbers(axis, "xyz", 3, where)
         length = math.hypot(*vector)
         if not length >= MIN_AXIS:
             raise UrdfError(f"{where}: its axis is zero; give a direction", line=axis.line)
@@ -217,25 +179,14 @@ def _limits(joint: Element, kind: str, where: str) -> tuple[float, float, float,
         if kind == "continuous":
             return free
         raise UrdfError(f"{where} is {kind} and lacks <limit>", line=joint.line)
-    given = limit.attributes.keys()
-    if kind != "continuous":
-        if not {"lower", "upper"} & given:
-            raise UrdfError(
-                f"{where} is {kind}; its <limit> lacks lower and upper", line=limit.line
-            )
-        if "velocity" not in given:
-            raise UrdfError(f"{where} is {kind}; its <limit> lacks velocity", line=limit.line)
-    lower = _number(limit, "lower", 0.0, where)
-    upper = _number(limit, "upper", 0.0, where)
-    if not lower <= upper:
-        raise UrdfError(f"{where}: lower {lower:g} is above upper {upper:g}", line=limit.line)
-    velocity = _number(limit, "velocity", math.inf, where)
+    lower, upper = _range(limit, kind, where)
+    velocity = number(limit, "velocity", math.inf, where)
     if not velocity > 0.0:
         raise UrdfError(
             f"{where}: velocity {velocity:g} must be above zero; state its top speed",
             line=limit.line,
         )
-    effort = _number(limit, "effort", math.inf, where)
+    effort = number(limit, "effort", math.inf, where)
     if not effort >= 0.0:
         raise UrdfError(f"{where}: effort {effort:g} is negative", line=limit.line)
     return lower, upper, velocity, effort
@@ -243,8 +194,8 @@ def _limits(joint: Element, kind: str, where: str) -> tuple[float, float, float,
 
 def _range(limit: Element, kind: str, where: str) -> tuple[float, float]:
     """Return lower and upper; of the two, one may be left out and is then 0, as URDF has it."""
-    lower = _number(limit, "lower", 0.0, where)
-    upper = _number(limit, "upper", 0.0, where)
+    lower = number(limit, "lower", 0.0, where)
+    upper = number(limit, "upper", 0.0, where)
     if kind == "continuous":
         return -math.inf, math.inf
     given = limit.attributes.keys()
@@ -262,17 +213,17 @@ def _soft_limits(joint: Element, lower: float, upper: float, where: str) -> tupl
     safety = joint.only("safety_controller")
     if safety is None or not {"soft_lower_limit", "soft_upper_limit"} <= safety.attributes.keys():
         return -math.inf, math.inf
-    soft_lower = _number(safety, "soft_lower_limit", 0.0, where)
-    soft_upper = _number(safety, "soft_upper_limit", 0.0, where)
+    soft_lower = number(safety, "soft_lower_limit", 0.0, where)
+    soft_upper = number(safety, "soft_upper_limit", 0.0, where)
     return max(lower, soft_lower), min(upper, soft_upper)
 
 
 def _mimic(mimic: Element | None, where: str) -> Mimic | None:
     if mimic is None:
         return None
-    master = _name(mimic, "joint")
-    multiplier = _number(mimic, "multiplier", 1.0, where)
-    offset = _number(mimic, "offset", 0.0, where)
+    master = name_in(mimic, "joint")
+    multiplier = number(mimic, "multiplier", 1.0, where)
+    offset = number(mimic, "offset", 0.0, where)
     if not (multiplier == 0.0 or 1.0 / MAX_OFFSET <= abs(multiplier) <= MAX_OFFSET):
         raise UrdfError(f"{where}: mimic multiplier {multiplier:g} is absurd", line=mimic.line)
     if not abs(offset) <= MAX_OFFSET:

@@ -1,0 +1,125 @@
+"""The door for robot descriptions: what is refused before anything is built."""
+
+import pytest
+
+from basis_ik.errors import BasisIkError
+from basis_ik.model import elements
+from basis_ik.model.elements import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_JOINTS,
+    UrdfError,
+    listed,
+    read_xml,
+    shown,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("", 1, "empty"),
+        (" \n\t", 1, "empty"),
+        ("hello", 1, "not well-formed XML"),
+        ("<robot>\n<link name='a'/>\n", 3, "not well-formed XML: no element found"),
+        ("<robot>\n<link name='a'\n</robot>", 3, "not well-formed XML"),
+        ("<robot>\n</robt>", 2, "mismatched tag"),
+        ("<robot a='1' a='2'/>", 1, "duplicate attribute"),
+        ("<robot/>\n<robot/>", 2, "junk after document element"),
+        ("<robot>\n\n&bomb;</robot>", 3, "undefined entity"),
+        ("<robot>\n\0</robot>", 2, "NUL character"),
+        ("<robot>\n\ud800</robot>", 2, "not Unicode"),
+        ("<!DOCTYPE robot>\n<robot/>", 1, "DOCTYPE"),
+        ("\n<!DOCTYPE robot SYSTEM 'file:///etc/passwd'>\n<robot/>", 2, "DOCTYPE"),
+        ("<?xml version='1.0'?>\n<!DOCTYPE r [<!ENTITY a 'b'>]>\n<r>&a;</r>", 2, "DOCTYPE"),
+        ("<robot xmlns:xacro='http://x'>\n<xacro:arm/></robot>", 2, "expand it first with `xacro"),
+    ],
+)
+def test_what_is_not_a_plain_document_is_refused_with_its_line(text, line, said):
+    with pytest.raises(UrdfError, match=f"^line {line}: .*{said}") as caught:
+        read_xml(text)
+    assert caught.value.line == line
+    assert "\n" not in str(caught.value)
+
+
+def test_an_entity_bomb_is_refused_at_its_doctype():
+    definitions = "".join(f"<!ENTITY e{i} '{f'&e{i - 1};' * 10}'>" for i in range(1, 12))
+    with pytest.raises(UrdfError, match="DOCTYPE"):
+        read_xml(f"<!DOCTYPE r [<!ENTITY e0 'ha'>{definitions}]><r>&e11;</r>")
+
+
+@pytest.mark.parametrize("value", [None, b"<robot/>", 3])
+def test_only_text_is_read(value):
+    with pytest.raises(UrdfError, match=f"not {type(value).__name__}"):
+        read_xml(value)
+
+
+def test_size_counts_bytes_up_to_the_bound():
+    padding = MAX_BYTES - len("<robot></robot>")
+    read_xml(f"<robot>{' ' * padding}</robot>")
+    for filling in (" " * (padding + 1), "é" * (padding // 2 + 1)):
+        with pytest.raises(UrdfError, match=f"exceeds {MAX_BYTES} bytes"):
+            read_xml(f"<robot>{filling}</robot>")
+
+
+def test_nothing_is_parsed_of_a_text_that_is_too_big(monkeypatch):
+    def parser(*_):
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr(elements.expat, "ParserCreate", parser)
+    with pytest.raises(UrdfError, match="exceeds"):
+        read_xml("<" * (MAX_BYTES + 1))
+
+
+def test_depth_is_bounded():
+    read_xml("<a>" * MAX_DEPTH + "</a>" * MAX_DEPTH)
+    with pytest.raises(UrdfError, match=f"more than {MAX_DEPTH} deep"):
+        read_xml("<a>" * (MAX_DEPTH + 1) + "</a>" * (MAX_DEPTH + 1))
+
+
+def test_joints_are_counted_on_the_way():
+    joints = "<joint/>" * MAX_JOINTS
+    transmission = "<transmission><joint/></transmission>"
+    assert len(list(read_xml(f"<robot>{joints}{transmission}</robot>").all("joint"))) == MAX_JOINTS
+    with pytest.raises(UrdfError, match=f"more than {MAX_JOINTS} joints"):
+        read_xml(f"<robot>{joints}<joint/></robot>")
+
+
+def test_namespaces_comments_and_declared_encodings_are_no_obstacle():
+    text = (
+        "<?xml version='1.0' encoding='ISO-8859-1'?><!-- ${not xacro} -->"
+        "<robot name='é' xmlns:xacro='http://www.ros.org/wiki/xacro'><gazebo:x/></robot>"
+    )
+    root = read_xml(text)
+    assert root.attributes["name"] == "é"
+    assert [child.tag for child in root.children] == ["gazebo:x"]
+
+
+def test_elements_know_their_lines():
+    root = read_xml("<robot>\n <link name='a'/>\n <joint>\n  <axis/>\n </joint>\n</robot>")
+    joint = root.only("joint")
+    assert (root.line, joint.line, joint.only("axis").line) == (1, 3, 4)
+    assert joint.only("limit") is None
+
+
+def test_one_of_two_is_not_guessed():
+    root = read_xml("<joint>\n<axis/>\n<axis/>\n</joint>")
+    with pytest.raises(UrdfError, match="line 3: <joint> holds <axis> twice"):
+        root.only("axis")
+
+
+def test_foreign_text_is_shown_on_one_short_line():
+    assert shown("a\nb\x1b") == r"'a\nb\x1b'"
+    assert len(shown("x" * 10_000)) <= 82
+    assert listed(("a", "b")) == "'a', 'b'"
+    assert listed(tuple("abcdefghij")).endswith("'h' and 2 more")
+
+
+def test_a_long_tag_does_not_flood_the_message():
+    with pytest.raises(UrdfError) as caught:
+        read_xml(f"<robot><xacro:{'x' * 100_000}/></robot>")
+    assert len(str(caught.value)) < 250
+
+
+def test_the_error_is_the_packages():
+    assert issubclass(UrdfError, BasisIkError)

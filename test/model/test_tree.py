@@ -1,0 +1,116 @@
+"""One tree, and mimic joints that lead somewhere."""
+
+import pytest
+
+from basis_ik.model.elements import UrdfError
+from basis_ik.model.robot import RobotModel
+
+
+def refused(text):
+    with pytest.raises(UrdfError) as caught:
+        RobotModel.from_urdf(text)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def test_links_and_joints_keep_their_order(joint, robot):
+    model = RobotModel.from_urdf(
+        robot(joint("z", "a", "c"), joint("y", "a", "b", "fixed"), links="b a c", name="arm")
+    )
+    assert (model.name, model.links, model.root) == ("arm", ("b", "a", "c"), "a")
+    assert list(model.joints) == ["z", "y"]
+    with pytest.raises(TypeError):
+        model.joints["z"] = None
+
+
+def test_no_links():
+    assert "no <link>" in str(refused("<robot name='r'/>"))
+
+
+def test_duplicate_names_are_listed(joint, robot):
+    error = refused(robot(links="a b a b c"))
+    assert error.names == ("a", "b")
+    assert "duplicate link names 'a', 'b'" in str(error)
+    error = refused(robot(joint("j", "a", "b"), joint("j", "b", "c")))
+    assert error.names == ("j",)
+    assert "duplicate joint names 'j'" in str(error)
+
+
+@pytest.mark.parametrize("ends", [("a", "ghost"), ("ghost", "b")])
+def test_a_joint_to_nowhere(joint, robot, ends):
+    error = refused(robot(joint("j", *ends), links="a b"))
+    assert (error.joint, error.names) == ("j", ("ghost",))
+
+
+def test_two_parents(joint, robot):
+    error = refused(robot(joint("j", "a", "c"), joint("k", "b", "c")))
+    assert error.names == ("c",)
+    assert "two parent joints: 'c'" in str(error)
+
+
+def test_two_roots(joint, robot):
+    error = refused(robot(joint("j", "a", "b"), joint("k", "c", "d"), links="a b c d e"))
+    assert error.names == ("a", "c", "e")
+    assert "3 root links: 'a', 'c', 'e'" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("joints", "loop"),
+    [
+        ([("j", "a", "b"), ("k", "b", "a")], ("a", "b")),
+        ([("j", "a", "a")], ("a",)),
+        ([("j", "root", "x"), ("k", "a", "b"), ("m", "b", "a")], ("a", "b")),
+    ],
+)
+def test_loops(joint, robot, joints, loop):
+    error = refused(robot(*(joint(*names) for names in joints)))
+    assert error.names == loop
+    assert "form a loop" in str(error)
+
+
+def mimic(master, more=""):
+    return f'<mimic joint="{master}" {more}/>'
+
+
+def test_mimic_chains_are_composed(joint, robot):
+    model = RobotModel.from_urdf(
+        robot(
+            joint("c", "l2", "l3", inside=mimic("b", 'multiplier="3" offset="0.1"')),
+            joint("b", "l1", "l2", inside=mimic("a", 'multiplier="-2" offset="0.5"')),
+            joint("a", "l0", "l1"),
+        )
+    )
+    assert set(model.mimics) == {"b", "c"}
+    tie = model.mimics["c"]
+    assert (tie.joint, tie.multiplier) == ("a", -6)
+    assert tie.offset == pytest.approx(1.6)  # 3 (-2 a + 0.5) + 0.1
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "joint_at_fault", "said"),
+    [
+        (mimic("c"), mimic("b"), "b", "mimic joints form a loop: 'b', 'c'"),
+        (mimic("b"), "", "b", "mimic joints form a loop: 'b'"),
+        (mimic("c"), mimic("c"), "b", "mimic joints form a loop: 'b', 'c'"),
+        (mimic("ghost"), "", "b", "mimics 'ghost', which does not exist"),
+        (mimic("c"), mimic("ghost"), "b", "joint 'c' mimics 'ghost', which does not exist"),
+        (mimic("still"), "", "b", "mimics 'still', which is fixed and cannot lead"),
+    ],
+)
+def test_mimics_that_lead_nowhere(joint, robot, b, c, joint_at_fault, said):
+    error = refused(
+        robot(
+            joint("b", "l0", "l1", inside=b),
+            joint("c", "l1", "l2", inside=c),
+            joint("still", "l2", "l3", "fixed"),
+        )
+    )
+    assert error.joint == joint_at_fault
+    assert said in str(error)
+
+
+def test_a_thousand_joints_in_a_row_are_no_problem(joint, robot):
+    joints = [joint(f"j{i}", f"l{i}", f"l{i + 1}", origin='xyz="0 0 0.001"') for i in range(1000)]
+    chain = RobotModel.from_urdf(robot(*joints)).chain()
+    assert len(chain.joint_names) == 1000
+    assert chain.forward([0.0] * 1000).translation[2] == pytest.approx(1.0)
