@@ -1,0 +1,1 @@
+"""The frames of a robot, from its URDF and its joint states."""

@@ -1,0 +1,120 @@
+"""A URDF's joints: their transforms against matrices, and everything that is no tree of links."""
+
+import math
+
+import numpy as np
+import pytest
+from robot_state_publisher.joints import DescriptionError, read_joints
+from rsp_under_test import joint, robot
+
+
+def turn(axis, angle):
+    """Rodrigues' formula."""
+    x, y, z = np.asarray(axis) / np.linalg.norm(axis)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
+
+
+def matrix(transform):
+    """The transform as the matrix that tf would make of it."""
+    (tx, ty, tz), (x, y, z, w) = transform
+    assert math.isclose(x * x + y * y + z * z + w * w, 1.0, rel_tol=1e-12)
+    result = np.eye(4)
+    result[:3, 3] = tx, ty, tz
+    result[:3, :3] = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return result
+
+
+RPY = (0.3, -1.1, 2.4)
+ORIGIN = '<origin xyz="1 -2 3" rpy="0.3 -1.1 2.4"/><axis xyz="0.5 -1 2"/>'
+AXIS = np.array([0.5, -1.0, 2.0])
+
+
+def origin():
+    result = np.eye(4)
+    result[:3, 3] = 1, -2, 3
+    result[:3, :3] = turn([0, 0, 1], RPY[2]) @ turn([0, 1, 0], RPY[1]) @ turn([1, 0, 0], RPY[0])
+    return result
+
+
+@pytest.mark.parametrize("kind", ["revolute", "continuous"])
+@pytest.mark.parametrize("value", [0.0, 0.7, -2.9, 7.0])
+def test_turning_joint_turns_about_its_axis_after_the_origin(kind, value):
+    (it,) = read_joints(robot("ab", joint("j", kind, "a", "b", ORIGIN)))
+    expected = origin()
+    expected[:3, :3] = expected[:3, :3] @ turn(AXIS, value)
+    np.testing.assert_allclose(matrix(it.transform(value)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.25, -0.5])
+def test_prismatic_joint_slides_by_metres_along_its_unit_axis(value):
+    (it,) = read_joints(robot("ab", joint("j", "prismatic", "a", "b", ORIGIN)))
+    expected = origin()
+    expected[:3, 3] += value * expected[:3, :3] @ (AXIS / np.linalg.norm(AXIS))
+    np.testing.assert_allclose(matrix(it.transform(value)), expected, atol=1e-12)
+
+
+def test_defaults_are_no_offset_and_the_x_axis():
+    (it,) = read_joints(robot("ab", joint("j", "continuous", "a", "b", '<mimic joint="k"/>')))
+    assert it.axis == (1.0, 0.0, 0.0)
+    assert it.mimic == ("k", 1.0, 0.0)
+    np.testing.assert_allclose(matrix(it.transform(0.0)), np.eye(4))
+
+
+def test_elements_of_simulators_and_controllers_are_passed_over(capfd):
+    text = robot("ab", joint("j", "fixed", "a", "b"), "<transmission/><ros2_control/><gazebo/>")
+    assert [it.name for it in read_joints('<?xml version="1.0" encoding="latin-1"?>' + text)] == [
+        "j"
+    ]
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no element found"),
+        ("<robot", "unclosed token: line 1"),
+        ("a: yaml", "syntax error"),
+        ("<robot><link name='a'/></robot>", "name"),
+        (robot([]), "one root link, and has none"),
+        (robot("ab"), "one root link, and has a, b"),
+        (robot("aab", joint("j", "fixed", "a", "b")), "names a link twice: a"),
+        (
+            robot("abc", joint("j", "fixed", "a", "b"), joint("j", "fixed", "a", "c")),
+            "joint twice: j",
+        ),
+        (robot("ab", joint("j", "twisty", "a", "b")), "twisty"),
+        (robot("ab", joint("j", "fixed", "a", "x")), "joint 'j' names an unknown link 'x'"),
+        (
+            robot("abc", joint("j", "fixed", "a", "c"), joint("k", "fixed", "b", "c")),
+            "'c' is the child",
+        ),
+        (robot("ab", joint("j", "fixed", "a", "b"), joint("k", "fixed", "b", "a")), "form a loop"),
+        (
+            robot("abc", joint("j", "fixed", "b", "c"), joint("k", "fixed", "c", "b")),
+            "through link 'b'",
+        ),
+        (
+            robot("ab", joint("j", "fixed", "a", "b", '<origin xyz="0 nan 0"/>')),
+            "'j' holds a number",
+        ),
+        (
+            robot("ab", joint("j", "fixed", "a", "b", '<origin rpy="0 0 1e999"/>')),
+            "'j' holds a number",
+        ),
+        (robot("ab", joint("j", "fixed", "a", "b", '<origin xyz="0 one 0"/>')), "one"),
+        (
+            robot("ab", joint("j", "continuous", "a", "b", '<axis xyz="0 0 0"/>')),
+            "axis of length zero",
+        ),
+    ],
+)
+def test_what_is_no_robot_is_refused_in_one_line_that_names_it(text, reason):
+    with pytest.raises(DescriptionError) as caught:
+        read_joints(text)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
