@@ -177,15 +177,14 @@ def link_frames(
         frames: (m, 3, 4) as written by `forward_frames`.
         joints: (k,) the joint each link is fixed to, -1 for the root link.
         constants: (k, 3, 4) from that joint's moved frame (or the root link) to the link.
-        out: (k, 3, 4).
+        out: (k, 3, 4) or (k, 4, 4), of which the last rows stay as they are.
     """
     for i in range(joints.shape[0]):
-        if joints[i] < 0:
-            out[i] = constants[i]
-            continue
-        frame = frames[joints[i]]
         for r in range(3):
-            row = (frame[r, 0], frame[r, 1], frame[r, 2], frame[r, 3])
+            row = (1.0 * (r == 0), 1.0 * (r == 1), 1.0 * (r == 2), 0.0)
+            if joints[i] >= 0:
+                frame = frames[joints[i]]
+                row = (frame[r, 0], frame[r, 1], frame[r, 2], frame[r, 3])
             moved = _moved(row, constants[i], 1.0, 0.0, 0.0)
             for c in range(4):
                 out[i, r, c] = moved[c]

@@ -141,10 +141,9 @@ def _obvious_arm(tree: _Tree, root: str) -> _Arm:
         if not end.joints:
             raise ChainError(f"no joint moves below {shown(root)}; there is no arm")
         return end
+    found.sort(key=lambda arm: len(arm.joints), reverse=True)
     tips = tuple(_choose_tip(tree, arm)[0] for arm in found)
-    choices = [
-        f"{shown(tip)} ({len(arm.joints)} joints)" for tip, arm in zip(tips, found, strict=True)
-    ]
+    choices = [f"{shown(tip)} ({_count(arm.joints)})" for tip, arm in zip(tips, found, strict=True)]
     more = f" and {len(choices) - 8} more" if len(choices) > 8 else ""
     raise ChainError(
         f"no single obvious arm below {shown(root)}; name the tip: {', '.join(choices[:8])}{more}",
@@ -188,6 +187,10 @@ def _is_finger(tree: _Tree, arm: _Arm, joint: Joint, branches: Sequence[Joint]) 
         beside.name in mimics and mimics[beside.name].joint == joint.name for beside in branches
     )
     return followed or _FINGER.search(joint.name) is not None
+
+
+def _count(joints: Sequence[Joint]) -> str:
+    return f"{len(joints)} joint{'s' * (len(joints) != 1)}"
 
 
 def _names(joints: Iterable[Joint], limit: int = 8) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from basis_ik.model.elements import shown
+from basis_ik.model.elements import listed, shown
 from basis_ik.model.path import ChainError
 from basis_ik.model.urdf import Joint, Mimic
 
@@ -46,15 +46,13 @@ def find_variable(name: str, joints: Mapping[str, Joint], mimics: Mapping[str, M
         ChainError: The limits of a mimic joint leave its master no room.
     """
     lower, upper, velocity = -math.inf, math.inf, math.inf
-    multipliers = []
-    for joint in _driven_by(name, joints, mimics):
-        tie = tie_of(joint, mimics)
-        if tie.multiplier == 0.0:
-            continue
-        bounds = sorted(
-            (value - tie.offset) / tie.multiplier for value in (joint.lower, joint.upper)
-        )
-        lower, upper = max(lower, bounds[0]), min(upper, bounds[1])
+    narrowing, multipliers = [], []
+    for joint, tie in _driven_by(name, joints, mimics):
+        limits = (joint.lower, joint.upper)
+        low, high = sorted((limit - tie.offset) / tie.multiplier for limit in limits)
+        if joint.name != name and (low > lower + _ROUNDING or high < upper - _ROUNDING):
+            narrowing.append(joint.name)
+        lower, upper = max(lower, low), min(upper, high)
         if lower > upper + _ROUNDING:
             raise ChainError(
                 f"joint {shown(joint.name)} mimics {shown(name)} and its limits leave that no room;"
@@ -63,15 +61,23 @@ def find_variable(name: str, joints: Mapping[str, Joint], mimics: Mapping[str, M
             )
         velocity = min(velocity, joint.velocity / abs(tie.multiplier))
         multipliers.append(tie.multiplier)
+    if math.isinf(lower):
+        return _unlimited(name, velocity, multipliers)
     if lower > upper:
         lower = upper = 0.5 * (lower + upper)
-    if math.isfinite(lower):
-        return Variable(name, lower, upper, velocity, False)
+    lower, upper = lower + 0.0, upper + 0.0  # no -0.0
+    note = f"limits of {name} narrowed to {lower:.4g}..{upper:.4g} by its mimics "
+    note = note + listed(tuple(narrowing)) if narrowing else ""
+    return Variable(name, lower, upper, velocity, False, note)
+
+
+def _unlimited(name: str, velocity: float, multipliers: list[float]) -> Variable:
+    """Return the variable of a joint that nothing limits; it is periodic if its mimics are."""
     if all(multiplier == round(multiplier) for multiplier in multipliers):
-        return Variable(name, lower, upper, velocity, True)
-    bound = math.pi * max(1.0, *(1.0 / abs(multiplier) for multiplier in multipliers))
+        return Variable(name, -math.inf, math.inf, velocity, True)
+    bound = math.pi * max(1.0 / abs(multiplier) for multiplier in multipliers)
     note = (
-        f"joint {name} is continuous but drives a mimic joint by a fraction of its turn:"
+        f"{name} is continuous but turns a mimic joint by a fraction of its own turn:"
         f" taken as limited to ±{bound:.4g} rad"
     )
     return Variable(name, -bound, bound, velocity, False, note)
@@ -79,9 +85,9 @@ def find_variable(name: str, joints: Mapping[str, Joint], mimics: Mapping[str, M
 
 def _driven_by(
     name: str, joints: Mapping[str, Joint], mimics: Mapping[str, Mimic]
-) -> Iterable[Joint]:
+) -> Iterator[tuple[Joint, Mimic]]:
     """Yield an independent joint, then all that mimic it, on the chain or not: they move too."""
-    yield joints[name]
+    yield joints[name], Mimic(name, 1.0, 0.0)
     for follower, tie in mimics.items():
-        if tie.joint == name:
-            yield joints[follower]
+        if tie.joint == name and tie.multiplier != 0.0:
+            yield joints[follower], tie
