@@ -5,7 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from basis_ik.kernels.aim import perpendicular, rotation_about, rotation_between
+from basis_ik.kernels.aim import (
+    perpendicular,
+    roll_towards,
+    rotation_about,
+    rotation_between,
+    twist_angle,
+)
 
 ANGLES = [0.0, 1e-300, 1e-16, 1e-9, 1e-3, 1.0, math.pi / 2, 2.0, 3.0]
 ANGLES += [math.pi - a for a in (1e-3, 1e-9, 1e-12, 2e-14)]
@@ -83,3 +89,49 @@ def test_rotation_about_an_axis_of_any_angle() -> None:
         expected = np.eye(3) + math.sin(angle) * W + (1 - math.cos(angle)) * W @ W
         np.testing.assert_allclose(out, expected, rtol=0, atol=1e-15)
         np.testing.assert_allclose(out @ n, n, rtol=0, atol=1e-15)
+
+
+def rotation(axis: object, angle: float) -> np.ndarray:
+    out = np.empty((3, 3))
+    x, y, z = unit(axis)
+    rotation_about(x, y, z, math.cos(angle), math.sin(angle), out)
+    return out
+
+
+def test_twist_is_what_remains_when_the_swing_is_taken_away() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        axis = unit(rng.normal(size=3))
+        swing_axis = unit(np.cross(axis, rng.normal(size=3)))
+        swing, twist = rng.uniform(-3.0, 3.0, 2)
+        R = rotation(swing_axis, swing) @ rotation(axis, twist)
+        assert abs(twist_angle(R, axis) - twist) < 1e-12
+
+
+def test_twist_of_pure_turns_and_of_nothing() -> None:
+    z = np.array([0.0, 0.0, 1.0])
+    assert twist_angle(np.eye(3), z) == 0.0
+    for angle in (1e-9, 0.5, -3.0, math.pi - 1e-9):
+        assert abs(twist_angle(rotation(z, angle), z) - angle) < 1e-12
+    assert abs(twist_angle(rotation(z, math.pi), z)) == pytest.approx(math.pi)
+    assert abs(twist_angle(rotation((1, 0, 0), math.pi), z)) < 1e-12
+
+
+def test_roll_leans_an_axis_and_keeps_the_direction() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        direction, axis, up = map(unit, rng.normal(size=(3, 3)))
+        R = rotation(rng.normal(size=3), rng.uniform(-3, 3))
+        bone = R.T @ direction  # what R turns to `direction`
+        assert roll_towards(direction, axis, up, R)
+        np.testing.assert_allclose(R @ bone, direction, rtol=0, atol=1e-14)
+        leaning, wanted = (v - (v @ direction) * direction for v in (R @ axis, up))
+        np.testing.assert_allclose(unit(leaning), unit(wanted), rtol=0, atol=1e-12)
+
+
+def test_no_roll_where_axis_or_up_lie_along_the_bone() -> None:
+    z, x = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
+    for axis, up in ((z, x), (x, z), (-z, x), (x, -z)):
+        R = np.eye(3)
+        assert not roll_towards(z, axis, up, R)
+        assert (np.eye(3) == R).all()

@@ -1,0 +1,175 @@
+"""From positions back to rotations: what FABRIK needs before and after (change_of_basis, 3).
+
+FABRIK moves points, which all have to be in one basis; a transform tree holds rotations, each in
+its parent's. A chain is named by its frames from the first bone to the tip: every frame but the
+last is a bone, and its tail is the origin of the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import BasisIkError
+from basis_ik.kernels.rigid import FloatArray
+from basis_ik.solvers.turn import NO_LENGTH, perpendicular_to, turn_between
+from basis_ik.transforms.about_point import rotation_about_point
+from basis_ik.transforms.checks import finite_array
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.tree import TransformTree
+
+_ORIGIN = np.zeros(3)
+
+LENGTH_TOLERANCE = 1e-6
+"""Solved segments may differ from the bones by this part of the chain's length."""
+
+
+class BoneChainError(BasisIkError):
+    """Frames do not form a chain of bones, each below the one before."""
+
+    def __init__(self, frames: Sequence[str], problem: str) -> None:
+        super().__init__(f"{' → '.join(frames) or 'no frames'}: {problem}")
+        self.frames = tuple(frames)
+        self.problem = problem
+
+
+class SolvedPositionsError(BasisIkError):
+    """Solved positions do not belong to these bones: a length, or the first joint, is another."""
+
+    def __init__(self, frame: str, expected: float, actual: float) -> None:
+        super().__init__(
+            f"at {frame!r} solved positions are {actual:.6g} m apart, bones {expected:.6g} m"
+        )
+        self.frame = frame
+        self.expected = expected
+        self.actual = actual
+
+
+def chain_positions(tree: TransformTree, frames: Sequence[str], common: str) -> FloatArray:
+    """Return the joints and the tip of a chain in one basis: what FABRIK starts from.
+
+    Args:
+        tree: The tree.
+        frames: The chain, first bone to tip.
+        common: The frame to express them in: the world, or any other, one of the bones included.
+
+    Returns:
+        Positions [m], shape (len(frames), 3).
+
+    Raises:
+        BoneChainError: The frames are no chain.
+        UnknownFrameError: A frame is not in the tree.
+    """
+    _check_chain(tree, frames)
+    return np.array([tree.lookup(common, frame).translation for frame in frames])
+
+
+def bones_in_object(
+    tree: TransformTree, frames: Sequence[str], positions: npt.ArrayLike, common: str
+) -> dict[str, RigidTransform]:
+    """Turn solved positions into bone rotations, each in its bone's own coordinates (option 2).
+
+    Args:
+        tree: The tree; it is not changed, see `TransformTree.move`.
+        frames: The chain, first bone to tip.
+        positions: Solved joints and tip [m], in `common`, shape (len(frames), 3).
+        common: The frame that the positions are in, where it is now.
+
+    Returns:
+        For each bone its new parent_T_bone; each bone turns by the smallest rotation.
+
+    Raises:
+        BoneChainError: The frames are no chain.
+        SolvedPositionsError: The positions have other lengths than the bones, or another root.
+        UnknownFrameError: A frame is not in the tree.
+    """
+    p = _checked_positions(tree, frames, positions, common)
+    chain = tree.lookup(frames[0], common).apply(p)  # step 1: into the first bone's coordinates
+    moved = {}
+    for i, (bone, tail) in enumerate(pairwise(frames)):
+        bone_T_tail = tree.lookup(bone, tail)
+        # Steps 2 and 4: point the bone, from the origin of its own coordinates.
+        tail_now = bone_T_tail.translation
+        rotation = turn_between(tail_now, chain[i + 1], perpendicular_to(tail_now))
+        turn = RigidTransform.from_rotation_translation(rotation, _ORIGIN)
+        moved[bone] = tree.lookup(_parent(tree, bone), bone) @ turn
+        # Steps 3 and 5: what is left of the chain, into the next bone's coordinates.
+        chain = (turn @ bone_T_tail).inverse().apply(chain)
+    return moved
+
+
+def bones_in_world(
+    tree: TransformTree, frames: Sequence[str], positions: npt.ArrayLike, common: str
+) -> dict[str, RigidTransform]:
+    """Turn solved positions into bone rotations from root to top in one basis (option 1).
+
+    Each bone's correction, conjugated to turn about its joint, is applied on the left of that bone
+    and of all that follow, before the next is looked at.
+
+    Args:
+        tree: The tree; it is not changed, see `TransformTree.move`.
+        frames: The chain, first bone to tip.
+        positions: Solved joints and tip [m], in `common`, shape (len(frames), 3).
+        common: The frame that the positions are in, where it is now.
+
+    Returns:
+        For each bone its new parent_T_bone, equal to what `bones_in_object` gives.
+
+    Raises:
+        BoneChainError: The frames are no chain.
+        SolvedPositionsError: The positions have other lengths than the bones, or another root.
+        UnknownFrameError: A frame is not in the tree.
+    """
+    p = _checked_positions(tree, frames, positions, common)
+    correction = RigidTransform.identity()  # of all bones so far, in the common basis
+    moved = {}
+    for i, (bone, tail) in enumerate(pairwise(frames)):
+        common_T_parent = correction @ tree.lookup(common, _parent(tree, bone))
+        common_T_bone = correction @ tree.lookup(common, bone)
+        joint = common_T_bone.translation
+        bone_tail = tree.lookup(bone, tail).translation
+        rotation = turn_between(
+            common_T_bone.apply_vector(bone_tail),
+            p[i + 1] - joint,
+            common_T_bone.apply_vector(perpendicular_to(bone_tail)),
+        )
+        about_joint = rotation_about_point(rotation, joint)
+        moved[bone] = common_T_parent.inverse() @ about_joint @ common_T_bone
+        correction = about_joint @ correction
+    return moved
+
+
+def _parent(tree: TransformTree, bone: str) -> str:
+    parent = tree.parent(bone)
+    if parent is None:
+        raise BoneChainError((bone,), "the root of the tree cannot turn")
+    return parent
+
+
+def _check_chain(tree: TransformTree, frames: Sequence[str]) -> None:
+    if len(frames) < 2:
+        raise BoneChainError(frames, "a chain has at least one bone and a tip")
+    for above, below in pairwise(frames):
+        if above == below or tree.common_ancestor(above, below) != above:
+            raise BoneChainError(frames, f"{below!r} is not below {above!r}")
+
+
+def _checked_positions(
+    tree: TransformTree, frames: Sequence[str], positions: npt.ArrayLike, common: str
+) -> FloatArray:
+    """Return the solved positions as an array, once they prove to belong to the bones."""
+    now = chain_positions(tree, frames, common)
+    p = finite_array("positions", positions, len(frames), 3)
+    lengths = np.linalg.norm(np.diff(now, axis=0), axis=1)
+    solved = np.linalg.norm(np.diff(p, axis=0), axis=1)
+    tolerance = LENGTH_TOLERANCE * float(lengths.sum()) + NO_LENGTH
+    off_root = float(np.linalg.norm(p[0] - now[0]))
+    if off_root > tolerance:
+        raise SolvedPositionsError(frames[0], 0.0, off_root)
+    for frame, length, found in zip(frames[1:], lengths.tolist(), solved.tolist(), strict=True):
+        if abs(found - length) > tolerance:
+            raise SolvedPositionsError(frame, length, found)
+    return p
