@@ -31,7 +31,6 @@ setup(
     maintainer_email="maintainers@example.com",
     description="Inverse kinematics for any arm from its robot_description alone",
     license="Apache-2.0",
-    tests_require=["pytest", "hypothesis"],
     entry_points={
         "console_scripts": [
             "ik_node = basis_ik.ros.ik_node:main",

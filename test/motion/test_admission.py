@@ -40,7 +40,9 @@ def test_absurd_coordinates_are_out_of_range(axis):
     assert isinstance(admit_pose(position, (0, 0, 0, 1)), RigidTransform)
 
 
-@pytest.mark.parametrize("quaternion", [(0, 0, 0, 0), (0, 0, 0, 1.002), (0, 0, 0, 0.998), (9, 9, 9, 9)])
+@pytest.mark.parametrize(
+    "quaternion", [(0, 0, 0, 0), (0, 0, 0, 1.002), (0, 0, 0, 0.998), (9, 9, 9, 9)]
+)
 def test_a_quaternion_of_another_length_is_refused_never_identity(quaternion):
     assert admit_pose((0, 0, 0), quaternion).reason is Refusal.BAD_QUATERNION
 

@@ -50,7 +50,11 @@ def test_unsafe_commands(command, previous):
 
 @pytest.mark.parametrize(
     ("command", "previous"),
-    [([0.1, 0.2, 0.3], [0, 0, 0]), ([1.2, 0, 99.0], [1.25, 0, 99.0]), ([-1.2, -2, 0], [-1.25, -2, 0])],
+    [
+        ([0.1, 0.2, 0.3], [0, 0, 0]),
+        ([1.2, 0, 99.0], [1.25, 0, 99.0]),
+        ([-1.2, -2, 0], [-1.25, -2, 0]),
+    ],
 )
 def test_safe_commands(command, previous):
     assert is_safe(np.array(command, float), np.array(previous, float), LOWER, UPPER, STEP)

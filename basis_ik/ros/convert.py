@@ -1,0 +1,55 @@
+"""Messages to values and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Pose, Transform
+from numpy.typing import NDArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from basis_ik.motion.admission import Refused, admit_pose
+from basis_ik.transforms.rigid import RigidTransform
+
+
+def pose_value(pose: Pose) -> RigidTransform | Refused:
+    """Return a Pose message as a transform, or why it is refused."""
+    p, q = pose.position, pose.orientation
+    return admit_pose((p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
+
+
+def transform_value(transform: Transform) -> RigidTransform | Refused:
+    """Return a Transform message as a transform, or why it is refused: tf2 lets infinities pass."""
+    t, q = transform.translation, transform.rotation
+    return admit_pose((t.x, t.y, t.z), (q.x, q.y, q.z, q.w))
+
+
+def pose_message(transform: RigidTransform) -> Pose:
+    """Return a transform as a Pose message."""
+    pose = Pose()
+    pose.position.x, pose.position.y, pose.position.z = map(float, transform.translation)
+    q = pose.orientation
+    q.x, q.y, q.z, q.w = map(float, transform.as_quaternion_xyzw())
+    return pose
+
+
+def duration_message(seconds: float) -> Duration:
+    """Return non-negative seconds as a Duration message."""
+    nanoseconds = round(seconds * 1e9)
+    return Duration(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+
+
+def trajectory_message(
+    joint_names: Sequence[str], positions: NDArray[np.float64], time_from_start: float
+) -> JointTrajectory:
+    """Return a one-point trajectory that a joint_trajectory_controller starts at once.
+
+    Its stamp is zero, which means now. It has no velocities: the controller refuses a trajectory
+    that ends in motion.
+    """
+    point = JointTrajectoryPoint(
+        positions=positions.tolist(), time_from_start=duration_message(time_from_start)
+    )
+    return JointTrajectory(joint_names=list(joint_names), points=[point])

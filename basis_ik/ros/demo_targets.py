@@ -1,0 +1,244 @@
+"""Walks an arm through a list of targets and measures through tf how well it gets there."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import rclpy
+import yaml
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import PoseStamped, TransformStamped
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.parameter_client import AsyncParameterClient
+from rclpy.time import Time
+from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformListener
+
+from basis_ik.errors import BasisIkError
+from basis_ik.ros.convert import pose_message, transform_value
+from basis_ik.ros.process import run
+from basis_ik.transforms.rigid import RigidTransform
+
+KINDS = ("pose", "position", "follow", "unreachable")
+GOOD_POSITION = 1e-3  # m
+GOOD_ORIENTATION = math.radians(0.1)
+START_PATIENCE = 120.0  # s; kernels may have to be compiled first
+TARGET_PATIENCE = 20.0  # s
+FOLLOW_TIME = 6.0  # s
+CAROUSEL_SPEED = 0.15  # rad/s
+
+
+@dataclass(frozen=True)
+class Target:
+    """One entry of the list; `config/demo_targets.yaml` explains the fields."""
+
+    name: str
+    frame: str
+    frame_T_target: RigidTransform
+    kind: str
+
+
+def read_targets(path: Path, root_frame: str) -> list[Target]:
+    """Read the list of targets.
+
+    Raises:
+        BasisIkError: The file is not such a list; the entry and its fault are named.
+    """
+    try:
+        entries = yaml.safe_load(path.read_text())["targets"]
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        raise BasisIkError(f"{path}: no list of targets: {' '.join(str(error).split())}") from None
+    targets = []
+    for number, entry in enumerate(entries, start=1):
+        try:
+            roll, pitch, yaw = (math.radians(angle) for angle in entry["rpy"])
+            pose = RigidTransform.from_rpy(roll, pitch, yaw, entry["xyz"])
+            kind = entry.get("kind", "pose")
+            if kind not in KINDS:
+                raise ValueError(f"kind '{kind}' is none of {', '.join(KINDS)}")
+            frame = root_frame if entry["frame"] == "root" else entry["frame"]
+            targets.append(Target(entry["name"], frame, pose, kind))
+        except (BasisIkError, KeyError, TypeError, ValueError) as error:
+            raise BasisIkError(f"{path}: target {number}: {error}") from None
+    return targets
+
+
+class DemoTargets(Node):
+    """Node `demo_targets`: sends the targets, moves the frame `carousel`, prints a table."""
+
+    def __init__(self) -> None:
+        super().__init__("demo_targets")
+        self._root = self.declare_parameter("root_frame", "base_link").value
+        self._tip = self.declare_parameter("tip_frame", "tool0").value
+        path = Path(self.declare_parameter("targets_file", "").value)
+        self.targets = read_targets(path, self._root)
+        self._buffer = Buffer()
+        self._listener = TransformListener(self._buffer, self)
+        self._broadcaster = TransformBroadcaster(self)
+        self._publisher = self.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
+        self.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
+        self._parameters = AsyncParameterClient(self, "basis_ik")
+        self._status: dict[str, str] = {}
+        self._angle, self._turning, self._turned_at = 0.0, False, time.monotonic()
+        self.create_timer(0.01, self._broadcast_carousel)
+
+    def _on_status(self, message: DiagnosticStatus) -> None:
+        self._status = {pair.key: pair.value for pair in message.values}
+        self._status["message"] = message.message
+
+    def _broadcast_carousel(self) -> None:
+        now = time.monotonic()
+        if self._turning:
+            self._angle += CAROUSEL_SPEED * (now - self._turned_at)
+        self._turned_at = now
+        message = TransformStamped()
+        message.header.stamp = self.get_clock().now().to_msg()
+        message.header.frame_id, message.child_frame_id = self._root, "carousel"
+        pose = pose_message(RigidTransform.from_rpy(0.0, 0.0, self._angle, [0.35, -0.20, 0.15]))
+        t = message.transform
+        t.translation.x, t.translation.y = pose.position.x, pose.position.y
+        t.translation.z, t.rotation = pose.position.z, pose.orientation
+        self._broadcaster.sendTransform(message)
+
+    def spin(self, seconds: float) -> None:
+        """Handle messages for a while."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            rclpy.spin_once(self, timeout_sec=0.02)
+
+    def wait_until_ready(self) -> None:
+        """Wait for the arm's transforms and for somebody who listens to targets.
+
+        Raises:
+            BasisIkError: They do not come.
+        """
+        end = time.monotonic() + START_PATIENCE
+        while time.monotonic() < end:
+            self.spin(0.1)
+            listening = self._publisher.get_subscription_count() > 0
+            if listening and self._status and self.measure(self._root) is not None:
+                return
+        raise BasisIkError(
+            f"no arm after {START_PATIENCE:.0f} s: is basis_ik running, and does tf know "
+            f"{self._root} and {self._tip}?"
+        )
+
+    def measure(self, frame: str) -> RigidTransform | None:
+        """Return where tf says the tip is in `frame`, or None."""
+        try:
+            found = self._buffer.lookup_transform(frame, self._tip, Time())
+        except TransformException:
+            return None
+        value = transform_value(found.transform)
+        return value if isinstance(value, RigidTransform) else None
+
+    def errors(self, target: Target) -> tuple[float, float]:
+        """Return the tip's distance [m] and angle [rad] from a target, through tf."""
+        frame_T_tip = self.measure(target.frame)
+        if frame_T_tip is None:
+            return math.inf, math.inf
+        difference = target.frame_T_target.inverse() @ frame_T_tip
+        return float(np.linalg.norm(difference.translation)), float(difference.as_axis_angle()[1])
+
+    def go(self, target: Target) -> tuple[bool, str]:
+        """Send a target, wait for the arm, and measure.
+
+        Returns:
+            Whether it went as it should, and a line that says how it went.
+        """
+        self._set_position_only(target.kind == "position")
+        message = PoseStamped(pose=pose_message(target.frame_T_target))
+        message.header.frame_id = target.frame
+        following = target.kind == "follow"
+        if not following:  # a stamp of zero means "here, now" on every cycle
+            message.header.stamp = self.get_clock().now().to_msg()
+        stamp = f"{message.header.stamp.sec}.{message.header.stamp.nanosec:09}"
+        self._status = {}
+        self._publisher.publish(message)
+        self._await_arrival(target.frame, stamp)
+        worst = self._ride(target) if following else None
+        self._settle(target)
+        return self._judge(target, worst)
+
+    def _set_position_only(self, value: bool) -> None:
+        self._parameters.set_parameters([Parameter("position_only_ik", value=value)])
+        self.spin(0.1)
+
+    def _await_arrival(self, frame: str, stamp: str) -> None:
+        end = time.monotonic() + TARGET_PATIENCE
+        while time.monotonic() < end:
+            self.spin(0.02)
+            mine = (self._status.get("target_frame"), self._status.get("target_stamp"))
+            if mine == (frame, stamp) and self._status.get("state") == "ARRIVED":
+                return
+
+    def _ride(self, target: Target) -> tuple[float, float]:
+        """Turn the carousel; return the greatest errors after the first second."""
+        self._turning, start, worst = True, time.monotonic(), (0.0, 0.0)
+        while time.monotonic() - start < FOLLOW_TIME:
+            self.spin(0.02)
+            if time.monotonic() - start > 1.0:
+                now = self.errors(target)
+                worst = max(worst[0], now[0]), max(worst[1], now[1])
+        self._turning = False
+        return worst
+
+    def _settle(self, target: Target) -> None:
+        """Wait until the arm has come to rest: the controller trails the last command a little."""
+        before, end = (math.inf, math.inf), time.monotonic() + 3.0
+        while time.monotonic() < end:
+            self.spin(0.2)
+            now = self.errors(target)
+            if abs(now[0] - before[0]) < 1e-6 and abs(now[1] - before[1]) < 1e-6:
+                return
+            before = now
+
+    def _judge(self, target: Target, worst: tuple[float, float] | None) -> tuple[bool, str]:
+        distance, angle = self.errors(target)
+        verdict = self._status.get("verdict", "NO ANSWER")
+        degrees = "     -" if target.kind == "position" else f"{math.degrees(angle):6.3f}"
+        line = f"{target.name:18} {target.frame:12} {verdict:12} {distance * 1e3:9.3f} {degrees}"
+        if target.kind == "unreachable":
+            missing = float(self._status.get("missing_distance", "nan"))
+            good = verdict == "TOO_FAR" and 0.0 < missing <= distance + GOOD_POSITION
+            return good, f"{line}  {self._status.get('message', '')}"
+        good = distance <= GOOD_POSITION and verdict == "REACHED"
+        if target.kind != "position":
+            good = good and angle <= GOOD_ORIENTATION
+        if worst is not None:
+            behind = f"{worst[0] * 1e3:.2f} mm, {math.degrees(worst[1]):.2f} deg"
+            line += f"  while moving: at most {behind} behind"
+        return good, line if good else f"{line}  {self._status.get('message', '')}"
+
+    def tour(self) -> bool:
+        """Visit every target; tell whether all went as they should."""
+        self.wait_until_ready()
+        print(
+            f"{'target':18} {'frame':12} {'verdict':12} {'error/mm':>9} {'error/deg':>6}",
+            flush=True,
+        )
+        good = 0
+        for target in self.targets:
+            fine, line = self.go(target)
+            good += fine
+            print(f"{line}{'' if fine else '   <-- FAILED'}", flush=True)
+        print(
+            f"{good} of {len(self.targets)} targets as expected (errors measured through tf)",
+            flush=True,
+        )
+        return good == len(self.targets)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the tour; exit status 0 when every target went as it should."""
+    return run("demo_targets", lambda: 0 if DemoTargets().tour() else 1, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

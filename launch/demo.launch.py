@@ -1,0 +1,146 @@
+"""A simulated arm that reaches targets given in several tf frames, driven by basis_ik."""
+
+from pathlib import Path
+from shutil import which
+
+from ament_index_python.packages import get_package_share_directory
+from launch.actions import (
+    DeclareLaunchArgument,
+    LogInfo,
+    OpaqueFunction,
+    RegisterEventHandler,
+    Shutdown,
+)
+from launch.event_handlers import OnProcessExit
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from basis_ik.model.robot import RobotModel
+from launch import LaunchDescription
+
+
+def generate_launch_description():
+    robots = ["ur5e", "panda"]
+    yes_no = ["true", "false"]
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "robot", default_value="ur5e", choices=robots, description="The arm to show."
+            ),
+            DeclareLaunchArgument(
+                "targets",
+                default_value="true",
+                choices=yes_no,
+                description="Walk through the tour of targets, then stop; false: wait for yours.",
+            ),
+            DeclareLaunchArgument(
+                "launch_rviz", default_value="false", choices=yes_no, description="Open RViz."
+            ),
+            DeclareLaunchArgument(
+                "rviz_config",
+                default_value=str(
+                    Path(get_package_share_directory("basis_ik"), "rviz", "demo.rviz")
+                ),
+                description="RViz configuration file.",
+            ),
+            DeclareLaunchArgument(
+                "log_level", default_value="info", description="Log level of basis_ik."
+            ),
+            OpaqueFunction(function=start),
+        ]
+    )
+
+
+def start(context):
+    def argument(name):
+        return LaunchConfiguration(name).perform(context)
+
+    share = Path(get_package_share_directory("basis_ik"))
+    robot = argument("robot")
+    description = (share / "urdf" / f"{robot}.urdf").read_text()
+    chain = RobotModel.from_urdf(description).chain()
+    described = {"robot_description": description}
+
+    actions = [
+        Node(
+            package="robot_state_publisher",
+            executable="robot_state_publisher",
+            parameters=[described, {"publish_frequency": 100.0}],
+            on_exit=Shutdown(reason="robot_state_publisher ended"),
+        ),
+        Node(
+            package="basis_ik",
+            executable="simulated_arm",
+            name="joint_trajectory_controller",
+            parameters=[described, str(share / "config" / f"demo_{robot}.yaml")],
+            on_exit=Shutdown(reason="the simulated arm ended"),
+        ),
+        Node(
+            package="basis_ik",
+            executable="ik_node",
+            name="basis_ik",
+            output="screen",
+            ros_arguments=["--log-level", f"basis_ik:={argument('log_level')}"],
+            on_exit=Shutdown(reason="basis_ik ended"),
+        ),
+        Node(
+            package="tf2_ros",
+            executable="static_transform_publisher",
+            name="table_publisher",
+            arguments=[
+                "--x",
+                "0.45",
+                "--y",
+                "0.10",
+                "--z",
+                "0.10",
+                "--roll",
+                "0.1",
+                "--pitch",
+                "-0.2",
+                "--yaw",
+                "2.0",
+                "--frame-id",
+                chain.root,
+                "--child-frame-id",
+                "table",
+            ],
+        ),
+    ]
+    if argument("targets") == "true":
+        actions += tour(share, chain)
+    if argument("launch_rviz") == "true":
+        actions.append(rviz(argument("rviz_config")))
+    return actions
+
+
+def tour(share, chain):
+    walker = Node(
+        package="basis_ik",
+        executable="demo_targets",
+        output="screen",
+        parameters=[
+            {
+                "root_frame": chain.root,
+                "tip_frame": chain.tip,
+                "targets_file": str(share / "config" / "demo_targets.yaml"),
+            }
+        ],
+    )
+    ended = RegisterEventHandler(OnProcessExit(target_action=walker, on_exit=end))
+    return [walker, ended]
+
+
+def end(event, context):
+    # An exception is how a launch file gives `ros2 launch` an exit status other than 0.
+    if event.returncode != 0 and not context.is_shutdown:
+        raise RuntimeError("the tour failed: not every target went as it should")
+    return Shutdown(reason="the tour is over")
+
+
+def rviz(config):
+    if which("rviz2") is None:
+        return LogInfo(
+            msg="RViz is not installed here, so none is opened (apt: ros-$ROS_DISTRO-rviz2)."
+        )
+    return Node(package="rviz2", executable="rviz2", arguments=["-d", config])
