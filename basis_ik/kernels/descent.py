@@ -13,7 +13,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.contracted import contracted
+from basis_ik.kernels.contracted import contracted, inlined
 from basis_ik.kernels.normal_equations import solve_symmetric_6
 
 FloatArray = NDArray[np.float64]
@@ -27,7 +27,7 @@ FLOOR = 1e-13  # keeps the factorisation alive where rows vanish
 LARGEST_STEP = 1.0  # [rad], or one reach for a slide: beyond it the linear model says nothing
 
 
-@contracted
+@inlined
 def sine_cosine(x: float) -> tuple[float, float]:
     """Return sin x and cos x within 1e-15 for |x| < 1e5.
 
@@ -57,7 +57,7 @@ def sine_cosine(x: float) -> tuple[float, float]:
     return (-s if quadrant & 2 else s), (-c if (quadrant + 1) & 2 else c)
 
 
-@contracted
+@inlined
 def rotation_error(
     r00: float, r01: float, r02: float,
     r10: float, r11: float, r12: float,
@@ -84,7 +84,7 @@ def rotation_error(
     return a * f, b * f, c * f
 
 
-@contracted
+@inlined
 def place(
     joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, n: int
 ) -> tuple[
@@ -130,7 +130,7 @@ def place(
     return r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2
 
 
-@contracted
+@inlined
 def fill_columns(
     joints: FloatArray, weights: FloatArray, work: FloatArray,
     n: int, p0: float, p1: float, p2: float,
@@ -153,7 +153,7 @@ def fill_columns(
         work[k, 3], work[k, 4], work[k, 5] = j3, j4, j5
 
 
-@contracted
+@inlined
 def fill_step(
     variables: FloatArray, q: FloatArray, work: FloatArray, damping: float,
     e0: float, e1: float, e2: float, e3: float, e4: float, e5: float,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from basis_ik.kernels.contracted import contracted
 from basis_ik.kernels.descent import REACHED, SPENT, descend
+from basis_ik.kernels.fabrik_sweep import ORIENTATION_MOMENT, sweep
 from basis_ik.kernels.proof import distance_and_angle, place_exactly
 
 FloatArray = NDArray[np.float64]
@@ -89,6 +90,7 @@ def solve_pose(
     restarts: int,
     patience: int,
     careful: bool,
+    near: float,
 ) -> tuple[int, int, int, float, float]:
     """Descend from the seed, then from fresh starts, until a descent arrives and is proven.
 
@@ -103,13 +105,14 @@ def solve_pose(
         target: (4, 4) root_T_target.
         seed: (n,).
         q: (n,) result: what reached the target, else the best of all descents.
-        work: (n + m + 2, 12).
+        work: (n + 2 m + 2, 12).
         position_tolerance: [m].
         rotation_tolerance: [rad].
         iterations: Steps allowed, all descents together.
         restarts: Fresh starts allowed.
         patience: See `descent.descend`.
         careful: See `descent.descend`.
+        near: Starts with a smaller weighted squared error are not swept; infinite: no sweeps.
 
     Returns:
         REACHED, SPENT, BAD_SEED, BAD_TARGET or OUT_OF_REACH; steps; fresh starts; distance [m] and
@@ -134,7 +137,11 @@ def solve_pose(
     begin_inside(variables, seed, q)
     relate_to_target(ends[0], target, work, last)
     least, steps, fresh = np.inf, 0, 0
+    # Orientation counts as far as it is wanted.
+    moment = 0.0 if free_r else ORIENTATION_MOMENT / weights[0] ** 2
     while True:
+        if near < np.inf:
+            sweep(joints, variables, tip, q, work, weights, moment, near if fresh == 0 else 0.0)
         status, taken, error = descend(
             joints, variables, tip, weights, q, work, aim_p, aim_r,
             iterations - steps, patience, careful,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from basis_ik.kernels.descent import REACHED
 from basis_ik.kernels.pose_solve import begin_anew, solve_pose
-from basis_ik.solvers.prepared import PreparedChain
+from basis_ik.solvers.prepared import NEAR, PreparedChain
 from basis_ik.solvers.verdict import Reason, Verdict
 
 FloatArray = npt.NDArray[np.float64]
@@ -125,8 +125,9 @@ class Inquiry:
         q = np.empty_like(start)
         status, taken, _, away, turned = solve_pose(
             ready.exact, ready.joints, variables, ready.ends, np.inf, weights, self.target, start,
-            q, np.empty((ready.work_rows, 12)), *self.tolerances,
+            q, ready.new_work(), *self.tolerances,
             max(0, min(steps, self.budget)), restarts, 1, careful,
+            np.inf if careful else NEAR,
         )  # fmt: skip
         self.budget -= taken
         return Attempt(q, away, turned, status == REACHED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,9 @@ FloatArray = NDArray[np.float64]
 
 ROTATION_WEIGHT = 0.3
 """Weight of one radian against one reach; flat between 0.15 and 0.6 (docs/algorithms.md)."""
+
+NEAR = 0.4
+"""Weighted squared error below which a seed is descended from as it is: the nearest solution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +51,13 @@ class PreparedChain:
     position: FloatArray
     """(6,) weights of a position."""
 
-    @property
-    def work_rows(self) -> int:
-        """Rows of the work array that the kernels need."""
-        return len(self.joints) + len(self.variables) + 2
+    spare: list[FloatArray] = field(default_factory=list)
+    """Work arrays that no call is using. Taking from and adding to a list is atomic in Python, so
+    threads share it without a lock; a control loop allocates once."""
+
+    def new_work(self) -> FloatArray:
+        """Return a work array for the kernels."""
+        return np.empty((2 * len(self.joints) + len(self.variables) + 2, 12))
 
     def tip_position(self, q: FloatArray) -> FloatArray:
         """Return the tip's position (3,) in the root frame at q (n,) [m]."""
@@ -88,7 +94,7 @@ def reduce_joints(arrays: ChainArrays) -> FloatArray:
 
     Returns:
         (m, 12): angle = [0] q + [1], slide = [2] q + [3], cos b, sin b, t (3,), index of q, whether
-        the joint is the first one that its variable drives, 0.
+        the joint is the first one that its variable drives, whether it is the only one.
     """
     joints = np.zeros((len(arrays.origins), 12))
     seen: set[int] = set()
@@ -113,6 +119,7 @@ def reduce_joints(arrays: ChainArrays) -> FloatArray:
             carried = np.arctan2(-rest[0, 1], rest[0, 0])
         variable = int(arrays.variables[i])
         row[9], row[10] = variable, variable not in seen
+        row[11] = np.count_nonzero(arrays.variables == variable) == 1
         seen.add(variable)
     return joints
 

@@ -18,7 +18,7 @@ from basis_ik.kernels.pose_solve import (
     solve_pose,
 )
 from basis_ik.solvers.explain import Inquiry, explain
-from basis_ik.solvers.prepared import prepared
+from basis_ik.solvers.prepared import NEAR, prepared
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -29,6 +29,7 @@ FloatArray = npt.NDArray[np.float64]
 
 MAX_ITERATIONS = 20_000
 MAX_RESTARTS = 300
+LARGEST_TOLERANCE = 1e6
 PATIENCE = 1  # see kernels.descent; measured in docs/algorithms.md
 FEWEST_STARTS = 20  # below it, nothing is claimed about a target
 
@@ -111,20 +112,29 @@ def solve(
     ready = prepared(chain)
     if type(target) is not RigidTransform:
         raise SolveArgumentError("target", target, "a RigidTransform")
-    position_tolerance = _positive("position_tolerance", position_tolerance, "m")
-    orientation_tolerance = _positive("orientation_tolerance", orientation_tolerance, "rad")
-    max_iterations = _count("max_iterations", max_iterations, 1)
-    max_restarts = _count("max_restarts", max_restarts, 0)
-    start = ready.middle if seed is None else _seed(seed, chain)
-    n = len(start)
-    matrix = np.array(target.matrix)
-    positions = np.empty(n)
+    if not (
+        type(position_tolerance) is type(orientation_tolerance) is float
+        and type(max_iterations) is type(max_restarts) is int
+        and 0.0 < position_tolerance < LARGEST_TOLERANCE
+        and 0.0 < orientation_tolerance < LARGEST_TOLERANCE
+        and max_iterations >= 1
+        and max_restarts >= 0
+    ):  # one type each, or the kernel would be compiled anew
+        position_tolerance = _positive("position_tolerance", position_tolerance, "m")
+        orientation_tolerance = _positive("orientation_tolerance", orientation_tolerance, "rad")
+        max_iterations = _count("max_iterations", max_iterations, 1)
+        max_restarts = _count("max_restarts", max_restarts, 0)
+    start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
+    positions = np.empty(len(start))
+    spare = ready.spare
+    work = spare.pop() if spare else ready.new_work()
     status, steps, fresh, away, turned = solve_pose(
         ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-        ready.position if position_only else ready.full, matrix, start,
-        positions, np.empty((ready.work_rows, 12)), position_tolerance, orientation_tolerance,
-        max_iterations, max_restarts, PATIENCE, False,
+        ready.position if position_only else ready.full, target._m, start,
+        positions, work, position_tolerance, orientation_tolerance,
+        max_iterations, max_restarts, PATIENCE, False, NEAR,
     )  # fmt: skip
+    spare.append(work)
     if status == ARRIVED:
         return Solution(positions, Verdict.REACHED, away, turned, steps, fresh, REACHED)
     if status == BAD_SEED:
@@ -135,7 +145,7 @@ def solve(
         reason = Reason(Verdict.BUDGET_SPENT, away, 0.0 if position_only else turned)
         return Solution(positions, reason.verdict, away, turned, steps, fresh, reason)
     inquiry = Inquiry(
-        ready, matrix, start, positions, (position_tolerance, orientation_tolerance),
+        ready, target._m, start, positions, (position_tolerance, orientation_tolerance),
         max_iterations - steps,
     )  # fmt: skip
     answer, reason = explain(inquiry, chain.joint_names, position_only=position_only)
@@ -153,19 +163,23 @@ def warm_up(chain: Chain) -> None:
     solve(chain, chain.forward(ready.middle))
 
 
-def _seed(seed: npt.ArrayLike, chain: Chain) -> FloatArray:
-    names = chain.joint_names
+def as_positions(argument: str, values: npt.ArrayLike, names: tuple[str, ...]) -> FloatArray:
+    """Return a copy (n,) of joint positions in the one dtype and layout that the kernels take.
+
+    Raises:
+        SolveArgumentError: Not one number for each joint.
+    """
     try:
-        start = np.array(seed, np.float64)
+        array = np.array(values, np.float64)
     except (TypeError, ValueError):
-        start = np.empty(0)
-    if start.shape != (len(names),):
-        raise SolveArgumentError("seed", seed, f"{len(names)} numbers, one for each of {names}")
-    return start
+        array = np.empty(())
+    if array.shape != (len(names),):
+        raise SolveArgumentError(argument, values, f"{len(names)} numbers, one each for {names}")
+    return array
 
 
 def _positive(name: str, value: float, unit: str) -> float:
-    if not (isinstance(value, (float, int, np.floating)) and 0.0 < value < 1e6):
+    if not (isinstance(value, (float, int, np.floating)) and 0.0 < value < LARGEST_TOLERANCE):
         raise SolveArgumentError(name, value, f"a number above 0 {unit}")
     return float(value)
 
