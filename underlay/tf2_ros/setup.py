@@ -18,8 +18,8 @@ setup(
     license="Apache-2.0",
     entry_points={
         "console_scripts": [
-            "static_transform_publisher = tf2_ros_programs.static_transform_publisher:main",
-            "tf2_echo = tf2_ros_programs.tf2_echo:main",
+            "static_transform_publisher = tf2_ros_programs.run:static_transform_publisher",
+            "tf2_echo = tf2_ros_programs.run:tf2_echo",
         ],
     },
 )

@@ -5,12 +5,14 @@ import random
 import string
 import sys
 from contextlib import suppress
+from threading import Event
 
-import rclpy
 from geometry_msgs.msg import TransformStamped
-from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
 from rclpy.utilities import remove_ros_args
 from tf2_ros import StaticTransformBroadcaster
+
+from tf2_ros_programs.run import spin
 
 USAGE = """\
 usage: static_transform_publisher [--x X] [--y Y] [--z Z] [--qx QX] [--qy QY] [--qz QZ] [--qw QW]
@@ -76,8 +78,27 @@ def _quaternion(roll: float, pitch: float, yaw: float) -> tuple[float, float, fl
     )
 
 
-def main() -> int:
-    """Run the program; its exit status."""
+class StaticTransformPublisher(Node):
+    """Publishes a transform once; it is kept for listeners that come later."""
+
+    def __init__(self, message: TransformStamped) -> None:
+        # A name of its own, so that a launch file may start several.
+        suffix = "".join(random.choices(string.ascii_letters + string.digits, k=16))
+        super().__init__(f"static_transform_publisher_{suffix}")
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._broadcaster = StaticTransformBroadcaster(self)
+        self._broadcaster.sendTransform(message)
+        t, q = message.transform.translation, message.transform.rotation
+        self.get_logger().info(
+            "Spinning until stopped - publishing transform\n"
+            f"translation: ('{t.x:f}', '{t.y:f}', '{t.z:f}')\n"
+            f"rotation: ('{q.x:f}', '{q.y:f}', '{q.z:f}', '{q.w:f}')\n"
+            f"from '{message.header.frame_id}' to '{message.child_frame_id}'"
+        )
+
+
+def main(stop: Event) -> int:
+    """Run until told to stop; the exit status."""
     arguments = remove_ros_args(sys.argv)[1:]
     if "--help" in arguments or "-h" in arguments:
         print(USAGE)
@@ -87,24 +108,5 @@ def main() -> int:
     except ValueError as error:
         print(f"error parsing command line arguments: {error}", file=sys.stderr)
         return 1
-    try:
-        rclpy.init(args=sys.argv)
-        # A name of its own, so that a launch file may start several.
-        suffix = "".join(random.choices(string.ascii_letters + string.digits, k=16))
-        node = rclpy.create_node(f"static_transform_publisher_{suffix}")
-        message.header.stamp = node.get_clock().now().to_msg()
-        broadcaster = StaticTransformBroadcaster(node)
-        broadcaster.sendTransform(message)
-        t, q = message.transform.translation, message.transform.rotation
-        node.get_logger().info(
-            "Spinning until stopped - publishing transform\n"
-            f"translation: ('{t.x:f}', '{t.y:f}', '{t.z:f}')\n"
-            f"rotation: ('{q.x:f}', '{q.y:f}', '{q.z:f}', '{q.w:f}')\n"
-            f"from '{message.header.frame_id}' to '{message.child_frame_id}'"
-        )
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    spin(lambda: StaticTransformPublisher(message), stop)
     return 0

@@ -3,14 +3,15 @@
 import argparse
 import math
 import sys
+from threading import Event
 
-import rclpy
 from geometry_msgs.msg import TransformStamped
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.time import Time
 from rclpy.utilities import remove_ros_args
 from tf2_ros import Buffer, TransformListener
+
+from tf2_ros_programs.run import spin
 
 
 def describe(message: TransformStamped, precision: int) -> str:
@@ -44,9 +45,9 @@ def describe(message: TransformStamped, precision: int) -> str:
 class Echo(Node):
     """Looks a transform up at a rate and prints it, or why it is not known."""
 
-    def __init__(self, source: str, target: str, rate: float, precision: int) -> None:
+    def __init__(self, source_frame: str, target_frame: str, rate: float, precision: int) -> None:
         super().__init__("tf2_echo")
-        self._frames = source, target
+        self._frames = source_frame, target_frame
         self._precision = precision
         self._buffer = Buffer(node=self)
         self._listener = TransformListener(self._buffer, self)
@@ -70,21 +71,13 @@ def _positive(text: str) -> float:
     return value
 
 
-def main() -> int:
-    """Run the program; its exit status."""
+def main(stop: Event) -> int:
+    """Run until told to stop; the exit status."""
     parser = argparse.ArgumentParser("tf2_echo", description=__doc__)
     parser.add_argument("source_frame", help="the frame to look from")
     parser.add_argument("target_frame", help="the frame to look at")
     parser.add_argument("rate", nargs="?", type=_positive, default=1.0, help="[Hz], 1 by default")
     parser.add_argument("-p", "--precision", type=int, choices=range(17), default=3)
     options = parser.parse_args(remove_ros_args(sys.argv)[1:])
-    try:
-        rclpy.init(args=sys.argv)
-        rclpy.spin(
-            Echo(options.source_frame, options.target_frame, options.rate, options.precision)
-        )
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    spin(lambda: Echo(**vars(options)), stop)
     return 0

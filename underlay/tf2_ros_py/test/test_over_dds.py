@@ -1,6 +1,7 @@
 """Listener and broadcasters in separate contexts, over DDS."""
 
 import threading
+import time
 
 import pytest
 import rclpy
@@ -162,11 +163,24 @@ def test_a_clock_that_jumps_back_clears_the_buffer(graph, stamped):
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_thread_ends_quietly_with_rclpy(domain, buffer):
-    for _ in range(5):
+    for pause in (0.0, 0.001, 0.003, 0.01, 0.02):  # at different steps of the executor
         rclpy.init(domain_id=domain)
         node = rclpy.create_node("alone")
         listener = TransformListener(buffer, node, spin_thread=True)
-        node.destroy_node()
+        time.sleep(pause)
         rclpy.shutdown()
         listener.dedicated_listener_thread.join(10.0)
         assert not listener.dedicated_listener_thread.is_alive()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_the_thread_does_not_hide_a_fault(graph, buffer):
+    node, raised = graph.node("alone", spun=False), []
+    listener = TransformListener(buffer, node, spin_thread=True)
+    hook, threading.excepthook = threading.excepthook, raised.append
+    try:
+        node.create_timer(0.01, lambda: 1 / 0)
+        listener.dedicated_listener_thread.join(10.0)
+    finally:
+        threading.excepthook = hook
+    assert [each.exc_type for each in raised] == [ZeroDivisionError]

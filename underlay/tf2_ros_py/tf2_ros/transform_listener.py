@@ -1,10 +1,9 @@
 """Filling a buffer with the transforms that others send."""
 
-from contextlib import suppress
 from threading import Thread
 
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile
 from tf2_msgs.msg import TFMessage
@@ -72,5 +71,9 @@ class TransformListener:
 
     def _spin(self) -> None:
         self.executor.add_node(self.node)
-        with suppress(ExternalShutdownException):
+        try:
             self.executor.spin()
+        except Exception:
+            # rclpy may be shut down between any two steps of the executor, and that is no fault.
+            if self.node.context.ok():
+                raise
