@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 
-import domain_coordinator
 import pytest
 from geometry_msgs.msg import TransformStamped
 from tf2_ros_programs import static_transform_publisher, tf2_echo
@@ -30,28 +29,27 @@ sys.exit(getattr(run, sys.argv.pop(1))())
 
 
 @pytest.fixture
-def start():
+def start(domain):
     started = []
-    with domain_coordinator.domain_id() as domain:
 
-        def run(program, *arguments):
-            process = subprocess.Popen(
-                [sys.executable, "-u", "-c", START, program, *arguments],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
-            )
-            watchdog = threading.Timer(30, process.kill)  # ends a read that would never end
-            watchdog.start()
-            started.append((process, watchdog))
-            return process
+    def run(program, *arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-u", "-c", START, program, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
+        )
+        watchdog = threading.Timer(30, process.kill)  # ends a read that would never end
+        watchdog.start()
+        started.append((process, watchdog))
+        return process
 
-        yield run
-        for process, watchdog in started:
-            watchdog.cancel()
-            process.kill()
-            process.communicate()
+    yield run
+    for process, watchdog in started:
+        watchdog.cancel()
+        process.kill()
+        process.communicate()
 
 
 def read_until(process, text):
