@@ -87,6 +87,7 @@ def solve_pose(
     position_tolerance: float,
     rotation_tolerance: float,
     iterations: int,
+    first: int,
     restarts: int,
     patience: int,
     careful: bool,
@@ -109,14 +110,15 @@ def solve_pose(
         position_tolerance: [m].
         rotation_tolerance: [rad].
         iterations: Steps allowed, all descents together.
-        restarts: Fresh starts allowed.
+        first: Number of the first start: 0 is the seed, all others are fresh ones.
+        restarts: Number of the last start.
         patience: See `descent.descend`.
         careful: See `descent.descend`.
         near: Starts with a smaller weighted squared error are not swept; infinite: no sweeps.
 
     Returns:
-        REACHED, SPENT, BAD_SEED, BAD_TARGET or OUT_OF_REACH; steps; fresh starts; distance [m] and
-        angle [rad] left at q.
+        REACHED, SPENT, BAD_SEED, BAD_TARGET or OUT_OF_REACH; steps; number of the last start;
+        distance [m] and angle [rad] left at q.
     """
     n, last = variables.shape[0], variables.shape[0] + joints.shape[0]
     for k in range(n):
@@ -134,9 +136,12 @@ def solve_pose(
     for r in range(3):
         far += (target[r, 3] - ends[0, r, 3]) ** 2
     out_of_reach = sqrt(far) > reach + position_tolerance
-    begin_inside(variables, seed, q)
+    if first == 0:
+        begin_inside(variables, seed, q)
+    else:
+        begin_anew(variables, first, q)
     relate_to_target(ends[0], target, work, last)
-    least, steps, fresh = np.inf, 0, 0
+    least, steps, fresh = np.inf, 0, first
     # Orientation counts as far as it is wanted.
     moment = 0.0 if free_r else ORIENTATION_MOMENT / weights[0] ** 2
     while True:

@@ -20,8 +20,9 @@ from basis_ik.solvers.verdict import Reason, Verdict
 
 FloatArray = npt.NDArray[np.float64]
 
-SETTLING = 200  # steps after which a careful descent has settled or never will
-STARTS = 10  # fresh starts that get a chance to find a nearer answer than the seed's
+SETTLING = 250  # steps after which a careful descent has settled or never will
+SCOUTING = 60  # steps after which two starts can be compared
+STARTS = 8  # fresh starts that get a chance to find a nearer answer than the seed's
 LIFTED_STARTS = 40  # fresh starts for the question whether it would go without limits
 TIGHTENING = (1.0, 0.1, 0.01, 0.001)  # of the orientation's weight: each holds the position closer
 CLEARLY = 0.95  # another answer displaces the seed's only if it is better by this factor
@@ -57,33 +58,34 @@ class Inquiry:
     tolerances: tuple[float, float]
     budget: int
 
-    def settle(self, start: FloatArray, weights: FloatArray) -> Attempt:
-        """Descend carefully from one start to the bottom."""
-        return self._descend(start, weights, self.ready.variables, SETTLING, 0, careful=True)
-
     def nearest_position(self) -> Attempt:
         """Return the nearest position, the seed's unless another is clearly nearer."""
         best: Attempt | None = None
         for start in self._starts():
-            attempt = self.settle(start, self.ready.position)
+            attempt = self._settle(start, self.ready.position, SCOUTING)
             if best is None or attempt.away < CLEARLY * best.away - self.tolerances[0]:
                 best = attempt
             if best.reached or self.budget <= 0:
                 break
         assert best is not None
-        return best
+        return self._settle(best.q, self.ready.position, SETTLING)
 
     def nearest_orientation(self, held: Attempt) -> Attempt:
         """Return the nearest orientation at the nearest position."""
         best: Attempt | None = None
         for start in (held.q, *self._starts()):
-            attempt = self._turn_in_place(start)
+            attempt = self._turn_in_place(start, SCOUTING)
             nearer = best is None or attempt.turned < CLEARLY * best.turned - self.tolerances[1]
-            if nearer and attempt.away <= held.away + 10.0 * self.tolerances[0]:
+            if nearer and attempt.away <= held.away + 1e-3 * self.ready.size:
                 best = attempt
             if self.budget <= 0:
                 break
-        return best if best is not None else held
+        best = self._turn_in_place(best.q, SETTLING) if best is not None else held
+        return best if best.away <= held.away + self.tolerances[0] else held
+
+    def persist(self, weights: FloatArray, first: int, last: int) -> Attempt:
+        """Go on with the search, from start number `first` to `last`."""
+        return self._descend(self.seed, weights, self.ready.variables, self.budget, first, last)
 
     def without_limits(self, lifted: FloatArray, weights: FloatArray) -> Attempt:
         """Search with some of the limits lifted, (n,) of bool."""
@@ -93,15 +95,18 @@ class Inquiry:
         variables[lifted, 0], variables[lifted, 1] = -np.inf, np.inf
         variables[lifted, 3] = (middle - half)[lifted]
         variables[lifted, 4] = (middle + half)[lifted]
-        return self._descend(self.seed, weights, variables, self.budget, LIFTED_STARTS)
+        return self._descend(self.seed, weights, variables, self.budget, 0, LIFTED_STARTS)
 
-    def _turn_in_place(self, start: FloatArray) -> Attempt:
+    def _settle(self, start: FloatArray, weights: FloatArray, steps: int) -> Attempt:
+        return self._descend(start, weights, self.ready.variables, steps, 0, 0, careful=True)
+
+    def _turn_in_place(self, start: FloatArray, steps: int) -> Attempt:
         weights = self.ready.full.copy()
         q = start
         for factor in TIGHTENING:
             weights[3:] = factor * self.ready.full[3:]
-            q = self.settle(q, weights).q
-        return self.settle(q, self.ready.position)
+            q = self._settle(q, weights, steps).q
+        return self._settle(q, self.ready.position, steps)
 
     def _starts(self) -> Iterator[FloatArray]:
         yield self.seed
@@ -117,7 +122,8 @@ class Inquiry:
         weights: FloatArray,
         variables: FloatArray,
         steps: int,
-        restarts: int,
+        first: int,
+        last: int,
         *,
         careful: bool = False,
     ) -> Attempt:
@@ -126,7 +132,7 @@ class Inquiry:
         status, taken, _, away, turned = solve_pose(
             ready.exact, ready.joints, variables, ready.ends, np.inf, weights, self.target, start,
             q, ready.new_work(), *self.tolerances,
-            max(0, min(steps, self.budget)), restarts, 1, careful,
+            max(0, min(steps, self.budget)), first, last, 1, careful,
             np.inf if careful else NEAR,
         )  # fmt: skip
         self.budget -= taken
@@ -134,16 +140,16 @@ class Inquiry:
 
 
 def explain(
-    inquiry: Inquiry, names: tuple[str, ...], *, position_only: bool
+    inquiry: Inquiry, held: Attempt, names: tuple[str, ...], *, position_only: bool
 ) -> tuple[Attempt, Reason]:
     """Find the best effort and the reason why there is nothing better.
 
     Args:
         inquiry: The failed search.
+        held: The nearest position.
         names: (n,) of the joints.
         position_only: Whether the orientation is free.
     """
-    held = inquiry.nearest_position()
     answer = held if position_only else inquiry.nearest_orientation(held)
     weights = inquiry.ready.position if position_only else inquiry.ready.full
     index = _limiting(inquiry, answer, weights)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 
 MAX_ITERATIONS = 20_000
-MAX_RESTARTS = 300
+MAX_RESTARTS = 2000
+QUICK = 100  # restarts after which it is asked whether the position can be reached at all
 LARGEST_TOLERANCE = 1e6
 PATIENCE = 1  # see kernels.descent; measured in docs/algorithms.md
 FEWEST_STARTS = 20  # below it, nothing is claimed about a target
@@ -132,7 +133,7 @@ def solve(
         ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
         ready.position if position_only else ready.full, target._m, start,
         positions, work, position_tolerance, orientation_tolerance,
-        max_iterations, max_restarts, PATIENCE, False, NEAR,
+        max_iterations, 0, min(max_restarts, QUICK), PATIENCE, False, NEAR,
     )  # fmt: skip
     spare.append(work)
     if status == ARRIVED:
@@ -148,7 +149,20 @@ def solve(
         ready, target._m, start, positions, (position_tolerance, orientation_tolerance),
         max_iterations - steps,
     )  # fmt: skip
-    answer, reason = explain(inquiry, chain.joint_names, position_only=position_only)
+    # Before a long search, a short question that most hopeless targets fail.
+    answer = inquiry.nearest_position()
+    reason = REACHED
+    if not (answer.reached and position_only):
+        found = answer
+        if answer.reached and max_restarts > QUICK:
+            found = inquiry.persist(ready.full, QUICK + 1, max_restarts)
+            fresh = max_restarts
+        if found.reached and found is not answer:
+            answer = found
+        else:
+            answer, reason = explain(
+                inquiry, answer, chain.joint_names, position_only=position_only
+            )
     steps = max_iterations - inquiry.budget
     return Solution(answer.q, reason.verdict, answer.away, answer.turned, steps, fresh, reason)
 
