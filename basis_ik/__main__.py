@@ -1,0 +1,267 @@
+"""`python -m basis_ik`: look at a robot's chain, and solve for a pose, without ROS."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from basis_ik.errors import BasisIkError
+
+if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help does not need it
+    from basis_ik.model.chain import Chain
+    from basis_ik.solvers.solve import Solution
+
+PROGRAM = "python -m basis_ik"
+STATUS = "Exit status: 0 done or reached, 1 not reached or an error, 2 wrong usage."
+INSPECT_EXAMPLES = f"""examples:
+  {PROGRAM} inspect --urdf urdf/ur5e.urdf
+  {PROGRAM} inspect --urdf urdf/legs.urdf --tip ankle_l
+  xacro my_robot.xacro | {PROGRAM} inspect --urdf - --json
+
+{STATUS}"""
+SOLVE_EXAMPLES = f"""examples:
+  {PROGRAM} solve --urdf urdf/ur5e.urdf --tip tool0 --xyz 0.4 0.2 0.3 --rpy 3.14 0 0
+  {PROGRAM} solve --urdf urdf/legs.urdf --tip ankle_l --xyz 0.1 0.1 -0.7 --position-only --json
+
+{STATUS}"""
+
+
+class InputError(BasisIkError):
+    """A file that cannot be read."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: The command line after the program's name; None for that of the process.
+
+    Returns:
+        Exit status: 0 done or reached, 1 not reached or an error (one line on stderr). Wrong usage
+        leaves by SystemExit, with status 2.
+    """
+    words = [_plain(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+    options = _parser().parse_args(words)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        status: int = options.run(options)
+        sys.stdout.flush()
+    except BasisIkError as error:
+        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # `| head` has seen enough; nothing more may be flushed into it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def _plain(word: str) -> str:
+    """Write -1e-3 as -0.001, which argparse does not take for an option."""
+    try:
+        return format(Decimal(word), "f") if word.startswith("-") and len(word) < 40 else word
+    except (InvalidOperation, ValueError):
+        return word
+
+
+def _number(word: str) -> float:
+    """Take a finite number, for argparse."""
+    value = float(word)
+    if not math.isfinite(value):
+        raise ValueError(word)
+    return value
+
+
+_number.__name__ = "number"  # argparse says "invalid number value"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, without the usage above it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message}; see --help\n")
+
+
+def _parser() -> _Parser:
+    does = "Inverse kinematics of a robot from its URDF, without ROS."
+    parser = _Parser(PROGRAM, description=does, epilog=STATUS)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    inspect = _command(
+        commands, "inspect", "print chain, limits, reach and every inference made", INSPECT_EXAMPLES
+    )
+    inspect.set_defaults(run=_inspect)
+    solve = _command(
+        commands, "solve", "find joint positions for a pose of the tip", SOLVE_EXAMPLES
+    )
+    solve.set_defaults(run=_solve, parser=solve)
+    solve.add_argument(
+        "--xyz", nargs=3, type=_number, required=True, metavar=("X", "Y", "Z"),
+        help="where the tip's origin is to be, in the root link's frame [m]",
+    )  # fmt: skip
+    solve.add_argument(
+        "--rpy", nargs=3, type=_number, metavar=("ROLL", "PITCH", "YAW"),
+        help="how the tip is to be turned, about the root's fixed x, then y, then z [rad]",
+    )  # fmt: skip
+    solve.add_argument("--position-only", action="store_true", help="leave the orientation free")
+    solve.add_argument(
+        "--seed", nargs="+", type=_number, metavar="Q",
+        help="joint positions to start from [rad or m]; by default the middle of the limits",
+    )  # fmt: skip
+    return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction[_Parser], name: str, does: str, examples: str
+) -> _Parser:
+    """Add a command with the options that all have."""
+    command = commands.add_parser(
+        name, help=does, description=f"{does.capitalize()}.", epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    command.add_argument(
+        "--urdf", required=True, metavar="FILE", help="URDF, xacro expanded; - is stdin"
+    )
+    command.add_argument("--root", metavar="LINK", help="link whose frame counts; else inferred")
+    command.add_argument("--tip", metavar="LINK", help="link that is to move; else inferred")
+    command.add_argument("--json", action="store_true", help="print JSON, without limits as null")
+    return command
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    name, chain = _chain(options)
+    print(json.dumps(_describe(name, chain), indent=2) if options.json else _table(name, chain))
+    return 0
+
+
+def _solve(options: argparse.Namespace) -> int:
+    if options.rpy is None and not options.position_only:
+        options.parser.error("give --rpy ROLL PITCH YAW, or --position-only")
+    _, chain = _chain(options)
+    from basis_ik.solvers.solve import solve
+    from basis_ik.transforms.rigid import RigidTransform
+
+    roll, pitch, yaw = options.rpy or (0.0, 0.0, 0.0)
+    target = RigidTransform.from_rpy(roll, pitch, yaw, options.xyz)
+    solution = solve(chain, target, options.seed, position_only=options.position_only)
+    if options.json:
+        print(json.dumps(_answer(chain, solution), indent=2))
+    else:
+        print(_report(chain, solution, options.position_only))
+    return 0 if solution.success else 1
+
+
+def _chain(options: argparse.Namespace) -> tuple[str, Chain]:
+    """Return the robot's name and the chain asked for."""
+    from basis_ik.model.robot import RobotModel
+
+    model = RobotModel.from_urdf(_read(options.urdf))
+    return model.name, model.chain(options.root, options.tip)
+
+
+def _read(name: str) -> str:
+    """Read a text, no more of it than a robot description may have."""
+    from basis_ik.model.elements import MAX_BYTES
+
+    try:
+        if name == "-":
+            data = sys.stdin.buffer.read(MAX_BYTES + 1)
+        else:
+            with open(name, "rb") as file:
+                data = file.read(MAX_BYTES + 1)
+        return data.decode("utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read {name!r}: {error.strerror}") from None
+    except ValueError:  # not UTF-8; or a NUL in the name
+        raise InputError(f"cannot read {name!r}: not UTF-8 text") from None
+
+
+def _describe(name: str, chain: Chain) -> dict[str, Any]:
+    """Return what `inspect` tells, as data."""
+    joints = [
+        {
+            "name": joint,
+            "unit": "m" if chain.prismatic[i] else "rad",
+            "continuous": bool(chain.continuous[i]),
+            "lower": _finite(chain.lower[i]),
+            "upper": _finite(chain.upper[i]),
+            "velocity": _finite(chain.velocity[i]),
+        }
+        for i, joint in enumerate(chain.joint_names)
+    ]
+    return {
+        "robot": name,
+        "root": chain.root,
+        "tip": chain.tip,
+        "reach": chain.reach,
+        "joints": joints,
+        "path": [{"name": j.name, "kind": j.kind} for j in chain.joints],
+        "inferences": list(chain.inferences),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _table(name: str, chain: Chain) -> str:
+    """Return what `inspect` tells, for people."""
+    width = max(len(joint) for joint in chain.joint_names)
+    lines = [
+        f"robot {name or '(without a name)'}: {chain.root} -> {chain.tip}",
+        f"reach at most {chain.reach:.4g} m from the origin of {chain.root}",
+        f"{len(chain.joint_names)} joint{'s' * (len(chain.joint_names) != 1)} to solve for:",
+    ]
+    for i, joint in enumerate(chain.joint_names):
+        unit = "m" if chain.prismatic[i] else "rad"
+        bounds = f"{chain.lower[i]:9.4f} .. {chain.upper[i]:8.4f} {unit:3}"
+        reach = f"{'without limits':>25}" if math.isinf(chain.lower[i]) else bounds
+        speed = chain.velocity[i]
+        fast = "no speed limit" if math.isinf(speed) else f"at most {speed:.4g} {unit}/s"
+        lines.append(f"  {joint:{width}}  {reach}  {fast}")
+    lines.append("path: " + " ".join(f"{joint.name} ({joint.kind})" for joint in chain.joints))
+    lines.append("assumed:" if chain.inferences else "nothing was assumed")
+    return "\n".join([*lines, *(f"  {line}" for line in chain.inferences)])
+
+
+def _answer(chain: Chain, solution: Solution) -> dict[str, Any]:
+    """Return what `solve` tells, as data."""
+    return {
+        "root": chain.root,
+        "tip": chain.tip,
+        "success": solution.success,
+        "verdict": solution.verdict.name,
+        "reason": str(solution.reason),
+        "positions": dict(zip(chain.joint_names, solution.positions.tolist(), strict=True)),
+        "position_error": solution.position_error,
+        "orientation_error": solution.orientation_error,
+        "iterations": solution.iterations,
+        "restarts": solution.restarts,
+        "inferences": list(chain.inferences),
+    }
+
+
+def _report(chain: Chain, solution: Solution, position_only: bool) -> str:
+    """Return what `solve` tells, for people."""
+    turned = "" if position_only else f", {solution.orientation_error:.3g} rad"
+    width = max(len(joint) for joint in chain.joint_names)
+    lines = [
+        f"{chain.root} -> {chain.tip}: {solution.reason}",
+        f"off by {solution.position_error:.3g} m{turned};"
+        f" {solution.iterations} iterations, {solution.restarts} restarts",
+    ]
+    for i, joint in enumerate(chain.joint_names):
+        unit = "m" if chain.prismatic[i] else "rad"
+        lines.append(f"  {joint:{width}}  {solution.positions[i]:12.8f} {unit}")
+    return "\n".join([*lines, *(f"assumed: {line}" for line in chain.inferences)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,251 @@
+"""The command line: what it prints, its exit status, and that no fault shows a traceback."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from basis_ik.__main__ import main
+from basis_ik.model.robot import RobotModel
+
+ROOT = Path(__file__).parents[1]
+UR5E = str(ROOT / "urdf" / "ur5e.urdf")
+LEGS = str(ROOT / "urdf" / "legs.urdf")
+POSE = ["--xyz", "0.4", "0.2", "0.3", "--rpy", "3.1", "0.1", "-0.2"]
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; return exit status, stdout and stderr."""
+
+    def run(*words):
+        try:
+            status = main(words)
+        except SystemExit as leaving:
+            status = leaving.code
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def strict(text):
+    """Parse JSON as RFC 8259 has it: no Infinity, no NaN."""
+
+    def refuse(word):
+        raise AssertionError(f"{word} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_inspect_tells_chain_limits_reach_and_inferences(run):
+    status, out, err = run("inspect", "--urdf", UR5E)
+    assert (status, err) == (0, "")
+    assert "ur5e: base_link -> tool0" in out
+    assert "reach at most 1.131 m" in out
+    assert "elbow_joint            -3.1416 ..   3.1416 rad  at most 3.142 rad/s" in out
+    assert "shoulder_pan_joint (revolute)" in out
+    assert "root base_link: by its name among the links that do not move" in out
+
+
+def test_inspect_as_json(run):
+    status, out, _ = run(
+        "inspect", "--urdf", LEGS, "--root", "calf_l", "--tip", "ankle_r", "--json"
+    )
+    told = strict(out)
+    assert status == 0
+    assert (told["robot"], told["root"], told["tip"]) == ("legs", "calf_l", "ankle_r")
+    assert told["joints"][0] == {
+        "name": "calf_l_joint", "unit": "rad", "continuous": False,
+        "lower": 0.0, "upper": 2.4, "velocity": 10.0,
+    }  # fmt: skip
+    assert len(told["joints"]) == 8
+    assert told["path"][-1] == {"name": "ankle_r_joint", "kind": "fixed"}
+    assert told["inferences"] == []
+    assert told["reach"] > 0.8
+
+
+def test_what_has_no_limit_is_null_in_json_and_said_in_words(run, tmp_path):
+    file = tmp_path / "wheel.urdf"
+    file.write_text(
+        "<robot name='w'><link name='a'/><link name='b'/><joint name='j' type='continuous'>"
+        "<parent link='a'/><child link='b'/></joint></robot>"
+    )
+    _, out, _ = run("inspect", "--urdf", str(file), "--json")
+    (joint,) = strict(out)["joints"]
+    assert (joint["lower"], joint["upper"], joint["velocity"]) == (None, None, None)
+    assert joint["continuous"] is True
+    _, out, _ = run("inspect", "--urdf", str(file))
+    assert "1 joint to solve for" in out
+    assert "without limits  no speed limit" in out
+
+
+def test_solve_reaches_what_forward_kinematics_confirms(run):
+    status, out, err = run("solve", "--urdf", UR5E, "--tip", "tool0", *POSE, "--json")
+    told = strict(out)
+    assert (status, err) == (0, "")
+    assert (told["success"], told["verdict"], told["reason"]) == (True, "REACHED", "reached")
+    chain = RobotModel.from_urdf(Path(UR5E).read_text()).chain("base_link", "tool0")
+    assert tuple(told["positions"]) == chain.joint_names
+    pose = chain.forward(list(told["positions"].values()))
+    np.testing.assert_allclose(pose.translation, (0.4, 0.2, 0.3), atol=1e-6)
+    np.testing.assert_allclose(pose.as_rpy(), (3.1, 0.1, -0.2), atol=1e-5)
+
+
+def test_solve_for_people(run):
+    status, out, _ = run("solve", "--urdf", UR5E, *POSE)
+    assert status == 0
+    assert "base_link -> tool0: reached" in out
+    assert "wrist_3_joint" in out
+    assert "assumed: tip tool0" in out
+
+
+def test_solve_starts_from_the_seed(run):
+    def answer(*seed):
+        _, out, _ = run("solve", "--urdf", UR5E, *POSE, "--json", "--seed", *seed)
+        return strict(out)["positions"]
+
+    first = list(answer("0.1", "-1", "1", "-1", "-1.5", "0").values())
+    again = list(answer(*map(str, first)).values())
+    np.testing.assert_allclose(again, first, atol=1e-6)
+    assert answer("3", "-2", "-1", "-1", "1.5", "0") != first
+
+
+def test_solve_without_orientation(run):
+    words = ("solve", "--urdf", LEGS, "--tip", "ankle_l", "--xyz", "0.1", "0.1", "-0.7")
+    status, out, _ = run(*words, "--position-only")
+    assert status == 0
+    assert "reached" in out
+    assert "off by" in out
+    assert " rad; " not in out, "an orientation nobody asked for is not an error"
+    status, _, err = run(*words)
+    assert status == 2
+    assert "give --rpy ROLL PITCH YAW, or --position-only" in err
+
+
+def test_an_unreachable_target_is_status_1_with_the_best_effort(run):
+    words = ("solve", "--urdf", UR5E, "--xyz", "3", "0", "0", "--position-only")
+    status, out, err = run(*words)
+    assert (status, err) == (1, "")
+    assert "too far by" in out
+    status, out, _ = run(*words, "--json")
+    told = strict(out)
+    assert status == 1
+    assert (told["success"], told["verdict"]) == (False, "TOO_FAR")
+    assert 1.5 < told["position_error"] < 3
+    assert all(np.isfinite(value) for value in told["positions"].values())
+
+
+def test_negative_numbers_in_every_notation_are_no_options(run):
+    _, expected, _ = run(
+        "solve", "--urdf", UR5E, "--xyz", "-0.4", "-0.001", "0.3", "--rpy", "-3", "0", "0"
+    )
+    _, out, _ = run(
+        "solve", "--urdf", UR5E, "--xyz", "-.4", "-1e-3", "0.3", "--rpy", "-3.", "-0e5", "0"
+    )
+    assert out == expected
+
+
+def test_a_description_comes_from_stdin_too(run, monkeypatch):
+    data = Path(UR5E).read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    status, out, _ = run("inspect", "--urdf", "-")
+    assert status == 0
+    assert "ur5e" in out
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "cannot read"),
+        (b"", "line 1: the robot description is empty"),
+        (b"<robot>", "not well-formed XML"),
+        (b"\xff\xfe<robot/>", "not UTF-8 text"),
+        (b"<robot>\n<xacro:macro/></robot>", "line 2: <xacro:macro>: this is xacro source"),
+        (b"<!DOCTYPE robot><robot/>", "DOCTYPE"),
+        (b"<robot><link name='a'/></robot>", "no joint moves below 'a'"),
+    ],
+)
+@pytest.mark.parametrize("command", [["inspect"], ["solve", *POSE]], ids=["inspect", "solve"])
+def test_a_bad_file_is_one_line_and_status_1(run, tmp_path, command, content, said):
+    file = tmp_path / "robot.urdf"
+    if content is not None:
+        file.write_bytes(content)
+    status, out, err = run(*command, "--urdf", str(file))
+    assert (status, out) == (1, "")
+    assert said in err
+    assert err.startswith("python -m basis_ik: error: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["inspect", "--urdf", LEGS], "name the tip: 'ankle_l' (4 joints), 'ankle_r' (4 joints)"),
+        (["inspect", "--urdf", UR5E, "--tip", "tol0"], "did you mean 'tool0'"),
+        (["solve", "--urdf", UR5E, *POSE, "--seed", "1", "2"], "seed must be 6 numbers"),
+        (["inspect", "--urdf", str(ROOT)], "Is a directory"),
+        (["inspect", "--urdf", "a\0b"], "cannot read"),
+    ],
+)
+def test_a_bad_choice_is_one_line_and_status_1(run, words, said):
+    status, out, err = run(*words)
+    assert (status, out) == (1, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_no_more_is_read_than_a_description_may_have(run):
+    status, _, err = run("inspect", "--urdf", "/dev/zero")
+    assert status == 1
+    assert "exceeds 4194304 bytes" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["jump"], "invalid choice: 'jump'"),
+        (["inspect"], "required: --urdf"),
+        (["inspect", "--urdf", UR5E, "--tpi", "a"], "unrecognized arguments: --tpi a"),
+        (["solve", "--urdf", UR5E], "required: --xyz"),
+        (["solve", "--urdf", UR5E, "--xyz", "1", "2"], "--xyz: expected 3 arguments"),
+        (["solve", "--urdf", UR5E, "--xyz", "1", "2", "nan"], "--xyz: invalid number value: 'nan'"),
+        (["solve", "--urdf", UR5E, "--xyz", "1", "2", "1e999"], "invalid number value: '1e999'"),
+        (["solve", "--urdf", UR5E, *POSE, "--seed", "one"], "--seed: invalid number value: 'one'"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_status_2(run, words, said):
+    status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [[], ["inspect"], ["solve"]])
+def test_help_has_examples_and_the_exit_status(run, words):
+    status, out, _ = run(*words, "--help")
+    assert status == 0
+    assert "Exit status: 0" in out
+    assert "python -m basis_ik" in out
+    assert not words or f"python -m basis_ik {words[0]} --urdf" in out
+
+
+def test_as_a_program():
+    """In a process of its own: a pipe that closes early, and a terminal without Unicode."""
+    command = [sys.executable, "-m", "basis_ik", "inspect", "--urdf", UR5E]
+    done = subprocess.run(
+        f"{' '.join(command)} | head -c 1",
+        shell=True, cwd=ROOT, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("r", "")
+    bad = subprocess.run(
+        [*command, "--tip", "tööl"], cwd=ROOT, capture_output=True, text=True, timeout=120,
+        env={"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    assert bad.returncode == 1
+    assert bad.stderr.count("\n") == 1
+    assert r"t\xf6\xf6l" in bad.stderr
