@@ -1,0 +1,146 @@
+"""Actions that log, call, group, answer and shut down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from .. import logging
+from .._base import Action, Entities, Event, SomeSubstitutionsType
+from ..event_handlers import BaseEventHandler
+from ..events import Shutdown as ShutdownEvent
+from ..events.process import ProcessExited
+from ..launch_context import LaunchContext
+from ..utilities import evaluate, normalize_to_list_of_entities
+
+
+class LogInfo(Action):
+    """Logs a message for the user."""
+
+    def __init__(self, *, msg: SomeSubstitutionsType, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.__msg = msg
+
+    def execute(self, context: LaunchContext) -> None:
+        """Log it."""
+        logging.get_logger("launch.user").info(evaluate(context, self.__msg))
+
+
+class OpaqueFunction(Action):
+    """Calls a function with the context; it may return entities."""
+
+    def __init__(
+        self,
+        *,
+        function: Callable[..., Any],
+        args: Iterable[Any] | None = None,
+        kwargs: Mapping[str, Any] | None = None,
+        **left_over: Any,
+    ) -> None:
+        super().__init__(**left_over)
+        self.__function, self.__args, self.__kwargs = function, args or (), kwargs or {}
+
+    def execute(self, context: LaunchContext) -> Entities:
+        """Call it."""
+        return normalize_to_list_of_entities(
+            self.__function(context, *self.__args, **self.__kwargs)
+        )
+
+
+class EmitEvent(Action):
+    """Emits an event."""
+
+    def __init__(self, *, event: Event, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.event = event
+
+    def execute(self, context: LaunchContext) -> None:
+        """Queue it."""
+        context.emit_event_sync(self.event)
+
+
+class Shutdown(EmitEvent):
+    """Shuts the launch down."""
+
+    def __init__(self, *, reason: SomeSubstitutionsType = "reason not given", **kwargs: Any):
+        super().__init__(event=ShutdownEvent(), **kwargs)
+        self.__reason = reason
+
+    def execute(self, context: LaunchContext) -> None:
+        """Emit the event; name the process whose end is the cause, if there is one."""
+        assert isinstance(self.event, ShutdownEvent)  # see the constructor
+        self.event.reason = evaluate(context, self.__reason)
+        cause = context.get_locals_as_dict().get("event")
+        if isinstance(cause, ProcessExited):
+            name = cause.process_name
+            logging.get_logger(name).info(
+                f"process[{name}] was required: shutting down launched system"
+            )
+        super().execute(context)
+
+
+class RegisterEventHandler(Action):
+    """Registers an event handler."""
+
+    def __init__(self, event_handler: BaseEventHandler, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.event_handler = event_handler
+
+    def execute(self, context: LaunchContext) -> None:
+        """Register it."""
+        context.register_event_handler(self.event_handler)
+
+    def describe_conditional_sub_entities(self) -> list[tuple[str, Entities]]:
+        """Return what the handler answers with."""
+        return [self.event_handler.describe()]
+
+
+class UnregisterEventHandler(Action):
+    """Removes an event handler."""
+
+    def __init__(self, event_handler: BaseEventHandler, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.event_handler = event_handler
+
+    def execute(self, context: LaunchContext) -> None:
+        """Unregister it."""
+        context.unregister_event_handler(self.event_handler)
+
+
+class GroupAction(Action):
+    """Yields actions; `scoped` keeps what they set from those that follow the group."""
+
+    def __init__(
+        self,
+        actions: Iterable[Action],
+        *,
+        scoped: bool = True,
+        forwarding: bool = True,
+        launch_configurations: Mapping[Any, SomeSubstitutionsType] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.__actions = list(actions)
+        self.__scoped, self.__forwarding = scoped, forwarding
+        self.__configurations = dict(launch_configurations or {})
+
+    def get_sub_entities(self) -> Entities:
+        """Return the actions."""
+        return list(self.__actions)
+
+    def execute(self, context: LaunchContext) -> Entities:
+        """Open the scope; yield the actions and, last, what closes it."""
+        values = {
+            evaluate(context, name): evaluate(context, value)
+            for name, value in self.__configurations.items()
+        }
+        if not self.__scoped:
+            context.launch_configurations.update(values)
+            return list(self.__actions)
+        context._push_scope()
+        if not self.__forwarding:
+            context.launch_configurations.clear()
+            context.environment.clear()
+        context.launch_configurations.update(values)
+        close = OpaqueFunction(function=lambda context: context._pop_scope())
+        return [*self.__actions, close]

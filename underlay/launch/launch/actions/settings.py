@@ -1,0 +1,90 @@
+"""Actions that declare and set arguments, launch configurations and environment variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .._base import Action, SomeSubstitutionsType
+from ..launch_context import LaunchContext
+from ..utilities import (
+    evaluate,
+    normalize_to_list_of_substitutions,
+    perform_substitutions,
+)
+
+
+class DeclareLaunchArgument(Action):
+    """Declares an argument of the launch file; its value is a launch configuration."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        default_value: SomeSubstitutionsType | None = None,
+        description: str | None = None,
+        choices: Iterable[str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.name = name
+        self.choices = None if choices is None else list(choices)
+        self.description = description or "no description given"
+        if self.choices is not None:
+            if isinstance(default_value, str) and default_value not in self.choices:
+                raise ValueError(
+                    f'Provided default_value "{default_value}" is not in provided choices '
+                    f'"{self.choices}".'
+                )
+            self.description += f". Valid choices are: {self.choices}"
+        self.default_value = (
+            None if default_value is None else normalize_to_list_of_substitutions(default_value)
+        )
+        self._conditionally_included = False
+
+    def execute(self, context: LaunchContext) -> None:
+        """Set the default where no value is given; check the value."""
+        if self.name not in context.launch_configurations:
+            if self.default_value is None:
+                raise RuntimeError(
+                    f"Required launch argument '{self.name}' (description: '{self.description}') "
+                    "was not provided"
+                )
+            value = perform_substitutions(context, self.default_value)
+            context.launch_configurations[self.name] = value
+        value = context.launch_configurations[self.name]
+        if self.choices is not None and value not in self.choices:
+            raise RuntimeError(
+                f'Argument "{self.name}" provided value "{value}" is not valid. Valid options '
+                f"are: {self.choices}"
+            )
+
+
+class SetLaunchConfiguration(Action):
+    """Sets a launch configuration."""
+
+    def __init__(
+        self, name: SomeSubstitutionsType, value: SomeSubstitutionsType, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.__name, self.__value = name, value
+
+    def execute(self, context: LaunchContext) -> None:
+        """Evaluate and set it."""
+        name = evaluate(context, self.__name)
+        context.launch_configurations[name] = evaluate(context, self.__value)
+
+
+class SetEnvironmentVariable(Action):
+    """Sets an environment variable for this process and those that it starts."""
+
+    def __init__(
+        self, name: SomeSubstitutionsType, value: SomeSubstitutionsType, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.__name, self.__value = name, value
+
+    def execute(self, context: LaunchContext) -> None:
+        """Evaluate and set it."""
+        name = evaluate(context, self.__name)
+        context.environment[name] = evaluate(context, self.__value)

@@ -1,0 +1,69 @@
+"""The action that waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from .._base import Action, Entities, Event, LaunchDescriptionEntity, SomeSubstitutionsType
+from ..event_handlers import EventHandler, OnShutdown
+from ..events import TimerEvent
+from ..launch_context import LaunchContext
+from ..utilities import evaluate
+
+
+class TimerAction(Action):
+    """Yields actions after a period [s]."""
+
+    def __init__(
+        self,
+        *,
+        period: float | SomeSubstitutionsType,
+        actions: Iterable[LaunchDescriptionEntity],
+        cancel_on_shutdown: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.__period = str(period) if isinstance(period, (int, float)) else period
+        self.actions = list(actions)
+        self.__cancel_on_shutdown = cancel_on_shutdown
+        self.__canceled: asyncio.Event | None = None
+        self.__task: asyncio.Future[None] | None = None
+
+    def describe_conditional_sub_entities(self) -> list[tuple[str, Entities]]:
+        """Return the actions."""
+        return [("After a period", self.actions)]
+
+    def cancel(self) -> None:
+        """Keep the actions from being executed, if they have not been already."""
+        if self.__canceled is not None:
+            self.__canceled.set()
+
+    def get_asyncio_future(self) -> asyncio.Future[None] | None:
+        """Return the future that is done when the time has come."""
+        return self.__task
+
+    def execute(self, context: LaunchContext) -> None:
+        """Start the timer."""
+        period = float(evaluate(context, self.__period))
+        self.__canceled = asyncio.Event()
+        if self.__cancel_on_shutdown:
+            context.register_event_handler(OnShutdown(on_shutdown=self.__on_shutdown))
+        handler = EventHandler(matcher=self.__is_mine, entities=self.actions, handle_once=True)
+        context.register_event_handler(handler)
+        assert context.asyncio_loop is not None  # entities are visited by a running service
+        self.__task = context.asyncio_loop.create_task(self.__wait(context, period))
+
+    def __on_shutdown(self, event: Event, context: LaunchContext) -> None:
+        self.cancel()
+
+    def __is_mine(self, event: Event) -> bool:
+        return isinstance(event, TimerEvent) and event.timer_action is self
+
+    async def __wait(self, context: LaunchContext, period: float) -> None:
+        assert self.__canceled is not None  # see execute
+        try:
+            await asyncio.wait_for(self.__canceled.wait(), period)
+        except asyncio.TimeoutError:
+            context.emit_event_sync(TimerEvent(timer_action=self))

@@ -1,0 +1,65 @@
+"""Conditions on which an action is executed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._base import Condition, SomeSubstitutionsType
+from .utilities import evaluate
+
+if TYPE_CHECKING:
+    from .launch_context import LaunchContext
+
+_TRUE, _FALSE = ("true", "1"), ("false", "0")
+
+
+class InvalidConditionExpressionError(Exception):
+    """A condition that evaluates to neither true nor false."""
+
+
+def evaluate_condition_expression(context: LaunchContext, expression: Any) -> bool:
+    """Return the truth of an expression that evaluates to true, 1, false or 0, in any case."""
+    text = evaluate(context, expression).strip().lower()
+    if text not in _TRUE + _FALSE:
+        raise InvalidConditionExpressionError(
+            f"invalid condition expression, expected one of {_TRUE + _FALSE} but got '{text}'"
+        )
+    return text in _TRUE
+
+
+class IfCondition(Condition):
+    """Holds if the expression is true."""
+
+    def __init__(self, predicate_expression: SomeSubstitutionsType) -> None:
+        super().__init__(
+            predicate=lambda context: evaluate_condition_expression(context, predicate_expression)
+        )
+
+
+class UnlessCondition(IfCondition):
+    """Holds if the expression is false."""
+
+    def evaluate(self, context: LaunchContext) -> bool:
+        """Return the negated truth of the expression."""
+        return not super().evaluate(context)
+
+
+class LaunchConfigurationEquals(Condition):
+    """Holds if a launch configuration has a value; None stands for being unset."""
+
+    def __init__(
+        self, launch_configuration_name: str, expected_value: SomeSubstitutionsType | None
+    ) -> None:
+        def equals(context: LaunchContext) -> bool:
+            expected = None if expected_value is None else evaluate(context, expected_value)
+            return context.launch_configurations.get(launch_configuration_name) == expected
+
+        super().__init__(predicate=equals)
+
+
+class LaunchConfigurationNotEquals(LaunchConfigurationEquals):
+    """Holds if a launch configuration does not have a value."""
+
+    def evaluate(self, context: LaunchContext) -> bool:
+        """Return whether the value differs."""
+        return not super().evaluate(context)

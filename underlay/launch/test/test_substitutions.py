@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from launch.substitutions import (
+    AndSubstitution,
+    Command,
+    EnvironmentVariable,
+    EqualsSubstitution,
+    FindExecutable,
+    LaunchConfiguration,
+    NotEqualsSubstitution,
+    NotSubstitution,
+    OrSubstitution,
+    PathJoinSubstitution,
+    PythonExpression,
+    SubstitutionFailure,
+    TextSubstitution,
+)
+from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
+
+from launch import LaunchContext
+
+
+@pytest.fixture
+def context():
+    context = LaunchContext()
+    context.launch_configurations.update(a="1", yes="True", no="off")
+    return context
+
+
+def test_texts_and_substitutions_are_joined(context):
+    subs = normalize_to_list_of_substitutions(
+        [Path("/x"), "/", LaunchConfiguration("a"), TextSubstitution(text="!")]
+    )
+    assert perform_substitutions(context, subs) == "/x/1!"
+
+
+@pytest.mark.parametrize("value", [1, None, ["a", 2.0]])
+def test_a_number_is_no_text(value):
+    with pytest.raises(TypeError, match="where a text or a substitution is needed"):
+        normalize_to_list_of_substitutions(value)
+
+
+@pytest.mark.parametrize(
+    ("substitution", "value"),
+    [
+        (LaunchConfiguration("a"), "1"),
+        (LaunchConfiguration(["a"]), "1"),
+        (LaunchConfiguration("b", default="2"), "2"),
+        (LaunchConfiguration("b", default=["<", LaunchConfiguration("a"), ">"]), "<1>"),
+        (LaunchConfiguration("b", default=5), "5"),
+        (LaunchConfiguration("b", default=""), ""),
+        (PathJoinSubstitution(["/x", LaunchConfiguration("a"), ["y", ".urdf"]]), "/x/1/y.urdf"),
+        (PythonExpression([LaunchConfiguration("a"), " + 1"]), "2"),
+        (PythonExpression(["'", LaunchConfiguration("a"), "' == '1'"]), "True"),
+        (PythonExpression("round(cos(pi)) + math.floor(2.5)"), "1"),
+        (PythonExpression("os.path.join('a', 'b')", ["os"]), "a/b"),
+        (EqualsSubstitution(LaunchConfiguration("a"), "1.0"), "true"),
+        (EqualsSubstitution(LaunchConfiguration("a"), 2), "false"),
+        (EqualsSubstitution(LaunchConfiguration("yes"), "true"), "true"),
+        (EqualsSubstitution("x", "X"), "false"),
+        (NotEqualsSubstitution("x", "y"), "true"),
+        (NotEqualsSubstitution("x", "x"), "false"),
+        (NotSubstitution(LaunchConfiguration("no")), "true"),
+        (AndSubstitution(LaunchConfiguration("yes"), LaunchConfiguration("no")), "false"),
+        (AndSubstitution("1", "on"), "true"),
+        (OrSubstitution(LaunchConfiguration("no"), LaunchConfiguration("yes")), "true"),
+        (OrSubstitution("0", "false"), "false"),
+    ],
+)
+def test_values(context, substitution, value):
+    assert substitution.perform(context) == value
+
+
+@pytest.mark.parametrize(
+    ("substitution", "message"),
+    [
+        (LaunchConfiguration("b"), "launch configuration 'b' does not exist"),
+        (EnvironmentVariable("NO_SUCH"), "environment variable 'NO_SUCH' does not exist"),
+        (FindExecutable(name="no-such"), "executable 'no-such' not found on the PATH"),
+        (Command("false"), "executed command failed. Command: false"),
+        (Command("no-such-command"), "file not found: .*no-such-command"),
+        (Command("sh -c 'echo bad >&2'"), "Captured stderr output: bad"),
+        (Command("true", on_stderr="perhaps"), "expected 'on_stderr' to be one of"),
+    ],
+)
+def test_failures_name_what_is_missing(context, substitution, message):
+    with pytest.raises(SubstitutionFailure, match=message):
+        substitution.perform(context)
+
+
+def test_a_word_is_no_truth_value(context):
+    with pytest.raises(ValueError, match=r"NotSubstitution\('perhaps'\) must be true or false"):
+        NotSubstitution("perhaps").perform(context)
+
+
+def test_environment_variables(context, monkeypatch):
+    monkeypatch.setenv("SET", "value")
+    assert EnvironmentVariable("SET").perform(context) == "value"
+    assert EnvironmentVariable("UNSET", default_value=["d", "!"]).perform(context) == "d!"
+
+
+def test_executables_and_commands(context, capsys):
+    assert FindExecutable(name="sh").perform(context).endswith("/sh")
+    assert Command(["echo ", "'a  b' ", LaunchConfiguration("a")]).perform(context) == "a  b 1\n"
+    both = "sh -c 'echo out; echo err >&2'"
+    assert Command(both, on_stderr="ignore").perform(context) == "out\n"
+    assert Command(both, on_stderr="capture").perform(context) == "out\nerr\n"
+    assert Command(both, on_stderr="warn").perform(context) == "out\n"
+    assert "wrote to stderr: err" in capsys.readouterr().out
+
+
+def test_descriptions_are_for_people():
+    assert TextSubstitution(text="a").describe() == "'a'"
+    assert LaunchConfiguration("a").describe() == "LaunchConfiguration('a')"
+    path = PathJoinSubstitution([LaunchConfiguration("a"), ["b", ".xml"]])
+    assert path.describe() == "PathJoinSubstitution(LaunchConfiguration('a'), 'b' + '.xml')"
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("launch", "LaunchIntrospector"),
+        ("launch.actions", "ForEach"),
+        ("launch.substitutions", "FileContent"),
+        ("launch.event_handlers", "OnExecutionComplete"),
+        ("launch.events", "ExecutionComplete"),
+        ("launch.events.process", "ProcessStdin"),
+        ("launch.launch_description_sources", "FrontendLaunchDescriptionSource"),
+        ("launch.logging", "reset"),
+        ("launch.utilities", "is_a"),
+    ],
+)
+def test_what_only_upstream_has_is_named(module, name):
+    message = rf"{module}\.{name} is part of upstream launch, but not of this underlay"
+    with pytest.raises(ImportError, match=message):
+        exec(f"from {module} import {name}")
+    assert not hasattr(sys.modules[module], "no_such_name")
