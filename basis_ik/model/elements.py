@@ -85,9 +85,9 @@ class _Builder:
     """Collects elements from expat's callbacks and refuses what exceeds the bounds."""
 
     def __init__(self, parser: expat.XMLParserType) -> None:
-        self.root: Element | None = None
+        self.document = Element("", {}, 0)  # holds the root element, once it is read
         self._parser = parser
-        self._open: list[Element] = []
+        self._open = [self.document]
         self._joints = 0
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -102,17 +102,14 @@ class _Builder:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         if tag.startswith("xacro:"):
             self._refuse(f"<{tag[:80]}>: {XACRO_HINT}")
-        if len(self._open) >= MAX_DEPTH:
+        if len(self._open) > MAX_DEPTH:
             self._refuse(f"elements are nested more than {MAX_DEPTH} deep")
-        if tag == "joint" and len(self._open) == 1:
+        if tag == "joint" and len(self._open) == 2:
             self._joints += 1
             if self._joints > MAX_JOINTS:
                 self._refuse(f"more than {MAX_JOINTS} joints")
         element = Element(tag, attributes, self._parser.CurrentLineNumber)
-        if self._open:
-            self._open[-1].children.append(element)
-        else:
-            self.root = element
+        self._open[-1].children.append(element)
         self._open.append(element)
 
     def _end(self, _tag: str) -> None:
@@ -134,13 +131,6 @@ def read_xml(text: str) -> Element:
     """
     if not isinstance(text, str):
         raise UrdfError(f"a robot description is text, not {type(text).__name__}")
-    if not text.strip():
-        raise UrdfError("the robot description is empty", line=1)
-    if len(text) > MAX_BYTES:
-        raise UrdfError(f"the robot description exceeds {MAX_BYTES} bytes")
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise UrdfError("a NUL character; the text is damaged or not XML", line=line)
     try:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -148,6 +138,11 @@ def read_xml(text: str) -> Element:
         raise UrdfError("a character that is not Unicode text", line=line) from None
     if len(encoded) > MAX_BYTES:
         raise UrdfError(f"the robot description exceeds {MAX_BYTES} bytes")
+    if not text.strip():
+        raise UrdfError("the robot description is empty", line=1)
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise UrdfError("a NUL character; the text is damaged or not XML", line=line)
     parser = expat.ParserCreate("utf-8")
     builder = _Builder(parser)
     try:
@@ -155,5 +150,4 @@ def read_xml(text: str) -> Element:
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
         raise UrdfError(f"not well-formed XML: {reason}", line=error.lineno) from None
-    assert builder.root is not None, "expat reports a document without an element"
-    return builder.root
+    return builder.document.children[0]  # expat reports a document without an element
