@@ -33,9 +33,9 @@ setup(
     license="Apache-2.0",
     entry_points={
         "console_scripts": [
-            "ik_node = basis_ik.ros.ik_node:main",
+            "ik_node = basis_ik.ros.programs:ik_node",
             "simulated_arm = basis_ik.ros.simulated_arm:main",
-            "demo_targets = basis_ik.ros.demo_targets:main",
+            "demo_targets = basis_ik.ros.programs:demo_targets",
         ],
     },
 )

@@ -17,7 +17,7 @@ if [ "$mode" = underlay ] && [ -z "${BASIS_IK_UNDERLAY:-}" ]; then
   LD_LIBRARY_PATH=$(printf '%s:' "$venv"/lib/python3*/site-packages/ros_*.libs)$venv/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   export LD_LIBRARY_PATH _ROS_WHEELS_BOOTSTRAP_COMPLETE=1
 fi
-for prefix in underlay package; do
-  if [ -f "$setup/$prefix/install/local_setup.bash" ]; then . "$setup/$prefix/install/local_setup.bash"; fi
+for part in underlay package; do
+  if [ -f "$setup/$part/install/local_setup.bash" ]; then . "$setup/$part/install/local_setup.bash"; fi
 done
-unset root mode distro name setup venv prefix
+unset root mode distro name setup venv part

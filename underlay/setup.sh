@@ -96,11 +96,11 @@ progress() {
   wait "$1"
 }
 
-build() { # build PREFIX ARGUMENTS...: colcon, with its own folders below .setup
-  local prefix=$1
+build() { # build INTO ARGUMENTS...: colcon, with its own folders below .setup
+  local into=$1
   shift
-  COLCON_HOME="$setup/colcon" colcon --log-base "$prefix/log" build --symlink-install --merge-install \
-    --build-base "$prefix/build" --install-base "$prefix/install" "$@"
+  colcon --log-base "$into/log" build --symlink-install --merge-install \
+    --build-base "$into/build" --install-base "$into/install" "$@"
 }
 
 underlay_packages() {
@@ -112,12 +112,13 @@ underlay_packages() {
   stamped underlay "$key" && return
   say "2/3 underlay: the ROS 2 packages that PyPI lacks (messages are compiled: 2 to 4 minutes the first time)"
   (
+    prefix=$setup/underlay
     . underlay/env.sh
-    export AMENT_PREFIX_PATH="$venv" CMAKE_PREFIX_PATH="$venv" CMAKE_GENERATOR=Ninja
-    build "$setup/underlay" --base-paths underlay --executor sequential \
+    export AMENT_PREFIX_PATH="$VIRTUAL_ENV" CMAKE_PREFIX_PATH="$VIRTUAL_ENV" CMAKE_GENERATOR=Ninja
+    build "$prefix" --base-paths underlay --executor sequential \
       --event-handlers console_direct- console_start_end+ console_cohesion- \
       --cmake-args -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release -Wno-dev \
-      -DPython3_EXECUTABLE="$venv/bin/python" -DPython3_FIND_VIRTUALENV=ONLY
+      -DPython3_EXECUTABLE="$VIRTUAL_ENV/bin/python" -DPython3_FIND_VIRTUALENV=ONLY
   ) || fail "the underlay did not build. Its log is below .setup/$name/underlay/log/latest_build. Run the same command again to go on."
   stamp underlay "$key"
 }
@@ -128,8 +129,9 @@ package() {
   stamped package "$key" && return
   say "3/3 basis_ik"
   (
+    prefix=$setup/package
     . underlay/env.sh
-    build "$setup/package" --base-paths . --packages-select basis_ik --event-handlers console_direct-
+    build "$prefix" --base-paths . --packages-select basis_ik --event-handlers console_direct-
   ) || fail "basis_ik did not build. Its log is below .setup/$name/package/log/latest_build."
   stamp package "$key"
 }

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 import numpy as np
-import rclpy
 import yaml
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TransformStamped
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
@@ -22,7 +21,6 @@ from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformL
 
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.convert import pose_message, transform_value
-from basis_ik.ros.process import run
 from basis_ik.transforms.rigid import RigidTransform
 
 KINDS = ("pose", "position", "follow", "unreachable")
@@ -72,8 +70,9 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
 class DemoTargets(Node):
     """Node `demo_targets`: sends the targets, moves the frame `carousel`, prints a table."""
 
-    def __init__(self) -> None:
+    def __init__(self, stop: Event) -> None:
         super().__init__("demo_targets")
+        self._stop = stop
         self._root = self.declare_parameter("root_frame", "base_link").value
         self._tip = self.declare_parameter("tip_frame", "tool0").value
         path = Path(self.declare_parameter("targets_file", "").value)
@@ -87,6 +86,8 @@ class DemoTargets(Node):
         self._status: dict[str, str] = {}
         self._angle, self._turning, self._turned_at = 0.0, False, time.monotonic()
         self.create_timer(0.01, self._broadcast_carousel)
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self)
 
     def _on_status(self, message: DiagnosticStatus) -> None:
         self._status = {pair.key: pair.value for pair in message.values}
@@ -107,10 +108,16 @@ class DemoTargets(Node):
         self._broadcaster.sendTransform(message)
 
     def spin(self, seconds: float) -> None:
-        """Handle messages for a while."""
+        """Handle messages for a while.
+
+        Raises:
+            BasisIkError: The program was asked to stop.
+        """
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            rclpy.spin_once(self, timeout_sec=0.02)
+            self._executor.spin_once(timeout_sec=0.02)
+            if self._stop.is_set():
+                raise BasisIkError("stopped before the tour was over")
 
     def wait_until_ready(self) -> None:
         """Wait for the arm's transforms and for somebody who listens to targets.
@@ -235,10 +242,6 @@ class DemoTargets(Node):
         return good == len(self.targets)
 
 
-def main(args: Sequence[str] | None = None) -> int:
+def main(stop: Event) -> int:
     """Run the tour; exit status 0 when every target went as it should."""
-    return run("demo_targets", lambda: 0 if DemoTargets().tour() else 1, args)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return 0 if DemoTargets(stop).tour() else 1

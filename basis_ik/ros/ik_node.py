@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Sequence
+from threading import Event
 from typing import Any
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from rclpy.clock import Clock, ClockType
@@ -26,7 +24,7 @@ from basis_ik.motion.measured import MeasuredState
 from basis_ik.pipeline import Pipeline, State
 from basis_ik.ros import parameters
 from basis_ik.ros.convert import trajectory_message
-from basis_ik.ros.process import run
+from basis_ik.ros.programs import spin
 from basis_ik.ros.status import status_message
 from basis_ik.ros.target_input import TargetInput
 from basis_ik.solvers.solve import warm_up
@@ -230,17 +228,9 @@ class IkNode(LifecycleNode):
         return self.get_parameter(name).value
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node; the process's exit status."""
-    return run("basis_ik", _spin, args)
-
-
-def _spin() -> int:
+def main(stop: Event) -> int:
+    """Run the node until it is told to stop; the exit status."""
     node = IkNode()
     node.start()
-    rclpy.spin(node)
+    spin(node, stop)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,76 @@
+"""The package's programs: how they start, end, and tell an error.
+
+SIGINT and SIGTERM end a program with status 0 at any moment. rclpy's own handlers are left out:
+they shut the context down in another thread, and whatever is being made at that moment then fails.
+"""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+from threading import Event
+from typing import TYPE_CHECKING
+
+from basis_ik.errors import BasisIkError
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+
+def ik_node() -> int:
+    """Run the inverse kinematics node; the exit status."""
+    return run("ik_node")
+
+
+def demo_targets() -> int:
+    """Walk through a list of targets; exit status 0 when every one went as it should."""
+    return run("demo_targets")
+
+
+def run(program: str) -> int:
+    """Run the module of that name: its `main(stop)` returns the exit status.
+
+    Args:
+        program: A module of `basis_ik.ros`.
+    """
+    stop = Event()
+
+    def on_signal(*_: object) -> None:
+        if stop.is_set():  # asked twice, in the middle of something long: a kernel being compiled
+            raise SystemExit(0)
+        stop.set()
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, on_signal)
+    # Only now, for importing rclpy and numba takes long enough for a signal to come meanwhile.
+    import rclpy
+    from rclpy.exceptions import ParameterException
+    from rclpy.signals import SignalHandlerOptions
+
+    try:
+        module = importlib.import_module(f"basis_ik.ros.{program}")
+        rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
+        return int(module.main(stop))
+    # rcl's own errors, such as of an unreadable parameter file, are RuntimeErrors.
+    except (BasisIkError, ParameterException, RuntimeError) as error:
+        print(f"{program}: {' '.join(str(error).split())}", file=sys.stderr)
+        return 1
+    finally:
+        rclpy.try_shutdown()
+
+
+def spin(node: Node, stop: Event) -> None:
+    """Handle a node's messages until it is told to stop."""
+    from rclpy.executors import SingleThreadedExecutor
+
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    while not stop.is_set():
+        executor.spin_once(timeout_sec=0.1)  # a signal is only seen in between
+    executor.shutdown()
+    node.destroy_node()
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv.pop(1)))

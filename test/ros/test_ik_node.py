@@ -1,0 +1,246 @@
+"""The node over DDS, in a process of its own: targets in, safe commands and true verdicts out."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import PoseStamped
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import SetParameters
+from robot_bench import HOME, URDF, Robot, down, start_node, stop_node
+from std_msgs.msg import String
+
+from basis_ik.ros.convert import pose_message
+from basis_ik.transforms.rigid import RigidTransform
+
+TABLE = RigidTransform.from_rpy(0.1, -0.2, 2.0, [0.45, 0.10, 0.10])
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    robot = Robot(domain)
+    process = start_node(domain)
+    robot.place("base_link", "table", TABLE)
+    robot.description.publish(String(data=URDF))
+    try:
+        robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+    except AssertionError as error:
+        robot.close()
+        raise AssertionError(f"{error}; its output: {stop_node(process)}") from None
+    yield robot
+    code, output = stop_node(process)
+    robot.close()
+    assert code == 0, output
+    assert "Traceback" not in output
+    assert robot.complaints == []
+
+
+@pytest.fixture(autouse=True)
+def _no_unsafe_command(robot):
+    yield
+    complaints, robot.complaints = robot.complaints, []
+    assert complaints == []
+
+
+def go_home(robot):
+    robot.send("base_link", robot.chain.forward(HOME))
+    robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "the arm is back")
+    robot.wait(robot.quiet, "silence")
+
+
+def test_a_pose_in_the_root_frame_is_reached(robot):
+    robot.send("base_link", down(0.40, 0.20, 0.40))
+    robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
+    robot.wait_status(verdict="REACHED", state="ARRIVED")
+
+
+def test_a_pose_in_a_rotated_static_frame_is_reached(robot):
+    table_T_target = down(0.0, 0.1, 0.2)
+    robot.send("table", table_T_target)
+    robot.wait(lambda: robot.at(TABLE @ table_T_target), "the arm is there")
+
+
+def test_silence_after_arrival(robot):
+    go_home(robot)
+    assert robot.quiet(0.5)
+
+
+def test_a_target_without_stamp_follows_its_frame(robot):
+    go_home(robot)
+    start = time.monotonic()
+
+    def swing():
+        angle = 0.3 * math.sin(min(time.monotonic() - start, 2.0))
+        return RigidTransform.from_rpy(0.0, 0.0, angle, [0.35, 0.0, 0.2])
+
+    robot.frames["swing"] = swing
+    time.sleep(0.1)
+    robot.send("swing", down(0.1, 0.1, 0.2), stamp=None)
+    robot.wait(lambda: robot.at(swing() @ down(0.1, 0.1, 0.2), 5e-3), "the arm is with the frame")
+    robot.wait(lambda: time.monotonic() - start > 2.2, "the frame rests")
+    robot.wait(lambda: robot.at(swing() @ down(0.1, 0.1, 0.2)), "the arm is at the frame's end")
+    robot.frames.clear()
+
+
+def test_a_stamped_target_is_placed_by_tf_at_its_stamp_and_stays(robot):
+    go_home(robot)
+    start = time.monotonic()
+    robot.frames["drift"] = lambda: RigidTransform.from_rpy(
+        0.0, 0.0, 0.0, [0.40, 0.05 * (time.monotonic() - start), 0.2]
+    )
+    time.sleep(0.3)
+    then = robot.frames["drift"]()
+    robot.send("drift", down(0.0, 0.0, 0.2))
+    robot.wait_status(verdict="REACHED", state="ARRIVED", target_frame="drift")
+    robot.wait(robot.quiet, "silence, although the frame goes on")
+    assert np.allclose(robot.tip().matrix, (then @ down(0.0, 0.0, 0.2)).matrix, atol=5e-3)
+    robot.frames.clear()
+
+
+def test_a_target_in_the_arms_own_frame_is_not_chased(robot):
+    go_home(robot)
+    robot.place("tool0", "camera", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.0, 0.0, 0.01]))
+    time.sleep(0.3)
+    goal = robot.tip() @ RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.0, 0.0, 0.06])
+    robot.send("camera", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.0, 0.0, 0.05]), stamp=None)
+    robot.wait(lambda: robot.at(goal), "one step ahead of the tool")
+    robot.wait(robot.quiet, "silence")
+    assert robot.at(goal)
+
+
+def test_the_newest_target_wins(robot):
+    robot.send("base_link", down(0.40, -0.20, 0.40))
+    robot.send("base_link", down(0.40, 0.25, 0.30))
+    robot.wait(lambda: robot.at(down(0.40, 0.25, 0.30)), "the arm is at the second")
+
+
+def test_out_of_reach_is_approached_and_the_missing_distance_told(robot):
+    target = down(1.2, 0.6, 0.6)
+    robot.send("base_link", target)
+    robot.wait_status(verdict="TOO_FAR", state="ARRIVED")
+    status = robot.statuses[-1]
+    missing = float(np.linalg.norm(robot.tip().translation - target.translation))
+    assert float(status["missing_distance"]) == pytest.approx(missing, abs=1e-6)
+    assert status["message"].startswith("too far by 0.4")
+
+
+def broken(**fields):
+    message = PoseStamped()
+    message.header.frame_id = fields.pop("frame_id", "base_link")
+    message.pose = pose_message(down(0.3, 0.3, 0.3))
+    for path, value in fields.items():
+        owner = message
+        *parts, last = path.split("__")
+        for part in parts:
+            owner = getattr(owner, part)
+        setattr(owner, last, value)
+    return message
+
+
+@pytest.mark.parametrize(
+    ("reason", "fields"),
+    [
+        ("NON_FINITE", {"pose__position__y": math.nan}),
+        ("NON_FINITE", {"pose__orientation__w": math.inf}),
+        ("OUT_OF_RANGE", {"pose__position__z": 1e200}),
+        ("BAD_QUATERNION", {"pose__orientation__x": 0.5}),
+        ("NO_FRAME", {"frame_id": ""}),
+        ("BAD_FRAME", {"frame_id": "/base_link"}),
+        ("STALE", {"header__stamp__sec": 1}),
+        ("FUTURE", {"header__stamp__sec": 2_000_000_000}),
+        ("BAD_STAMP", {"header__stamp__nanosec": 1_000_000_000}),
+        ("NO_TRANSFORM", {"frame_id": "nowhere"}),
+    ],
+)
+def test_a_bad_target_is_refused_with_its_reason_and_moves_nothing(robot, reason, fields):
+    robot.wait(robot.quiet, "silence")
+    before = int(robot.statuses[-1].get(f"refused.{reason}", 0))
+    robot.targets.publish(broken(**fields))
+    robot.wait_status(**{f"refused.{reason}": str(before + 1)})
+    assert robot.statuses[-1]["last_refusal"].startswith(reason)
+    assert robot.quiet(0.2)
+
+
+def test_a_target_waits_for_a_transform_that_comes_a_little_late(robot):
+    go_home(robot)
+    robot.send("late", down(0.0, 0.0, 0.2), stamp=None)
+    time.sleep(0.1)
+    robot.place("base_link", "late", TABLE)
+    robot.wait(lambda: robot.at(TABLE @ down(0.0, 0.0, 0.2)), "the arm is there")
+
+
+def test_silent_joint_states_stop_the_motion_and_it_goes_on_after(robot):
+    go_home(robot)
+    robot.send("base_link", down(-0.40, -0.30, 0.40))
+    robot.wait(lambda: not np.allclose(robot.positions, HOME, atol=1e-3), "the arm moves")
+    robot.talking = False
+    robot.wait_status(state="NO_STATE")
+    assert robot.quiet()
+    robot.talking = True
+    robot.wait(lambda: robot.at(down(-0.40, -0.30, 0.40)), "the arm is there after all")
+
+
+def test_a_restart_after_silence_begins_where_the_arm_is_then(robot):
+    go_home(robot)
+    robot.positions = robot.positions + 0.2
+    time.sleep(0.2)
+    robot.send("base_link", down(0.40, 0.20, 0.40))
+    robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
+
+
+def set_parameter(robot, name, value):
+    client = robot.node.create_client(SetParameters, "basis_ik/set_parameters")
+    assert client.wait_for_service(10.0)
+    future = client.call_async(
+        SetParameters.Request(parameters=[ParameterMessage(name=name, value=value)])
+    )
+    robot.wait(future.done, f"an answer about {name}")
+    return future.result().results[0]
+
+
+def flag(value):
+    return ParameterValue(type=1, bool_value=value)
+
+
+def number(value):
+    return ParameterValue(type=3, double_value=value)
+
+
+def test_position_only(robot):
+    go_home(robot)
+    turned = RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.60, 0.20, 0.20])  # upwards, below the elbow
+    assert set_parameter(robot, "position_only_ik", flag(True)).successful
+    stamp = robot.send("base_link", turned).header.stamp
+    robot.wait(
+        lambda: np.allclose(robot.tip().translation, turned.translation, atol=1e-4), "the arm"
+    )
+    assert not np.allclose(robot.tip().rotation, turned.rotation, atol=0.1)
+    robot.wait_status(
+        verdict="REACHED", state="ARRIVED", target_stamp=f"{stamp.sec}.{stamp.nanosec:09}"
+    )
+    assert set_parameter(robot, "position_only_ik", flag(False)).successful
+    go_home(robot)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "word"),
+    [
+        ("max_velocity_scaling_factor", number(math.nan), "max_velocity_scaling_factor"),
+        ("max_velocity_scaling_factor", number(-1.0), "max_velocity_scaling_factor"),
+        ("position_threshold", flag(True), "DOUBLE"),
+        ("tip_link", ParameterValue(type=4, string_value="flange"), "read"),
+        ("no_such_thing", number(1.0), "undeclared"),
+    ],
+)
+def test_bad_parameter_changes_are_refused_with_a_reason(robot, name, value, word):
+    result = set_parameter(robot, name, value)
+    assert not result.successful
+    assert word in result.reason
+
+
+def test_a_malformed_description_is_refused_and_the_old_one_kept(robot):
+    robot.description.publish(String(data=URDF[: len(URDF) // 2]))
+    robot.send("base_link", down(0.35, 0.20, 0.40))
+    robot.wait(lambda: robot.at(down(0.35, 0.20, 0.40)), "the arm still moves")
