@@ -1,0 +1,88 @@
+"""All movable joints of a robot: those that are driven, and those that mimic them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.errors import BasisIkError
+from basis_ik.model.robot import RobotModel
+from basis_ik.model.variables import find_variable, tie_of
+from basis_ik.motion.simulated_joints import SimulatedJoints, initial_positions
+
+FloatArray = NDArray[np.float64]
+
+
+class SimulatedRobotError(BasisIkError):
+    """A robot that cannot be simulated as asked.
+
+    Attributes:
+        joints: The joints at fault.
+    """
+
+    def __init__(self, joints: Sequence[str], text: str) -> None:
+        super().__init__(text)
+        self.joints = tuple(joints)
+
+
+class SimulatedRobot:
+    """The joints that have a position of their own, and what follows from them.
+
+    Attributes:
+        names: All revolute, continuous and prismatic joints, in the order of the model.
+        driven: The n of them that do not mimic another one.
+        continuous: shape (n,), True where a driven joint turns without end.
+        lower: shape (n,), limits of the driven joints and of all that mimic them [rad] or [m].
+        upper: shape (n,).
+        joints: The driven joints, standing at zero or midway where zero is out of reach.
+    """
+
+    def __init__(self, model: RobotModel) -> None:
+        """Take the movable joints of a model.
+
+        Raises:
+            SimulatedRobotError: There are none.
+            ChainError: The limits of a mimic joint leave no room.
+        """
+        movable = [joint for joint in model.joints.values() if joint.moves]
+        self.names = tuple(joint.name for joint in movable)
+        self.driven = tuple(joint.name for joint in movable if joint.mimic is None)
+        if not self.driven:
+            raise SimulatedRobotError((), f"robot '{model.name}' has no joint that moves")
+        variables = [find_variable(name, model.joints, model.mimics) for name in self.driven]
+        self.continuous = np.array([variable.continuous for variable in variables])
+        self.lower = np.array([variable.lower for variable in variables])
+        self.upper = np.array([variable.upper for variable in variables])
+        self._speed = np.array([variable.velocity for variable in variables])
+        ties = [tie_of(joint, model.mimics) for joint in movable]
+        self._column = np.array([self.driven.index(tie.joint) for tie in ties])
+        self._multiplier = np.array([tie.multiplier for tie in ties])
+        self._offset = np.array([tie.offset for tie in ties])
+        start = initial_positions(self.lower, self.upper)
+        self.joints = SimulatedJoints(self.lower, self.upper, self._speed, start)
+
+    def place(self, positions: FloatArray) -> None:
+        """Let the driven joints stand elsewhere, at once; shape (n,)."""
+        self.joints = SimulatedJoints(self.lower, self.upper, self._speed, positions)
+
+    def columns(self, joints: Sequence[str]) -> NDArray[np.intp]:
+        """The places of some driven joints among all, shape (k,).
+
+        Raises:
+            SimulatedRobotError: A name is not that of a driven joint, or occurs twice.
+        """
+        wrong = [name for name in joints if name not in self.driven or joints.count(name) > 1]
+        if wrong:
+            raise SimulatedRobotError(
+                wrong,
+                f"joint {wrong[0]!r} is not one that can be controlled, or is named twice; "
+                f"there are {', '.join(self.driven)}",
+            )
+        return np.array([self.driven.index(name) for name in joints], dtype=np.intp)
+
+    def state(self) -> tuple[FloatArray, FloatArray]:
+        """Positions and velocities of all movable joints, each of the shape of `names`."""
+        positions = self._multiplier * self.joints.positions[self._column] + self._offset
+        return positions, self._multiplier * self.joints.velocities[self._column]

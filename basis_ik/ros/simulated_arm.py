@@ -1,0 +1,107 @@
+"""A simulated arm: joints behind the interface of ros2_control, for any robot_description.
+
+`ros2 run basis_ik simulated_arm`; see docs/simulated_arm.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from threading import Event
+
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+
+from basis_ik.errors import BasisIkError
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.simulated_robot import SimulatedRobot
+from basis_ik.ros.programs import run, spin
+from basis_ik.ros.simulated_arm_parameters import ArmParameters
+from basis_ik.ros.simulated_controller import SimulatedController
+
+# How often the node says what it is waiting for [s].
+REMINDER_PERIOD = 5.0
+
+
+class RobotDescriptionError(BasisIkError):
+    """The robot description that arrived is refused."""
+
+
+class SimulatedArm(Node):
+    """Waits for the robot, then becomes its controller; a later description changes nothing."""
+
+    def __init__(self) -> None:
+        """Start, or wait for the topic robot_description.
+
+        Raises:
+            BasisIkError: The robot or a parameter makes no sense.
+            rclpy.exceptions.ParameterException: A parameter has the wrong type or is out of range.
+        """
+        super().__init__(
+            "joint_trajectory_controller", automatically_declare_parameters_from_overrides=True
+        )
+        self._arm_parameters = ArmParameters(self)
+        self._controller: SimulatedController | None = None
+        self.add_on_set_parameters_callback(_keep_clock)
+        description = self._arm_parameters.text("robot_description")
+        if description:
+            self._start(description)
+        else:
+            latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+            self._description = self.create_subscription(
+                String, "robot_description", self._on_description, latched
+            )
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._reminder = self.create_timer(REMINDER_PERIOD, self._remind, clock=steady)
+        self._remind()
+
+    def _remind(self) -> None:
+        if self._controller is None:
+            topic = self._description.topic_name
+            self.get_logger().info(f"waiting for a robot description on {topic}")
+        elif self._arm_parameters.flag("use_sim_time") and not self.get_clock().now().nanoseconds:
+            self.get_logger().info("waiting for the time on /clock")
+        else:
+            self.destroy_timer(self._reminder)
+
+    def _on_description(self, message: String) -> None:
+        self.destroy_subscription(self._description)
+        self._start(message.data)
+
+    def _start(self, description: str) -> None:
+        try:
+            model = RobotModel.from_urdf(description)
+        except BasisIkError as error:
+            raise RobotDescriptionError(f"robot_description: {error}") from error
+        robot = SimulatedRobot(model)
+        joints = self._arm_parameters.joints or robot.driven
+        robot.columns(joints)  # refuses wrong names before anything is declared for them
+        robot.place(self._arm_parameters.declare_joints(robot, joints))
+        self._controller = SimulatedController(self, self._arm_parameters, robot, joints)
+        self.get_logger().info(f"simulating '{model.name}'; controlled: {', '.join(joints)}")
+
+
+def _keep_clock(parameters: list[Parameter]) -> SetParametersResult:
+    """The motion is timed by one clock for good."""
+    changed = any(parameter.name == "use_sim_time" for parameter in parameters)
+    reason = "use_sim_time can be set at the start only" if changed else ""
+    return SetParametersResult(successful=not changed, reason=reason)
+
+
+def main(stop: Event | None = None) -> int:
+    """Run the simulated arm until it is told to stop; without `stop`, as a program of its own.
+
+    Returns:
+        The exit status.
+    """
+    if stop is None:
+        return run("simulated_arm")
+    spin(SimulatedArm(), stop)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,570 @@
+"""The simulated arm as others see it: over DDS, in a process of its own."""
+
+import functools
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import domain_coordinator
+import numpy as np
+import pytest
+import rclpy
+from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Duration
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
+from rcl_interfaces.srv import SetParameters
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from basis_ik.ros import simulated_arm
+
+URDF = """<robot name="rig">
+<link name="base"/><link name="upper"/><link name="rail"/><link name="hub"/><link name="jaw"/>
+<joint name="turn" type="revolute"><parent link="base"/><child link="upper"/>
+  <axis xyz="0 0 1"/><limit lower="-2" upper="2" velocity="2" effort="1"/></joint>
+<joint name="slide" type="prismatic"><parent link="upper"/><child link="rail"/>
+  <axis xyz="1 0 0"/><limit lower="0.1" upper="0.5" velocity="1" effort="1"/></joint>
+<joint name="wheel" type="continuous"><parent link="rail"/><child link="hub"/>
+  <axis xyz="0 1 0"/><limit velocity="3" effort="1"/></joint>
+<joint name="jaw" type="prismatic"><parent link="rail"/><child link="jaw"/><axis xyz="0 1 0"/>
+  <limit lower="0" upper="1" velocity="1" effort="1"/>
+  <mimic joint="slide" multiplier="-0.5" offset="0.25"/></joint>
+</robot>"""
+NAMES = ["turn", "slide", "wheel", "jaw"]
+LOWER = np.array([-2.0, 0.1, -math.inf, 0.0])
+UPPER = np.array([2.0, 0.5, math.inf, 0.2])
+SPEED = np.array([2.0, 1.0, 3.0, 0.5])
+JOINTS = ["turn", "slide", "wheel"]
+CONTROLLER = "/joint_trajectory_controller"
+Result = FollowJointTrajectory.Result
+PATIENCE = 20.0  # [s], for what must happen at all
+
+
+class Recorder:
+    """Objects to any joint state that a physical arm could not have."""
+
+    def __init__(self):
+        self.last = None
+
+    def check(self, message):
+        assert message.name == NAMES
+        stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+        positions, velocities = np.array(message.position), np.array(message.velocity)
+        assert np.all(np.isfinite(positions))
+        assert np.all((positions >= LOWER - 1e-12) & (positions <= UPPER + 1e-12))
+        assert np.all(np.abs(velocities) <= SPEED + 1e-9)
+        np.testing.assert_allclose(positions[3], 0.25 - 0.5 * positions[1], atol=1e-12)
+        if self.last is not None:
+            assert stamp > self.last[0]
+            # Stamps of today, as floats, are exact to half a microsecond.
+            assert np.all(np.abs(positions - self.last[1]) <= SPEED * (stamp - self.last[0] + 1e-6))
+        self.last = stamp, positions
+
+
+class Client:
+    """A node of ours in the arm's domain, and what it has heard."""
+
+    def __init__(self, domain):
+        self.context = rclpy.Context()
+        self.context.init(domain_id=domain)
+        self.node = rclpy.create_node("client", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.recorder = Recorder()
+        self.faults, self.joint_states, self.states, self.feedback = [], [], [], []
+        self.node.create_subscription(JointState, "joint_states", self.on_joint_state, 100)
+        self.node.create_subscription(
+            JointTrajectoryControllerState, f"{CONTROLLER}/controller_state", self.states.append, 10
+        )
+        self.topic = self.node.create_publisher(
+            JointTrajectory, f"{CONTROLLER}/joint_trajectory", 10
+        )
+        self.action = ActionClient(
+            self.node, FollowJointTrajectory, f"{CONTROLLER}/follow_joint_trajectory"
+        )
+
+    def on_joint_state(self, message):
+        self.joint_states.append(message)
+        try:
+            self.recorder.check(message)
+        except AssertionError as fault:
+            self.faults.append(fault)
+
+    def close(self):
+        self.executor.shutdown()
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+    def until(self, condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, "it did not happen"
+            self.executor.spin_once(timeout_sec=0.1)
+
+    def wait(self, count):
+        """Let so many joint states pass."""
+        goal = len(self.joint_states) + count
+        self.until(lambda: len(self.joint_states) >= goal)
+
+    def result(self, future):
+        self.until(future.done)
+        return future.result()
+
+    @property
+    def at(self):
+        return np.array(self.joint_states[-1].position[:3])
+
+    def send(self, *targets, **fields):
+        """Send a goal; the handle of the client side."""
+        goal = FollowJointTrajectory.Goal(trajectory=trajectory(*targets, **fields.pop("way", {})))
+        for field, value in fields.items():
+            setattr(goal, field, value)
+        self.until(self.action.server_is_ready)
+        return self.result(self.action.send_goal_async(goal, self.feedback.append))
+
+    def outcome(self, handle):
+        response = self.result(handle.get_result_async())
+        return response.status, response.result.error_code, response.result.error_string
+
+    def set_parameter(self, name, value):
+        service = self.node.create_client(SetParameters, f"{CONTROLLER}/set_parameters")
+        self.until(service.service_is_ready)
+        wish = Parameter(name, value=value).to_parameter_msg()
+        answer = self.result(service.call_async(SetParameters.Request(parameters=[wish])))
+        self.node.destroy_client(service)
+        return answer.results[0]
+
+
+def duration(seconds):
+    return Duration(sec=math.floor(seconds), nanosec=round(seconds % 1 * 1e9))
+
+
+def trajectory(*targets, names=JOINTS, stamp=None, velocities=()):
+    """Targets are (time, positions)."""
+    message = JointTrajectory(joint_names=list(names))
+    if stamp is not None:
+        message.header.stamp = stamp
+    for seconds, positions in targets:
+        message.points.append(
+            JointTrajectoryPoint(
+                positions=[float(x) for x in positions],
+                velocities=[float(x) for x in velocities],
+                time_from_start=duration(seconds),
+            )
+        )
+    return message
+
+
+def start(domain, log, *parameters):
+    """Start the arm; what it prints goes to a file."""
+    environment = dict(
+        os.environ, ROS_DOMAIN_ID=str(domain), ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST"
+    )
+    given = [word for parameter in parameters for word in ("-p", parameter)]
+    with log.open("w") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", "basis_ik.ros.simulated_arm", "--ros-args", *given],
+            stdout=output,
+            stderr=output,
+            env=environment,
+        )
+
+
+def stop(process):
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(timeout=PATIENCE)
+    finally:
+        process.kill()
+
+
+@pytest.fixture(scope="module")
+def domain():
+    with domain_coordinator.domain_id() as number:
+        yield number
+
+
+@pytest.fixture(scope="module")
+def process(domain, tmp_path_factory):
+    log = tmp_path_factory.mktemp("arm") / "log"
+    running = start(domain, log, f"robot_description:={URDF}")
+    running.log = log
+    yield running
+    stop(running)
+
+
+@pytest.fixture(scope="module")
+def session(domain, process):
+    client = Client(domain)
+    client.until(lambda: client.joint_states and client.states)
+    client.until(lambda: client.topic.get_subscription_count() == 1)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def arm(session):
+    """The running arm, back at its home; whatever a test does must be physically possible."""
+    home = session.send((0.0, (0.0, 0.3, 0.0)))
+    assert session.outcome(home)[0] == GoalStatus.STATUS_SUCCEEDED
+    session.feedback.clear()
+    yield session
+    assert session.faults == []
+
+
+def joint_state(positions, velocities=(0.0,) * 4, at=1.0, names=NAMES):
+    message = JointState(name=names, position=list(positions), velocity=list(velocities))
+    message.header.stamp.sec, message.header.stamp.nanosec = int(at), round(at % 1 * 1e9)
+    return message
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        joint_state((2.001, 0.3, 0.0, 0.1), at=9.0),
+        joint_state((math.nan, 0.3, 0.0, 0.1), at=9.0),
+        joint_state((0.0, 0.3, 0.0, 0.11), at=9.0),
+        joint_state((0.03, 0.3, 0.0, 0.1), at=1.01),
+        joint_state((0.0, 0.3, 0.0, 0.1), (2.1, 0.0, 0.0, 0.0), at=9.0),
+        joint_state((0.0, 0.3, 0.0, 0.1), at=0.99),
+        joint_state((0.0, 0.3, 0.0, 0.1), at=9.0, names=NAMES[::-1]),
+    ],
+)
+def test_the_recorder_catches_what_it_is_for(bad):
+    recorder = Recorder()
+    recorder.check(joint_state((0.0, 0.3, 0.0, 0.1)))
+    with pytest.raises(AssertionError):
+        recorder.check(bad)
+
+
+def test_joint_states_tell_all_joints_more_than_100_times_a_second(arm):
+    def fast_enough():
+        arm.wait(50)
+        stamps = [
+            m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in arm.joint_states[-50:]
+        ]
+        return np.median(np.diff(stamps)) <= 0.01
+
+    arm.until(fast_enough)
+    assert arm.joint_states[-1].name == NAMES
+
+
+def test_a_trajectory_on_the_topic_is_followed(arm):
+    arm.topic.publish(trajectory((0.2, (0.2, 0.4, 0.1)), (0.4, (-0.1, 0.2, 0.3))))
+    arm.until(lambda: arm.at[1] > 0.39)
+    arm.until(lambda: np.allclose(arm.at, (-0.1, 0.2, 0.3)))
+
+
+def test_a_goal_is_accepted_followed_told_of_and_reached(arm):
+    handle = arm.send((0.6, (0.5, 0.4, -0.5)), way={"velocities": (0, 0, 0)})
+    assert handle.accepted
+    assert arm.outcome(handle) == (GoalStatus.STATUS_SUCCEEDED, 0, "the goal was reached")
+    np.testing.assert_allclose(arm.at, (0.5, 0.4, -0.5), atol=1e-9)
+    assert len(arm.feedback) >= 3
+    told = arm.feedback[1].feedback
+    assert told.joint_names == JOINTS
+    np.testing.assert_allclose(told.desired.positions, told.actual.positions, atol=1e-9)
+    np.testing.assert_allclose(told.error.positions, np.zeros(3), atol=1e-9)
+    assert 0.0 < told.actual.positions[0] < 0.5
+
+
+def test_the_controller_state_tells_reference_feedback_error_and_output(arm):
+    arm.send((0.0, (1.0, 0.3, 0.0)))
+    arm.until(lambda: np.any(np.array(arm.states[-1].error.positions) > 0.1))
+    state = arm.states[-1]
+    assert state.joint_names == JOINTS
+    error = np.subtract(state.reference.positions, state.feedback.positions)
+    np.testing.assert_allclose(state.error.positions, error)
+    assert state.output.positions == state.reference.positions
+    assert state.speed_scaling_factor == 1.0
+
+
+def test_the_speed_limit_holds_and_the_goal_waits_for_the_arm(arm):
+    handle = arm.send((0.05, (1.0, 0.5, 1.5)))
+    assert arm.outcome(handle)[0] == GoalStatus.STATUS_SUCCEEDED
+    np.testing.assert_allclose(arm.at, (1.0, 0.5, 1.5), atol=1e-9)
+
+
+def test_a_continuous_joint_takes_the_shorter_way(arm):
+    arm.outcome(arm.send((0.1, (0.0, 0.3, 3.0 - math.tau))))
+    assert arm.at[2] == pytest.approx(3.0)
+    arm.outcome(arm.send((0.1, (0.0, 0.3, 3.2 - math.tau))))
+    assert arm.at[2] == pytest.approx(3.2)
+    arm.outcome(arm.send((0.1, (0.0, 0.3, 1.0))))
+    assert arm.at[2] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "unfit",
+    [
+        trajectory(),
+        trajectory((0.5, (1, 1, 1)), names=["turn", "slide", "elbow"]),
+        trajectory((0.5, (1, 1)), names=["turn", "slide"]),
+        trajectory((0.5, (1, 1, 1)), names=["turn", "turn", "slide"]),
+        trajectory((0.5, (1, 1))),
+        trajectory((0.5, (1, 1, math.nan))),
+        trajectory((0.5, (1, 1, 1)), velocities=(0, 0)),
+        trajectory((0.5, (1, 1, 1)), velocities=(0, 0, 1)),
+        trajectory((0.5, (1, 1, 1)), (0.5, (1, 1, 1))),
+        trajectory((0.5, (1, 1, 1)), stamp=rclpy.time.Time(seconds=1000).to_msg()),
+    ],
+    ids=[
+        "empty",
+        "unknown",
+        "missing",
+        "duplicate",
+        "size",
+        "nan",
+        "velocities",
+        "moving",
+        "time",
+        "past",
+    ],
+)
+def test_what_a_controller_refuses_is_refused_by_action_and_topic(arm, unfit):
+    goal = FollowJointTrajectory.Goal(trajectory=unfit)
+    assert not arm.result(arm.action.send_goal_async(goal)).accepted
+    arm.topic.publish(unfit)
+    arm.wait(20)
+    np.testing.assert_allclose(arm.at, (0.0, 0.3, 0.0), atol=1e-12)
+
+
+def test_the_reason_of_a_refusal_is_in_the_log(arm, process):
+    time.sleep(1.1)  # at most one line per second
+    before = len(process.log.read_text())
+
+    def lines():
+        return process.log.read_text()[before:].splitlines()
+
+    arm.send((0.5, (1, 1, 1)), way={"names": ["turn", "slide", "elbow"]})
+    arm.topic.publish(trajectory((0.5, (1, math.inf, 1))))
+    arm.until(lambda: len(lines()) == 2)
+    by_action, by_topic = lines()
+    assert "[ERROR]" in by_action
+    assert by_action.endswith(
+        "goal refused, INVALID_JOINTS: unknown joint 'elbow'; "
+        "the joints are 'turn', 'slide', 'wheel'"
+    )
+    assert by_topic.endswith(
+        "trajectory refused, INVALID_GOAL: point 0: positions of joint 'slide' are not finite (inf)"
+    )
+
+
+def test_a_new_goal_aborts_the_active_one(arm):
+    first = arm.send((30.0, (1.0, 0.3, 0.0)))
+    arm.wait(10)
+    second = arm.send((0.2, (0.1, 0.3, 0.0)))
+    code = Result.INVALID_GOAL
+    assert arm.outcome(first) == (GoalStatus.STATUS_ABORTED, code, "replaced by a new goal")
+    assert arm.outcome(second)[0] == GoalStatus.STATUS_SUCCEEDED
+    assert arm.at[0] == pytest.approx(0.1)
+
+
+def test_a_trajectory_on_the_topic_replaces_that_of_a_goal_which_then_ends_with_it(arm):
+    handle = arm.send((30.0, (1.0, 0.3, 0.0)))
+    arm.wait(10)
+    arm.topic.publish(trajectory((0.3, (-0.2, 0.3, 0.0))))
+    assert arm.outcome(handle)[0] == GoalStatus.STATUS_SUCCEEDED
+    assert arm.at[0] == pytest.approx(-0.2)
+
+
+def test_a_canceled_goal_leaves_the_arm_where_it_is(arm):
+    handle = arm.send((2.0, (2.0, 0.3, 0.0)))
+    arm.until(lambda: arm.at[0] > 0.2)
+    assert arm.result(handle.cancel_goal_async()).goals_canceling
+    assert arm.outcome(handle)[0] == GoalStatus.STATUS_CANCELED
+    arm.wait(2)
+    here = arm.at
+    arm.wait(20)
+    np.testing.assert_array_equal(arm.at, here)
+    assert 0.2 < here[0] < 2.0
+
+
+def test_leaving_the_path_aborts_the_goal(arm):
+    tolerance = JointTolerance(name="turn", position=0.1)
+    handle = arm.send((0.1, (1.5, 0.3, 0.0)), path_tolerance=[tolerance])
+    status, code, text = arm.outcome(handle)
+    assert (status, code) == (GoalStatus.STATUS_ABORTED, Result.PATH_TOLERANCE_VIOLATED)
+    assert text.startswith("path tolerance violated: joint 'turn' misses its position by 0.")
+    assert text.endswith(", 0.1 allowed")
+    arm.wait(2)
+    here = arm.at
+    arm.wait(20)
+    np.testing.assert_array_equal(arm.at, here)
+
+
+def test_a_goal_beyond_a_limit_ends_at_the_limit_and_is_aborted_when_its_time_is_over(arm):
+    handle = arm.send(
+        (0.2, (0.0, 0.7, 0.0)),
+        goal_tolerance=[JointTolerance(name="slide", position=0.01)],
+        goal_time_tolerance=duration(0.2),
+    )
+    status, code, text = arm.outcome(handle)
+    assert (status, code) == (GoalStatus.STATUS_ABORTED, Result.GOAL_TOLERANCE_VIOLATED)
+    assert text.startswith("goal tolerance violated: joint 'slide' misses its position by 0.2")
+    assert arm.at[1] == 0.5
+
+
+def test_tolerances_that_make_no_sense_are_ignored(arm):
+    tolerance = JointTolerance(name="elbow", position=0.1)
+    handle = arm.send((0.05, (0.5, 0.3, 0.0)), path_tolerance=[tolerance])
+    assert arm.outcome(handle)[0] == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_a_goal_for_later_waits_for_its_time(arm):
+    before = len(arm.joint_states)
+    now = arm.node.get_clock().now()
+    stamp = (now + rclpy.duration.Duration(seconds=1.0)).to_msg()
+    handle = arm.send((0.1, (0.1, 0.3, 0.0)), way={"stamp": stamp})
+    assert arm.outcome(handle)[0] == GoalStatus.STATUS_SUCCEEDED
+    arm.wait(2)
+    assert arm.at[0] == pytest.approx(0.1)
+    first = next(m for m in arm.joint_states[before:] if m.position[0] > 1e-6)
+    waited = rclpy.time.Time.from_msg(first.header.stamp) - now
+    assert waited.nanoseconds > 0.99e9
+
+
+def test_parameters_that_upstream_lets_change_change_the_rules(arm):
+    partial = functools.partial(arm.send, (0.1, (0.2,)), way={"names": ["turn"]})
+    assert not partial().accepted
+    assert arm.set_parameter("allow_partial_joints_goal", True).successful
+    try:
+        assert arm.outcome(partial())[0] == GoalStatus.STATUS_SUCCEEDED
+        np.testing.assert_allclose(arm.at, (0.2, 0.3, 0.0))
+    finally:
+        arm.set_parameter("allow_partial_joints_goal", False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("publish_rate", 500.0),
+        ("use_sim_time", True),
+        ("constraints.goal_time", math.nan),
+        ("constraints.goal_time", -1.0),
+        ("constraints.turn.goal", math.inf),
+        ("constraints.turn.goal", "wide"),
+        ("initial_positions.turn", 1.0),
+    ],
+)
+def test_parameters_that_make_no_sense_at_run_time_are_refused(arm, name, value):
+    answer = arm.set_parameter(name, value)
+    assert not answer.successful
+    assert answer.reason
+
+
+def test_time_may_be_simulated_and_stands_still_without_a_clock(tmp_path):
+    log = tmp_path / "log"
+    parameters = ("use_sim_time:=true", "joints:=[turn]", "initial_positions.slide:=0.2")
+    with domain_coordinator.domain_id() as own:
+        process = start(own, log, f"robot_description:={URDF}", *parameters)
+        client = Client(own)
+        try:
+            clock = client.node.create_publisher(Clock, "/clock", 10)
+            client.until(lambda: clock.get_subscription_count() == 1)
+            client.until(lambda: client.topic.get_subscription_count() == 1)
+            client.until(lambda: "waiting for the time on /clock" in log.read_text())
+            assert client.joint_states == []
+            client.topic.publish(trajectory((2.0, (1.0,)), names=["turn"]))
+            now = 100.0
+            while len(client.joint_states) < 250 or client.at[0] < 1.0:
+                now += 0.01
+                assert now < 200.0
+                clock.publish(Clock(clock=rclpy.time.Time(nanoseconds=round(now * 1e9)).to_msg()))
+                client.executor.spin_once(timeout_sec=0.02)
+            np.testing.assert_allclose(client.at, (1.0, 0.2, 0.0))
+            assert client.faults == []
+            assert client.recorder.last[0] <= now
+        finally:
+            client.close()
+            stop(process)
+        assert process.returncode == 0
+
+
+def latched(node):
+    profile = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    return node.create_publisher(String, "robot_description", profile)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_arm_waits_for_its_robot_and_ends_well_when_interrupted(tmp_path, number):
+    log = tmp_path / "log"
+    with domain_coordinator.domain_id() as own:
+        process = start(own, log)
+        client = Client(own)
+        try:
+            wait = "waiting for a robot description on /robot_description"
+            client.until(lambda: wait in log.read_text())
+            latched(client.node).publish(String(data=URDF))
+            client.until(lambda: client.joint_states)
+            assert client.send((30.0, (1.0, 0.3, 0.0))).accepted
+            process.send_signal(number)
+            assert process.wait(timeout=PATIENCE) == 0, log.read_text()
+        finally:
+            client.close()
+            process.kill()
+    assert client.faults == []
+    assert "Traceback" not in log.read_text()
+
+
+@pytest.fixture
+def complaint(capfd, monkeypatch):
+    """Run to the end what must not run, here; its one line."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def complain(domain, *parameters):
+        given = [word for parameter in parameters for word in ("-p", parameter)]
+        monkeypatch.setattr(sys, "argv", ["simulated_arm", "--ros-args", *given])
+        monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+        assert simulated_arm.main() == 1
+        said = capfd.readouterr().err
+        assert "Traceback" not in said
+        (line,) = [line for line in said.splitlines() if line.startswith("simulated_arm")]
+        return line
+
+    yield complain
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def test_a_malformed_robot_on_the_topic_ends_the_node_with_one_line(complaint):
+    with domain_coordinator.domain_id() as own:
+        client = Client(own)
+        try:
+            latched(client.node).publish(String(data="<robot name='x'><link></robot>"))
+            line = complaint(own)
+        finally:
+            client.close()
+    assert line.startswith("simulated_arm: robot_description: line 1: ")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        (["robot_description:='<robot'"], "robot_description: line 1"),
+        (["joints:=[turn, elbow]"], "joint 'elbow' is not one that can be controlled"),
+        (["joints:=[jaw]"], "there are turn, slide, wheel"),
+        (["publish_ratee:=100.0"], "parameter 'publish_ratee': unknown; there are"),
+        (["publish_rate:=5.0"], "publish_rate out of range"),
+        (["publish_rate:=.nan"], "publish_rate out of range"),
+        (["publish_rate:=fast"], "'publish_rate'"),
+        (["initial_positions.elbow:=1.0"], "parameter 'initial_positions.elbow': unknown"),
+        (["initial_positions.jaw:=0.1"], "parameter 'initial_positions.jaw': unknown"),
+        (["initial_positions.turn:=2.5"], "initial_positions.turn out of range"),
+        (["constraints.elbow.goal:=1.0"], "parameter 'constraints.elbow.goal': unknown"),
+        (["constraints.turn.goal:=-1.0"], "constraints.turn.goal out of range"),
+        (["joints"], "Couldn't parse parameter override rule"),
+    ],
+)
+def test_a_bad_start_is_one_line_and_status_1(complaint, domain, parameters, told):
+    assert told in complaint(domain, f"robot_description:={URDF}", *parameters)
