@@ -1,0 +1,34 @@
+"""ros2 run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+
+from ros2cli.cli import Command
+from ros2cli.command.pkg import executables
+
+
+def add_to(command: Command) -> None:
+    """Add the arguments."""
+    command.parser.set_defaults(main=run)
+    add = command.parser.add_argument
+    add("--prefix", default="", help="command to run it under, such as 'gdb -ex run --args'")
+    add("package_name")
+    add("executable_name")
+    add("argv", nargs=argparse.REMAINDER, help="passed on as they are")
+
+
+def run(args: argparse.Namespace) -> str:
+    """Become the executable: so its signals and its exit status are nobody else's."""
+    found = [file for file in executables(args.package_name) if file.name == args.executable_name]
+    if not found:
+        return "No executable found"
+    if len(found) > 1:
+        return "Multiple executables found:" + "".join(f"\n- {file}" for file in found)
+    line = [*shlex.split(args.prefix), str(found[0]), *args.argv]
+    try:
+        os.execvp(line[0], line)
+    except OSError as error:
+        return f"'{line[0]}' cannot be run: {error.strerror}"
