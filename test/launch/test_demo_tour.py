@@ -1,0 +1,44 @@
+"""The demo as a user starts it: every robot's tour ends well, and every process ends cleanly."""
+
+import unittest
+
+import launch_testing
+import launch_testing.actions
+import launch_testing.asserts
+import pytest
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import PathJoinSubstitution
+from launch_ros.substitutions import FindPackageShare
+
+PATIENCE = 180.0  # kernels may have to be compiled first
+
+
+@pytest.mark.launch_test
+@launch_testing.parametrize("robot", ["ur5e", "panda"])
+def generate_test_description(robot):
+    demo = PathJoinSubstitution([FindPackageShare("basis_ik"), "launch", "demo.launch.py"])
+    return LaunchDescription(
+        [
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(demo), launch_arguments={"robot": robot}.items()
+            ),
+            launch_testing.actions.ReadyToTest(),
+        ]
+    )
+
+
+class TestTour(unittest.TestCase):
+    def test_the_tour_ends_well(self, proc_output):
+        proc_output.assertWaitFor("10 of 10 targets as expected", timeout=PATIENCE)
+
+
+@launch_testing.post_shutdown_test()
+class TestAfterwards(unittest.TestCase):
+    def test_every_process_ended_cleanly(self, proc_info):
+        launch_testing.asserts.assertExitCodes(proc_info)
+
+    def test_what_the_tour_said(self, proc_output):
+        for words in ("REACHED", "carousel", "too far by 0.4", "while moving"):
+            launch_testing.asserts.assertInStdout(proc_output, words, "demo_targets-5")
