@@ -1,4 +1,4 @@
-"""Every test run has a ROS domain of its own: nothing outside is heard, nothing outside disturbed."""
+"""Every test run has a ROS domain of its own: it hears nothing outside and disturbs nothing."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent / "ros"))
 
 
 def claim_domain():
-    """Claim a domain as upstream's domain_coordinator does: by a port, for as long as it is open."""
+    """Claim a domain as upstream's domain_coordinator does: by a port, as long as it is open."""
     for number in range(1, 101):
         claim = socket.socket()
         try:
