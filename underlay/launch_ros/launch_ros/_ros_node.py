@@ -1,0 +1,44 @@
+"""The ROS node of the launch process itself, there only once somebody asks for it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from typing import Any
+
+import rclpy
+from launch.event_handlers import OnShutdown
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+
+from launch import LaunchContext
+
+_NAME = "_launch_ros_node"
+
+
+def get_ros_node(context: LaunchContext) -> Any:
+    """Return the node of this launch; at first use, start spinning it until shutdown."""
+    node = getattr(context, _NAME, None)
+    if node is None:
+        ros = rclpy.Context()
+        rclpy.init(args=[], context=ros)
+        node = rclpy.create_node(f"launch_ros_{os.getpid()}", context=ros)
+        setattr(context, _NAME, node)
+        executor = SingleThreadedExecutor(context=ros)
+        executor.add_node(node)
+        thread = threading.Thread(target=_spin, args=(executor,), daemon=True)
+        thread.start()
+
+        def stop(event: Any, context: LaunchContext) -> None:
+            ros.try_shutdown()
+            thread.join()
+            node.destroy_node()
+
+        # Last, so that whoever waits for the node sees the shutdown of the launch first.
+        context.register_event_handler(OnShutdown(on_shutdown=stop), append=True)
+    return node
+
+
+def _spin(executor: SingleThreadedExecutor) -> None:
+    with contextlib.suppress(ExternalShutdownException):
+        executor.spin()

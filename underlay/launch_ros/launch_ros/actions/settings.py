@@ -1,0 +1,86 @@
+"""Actions that hold for all nodes that follow in the same scope."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from launch.utilities import evaluate
+
+from launch import Action, LaunchContext, SomeSubstitutionsType
+
+from ..parameter_descriptions import evaluate_value
+
+
+def scoped(context: LaunchContext, name: str) -> list[Any]:
+    """Return what has been appended under `name` in this scope."""
+    # Upstream keeps these lists among the launch configurations too: scopes then hold for them.
+    return cast("list[Any]", context.launch_configurations.get(name, []))
+
+
+def _append(context: LaunchContext, name: str, item: Any) -> None:
+    configurations = cast("dict[str, Any]", context.launch_configurations)
+    configurations[name] = [*scoped(context, name), item]
+
+
+def join_namespaces(outer: str | None, inner: str | None) -> str | None:
+    """Return `inner` below `outer`, absolute, or `inner` if it is absolute; None if both are."""
+    if outer is None and inner is None:
+        return None
+    if inner is not None and inner.startswith("/"):
+        return "/" + inner.strip("/")
+    parts = [part.strip("/") for part in (outer, inner) if part is not None]
+    return "/" + "/".join(part for part in parts if part)
+
+
+class PushRosNamespace(Action):
+    """Puts the nodes that follow into a namespace, below the one that is in effect."""
+
+    def __init__(self, namespace: SomeSubstitutionsType, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.__namespace = namespace
+
+    def execute(self, context: LaunchContext) -> None:
+        """Set it."""
+        outer = context.launch_configurations.get("ros_namespace")
+        namespace = join_namespaces(outer, evaluate(context, self.__namespace))
+        assert namespace is not None  # the inner one is not
+        context.launch_configurations["ros_namespace"] = namespace
+
+
+PushROSNamespace = PushRosNamespace
+
+
+class SetParameter(Action):
+    """Sets a parameter of the nodes that follow."""
+
+    def __init__(self, name: SomeSubstitutionsType, value: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.__name, self.__value = name, value
+
+    def execute(self, context: LaunchContext) -> None:
+        """Add it."""
+        name = evaluate(context, self.__name)
+        value = evaluate_value(context, name, self.__value)
+        _append(context, "global_params", (name, value))
+
+
+class SetUseSimTime(SetParameter):
+    """Sets `use_sim_time` of the nodes that follow."""
+
+    def __init__(self, value: Any, **kwargs: Any) -> None:
+        super().__init__("use_sim_time", value, **kwargs)
+
+
+class SetRemap(Action):
+    """Remaps a name in the nodes that follow."""
+
+    def __init__(
+        self, src: SomeSubstitutionsType, dst: SomeSubstitutionsType, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.__src, self.__dst = src, dst
+
+    def execute(self, context: LaunchContext) -> None:
+        """Add it."""
+        rule = (evaluate(context, self.__src), evaluate(context, self.__dst))
+        _append(context, "ros_remaps", rule)

@@ -1,0 +1,39 @@
+"""Events of managed nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lifecycle_msgs.msg import TransitionEvent
+
+from launch import Event
+
+
+class ChangeState(Event):
+    """A request to the nodes that the matcher accepts to make a transition."""
+
+    name = "launch_ros.events.lifecycle.ChangeState"
+
+    def __init__(
+        self, *, lifecycle_node_matcher: Callable[[Any], bool], transition_id: int
+    ) -> None:
+        self.lifecycle_node_matcher = lifecycle_node_matcher
+        self.transition_id = transition_id
+
+
+class StateTransition(Event):
+    """A managed node has made a transition; states and transition by their labels."""
+
+    name = "launch_ros.events.lifecycle.StateTransition"
+
+    def __init__(self, *, action: Any, msg: TransitionEvent) -> None:
+        self.action, self.msg = action, msg
+        self.transition = msg.transition.label
+        self.start_state, self.goal_state = msg.start_state.label, msg.goal_state.label
+
+
+def matches_node_name(node_name: str) -> Callable[[Any], bool]:
+    """Return a matcher for the node with a name; it starts at the root if it is relative."""
+    full_name = node_name if node_name.startswith("/") else f"/{node_name}"
+    return lambda action: getattr(action, "node_name", None) == full_name

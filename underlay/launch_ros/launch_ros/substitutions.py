@@ -1,0 +1,62 @@
+"""Texts from the ament index."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ament_index_python.packages import get_package_prefix, get_package_share_directory
+from launch._upstream import upstream_names
+from launch.substitutions import SubstitutionFailure, _OfTexts
+
+from launch import LaunchContext, SomeSubstitutionsType
+
+
+class FindPackagePrefix(_OfTexts):
+    """The install prefix of a package."""
+
+    def __init__(self, package: SomeSubstitutionsType) -> None:
+        super().__init__(package)
+
+    def _of(self, context: LaunchContext, *texts: str) -> str:
+        return str(get_package_prefix(texts[0]))
+
+
+class FindPackageShare(FindPackagePrefix):
+    """The share directory of a package."""
+
+    def _of(self, context: LaunchContext, *texts: str) -> str:
+        return str(get_package_share_directory(texts[0]))
+
+
+FindPackage = FindPackagePrefix
+
+
+class ExecutableInPackage(_OfTexts):
+    """The path of an executable in lib/<package> of the prefix of the package."""
+
+    def __init__(self, executable: SomeSubstitutionsType, package: SomeSubstitutionsType) -> None:
+        super().__init__(executable, package)
+
+    def _of(self, context: LaunchContext, *texts: str) -> str:
+        executable, package = texts
+        prefix = get_package_prefix(package)
+        libexec = Path(prefix, "lib", package)
+        if not libexec.is_dir():
+            raise SubstitutionFailure(
+                f"package '{package}' found at '{prefix}', but libexec directory '{libexec}' does "
+                "not exist"
+            )
+        path = libexec / executable
+        if not (path.is_file() and os.access(path, os.X_OK)):
+            there = sorted(file.name for file in libexec.iterdir() if os.access(file, os.X_OK))
+            raise SubstitutionFailure(
+                f"executable '{executable}' not found on the libexec directory '{libexec}'; "
+                f"there are: {', '.join(there)}"
+            )
+        return str(path)
+
+
+__getattr__ = upstream_names(
+    __name__, "AmentIndex FindPackageFile Parameter RewrittenYaml YamlLikeSubstitution"
+)

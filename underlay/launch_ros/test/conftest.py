@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import textwrap
+import threading
+
+import pytest
+from launch.actions import execute_process
+
+from launch import LaunchDescription, LaunchService
+
+os.environ.setdefault("ROS_DOMAIN_ID", "42")
+os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+
+
+@pytest.fixture(autouse=True)
+def _fresh(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
+    monkeypatch.setattr(execute_process, "_NUMBERS", itertools.count(1))
+
+
+@pytest.fixture
+def run(capsys):
+    """Run entities, at most for a while; return the return code and what went to the screen."""
+
+    def run_entities(*entities):
+        service = LaunchService(noninteractive=True)
+        service.include_launch_description(LaunchDescription(entities))
+        watchdog = threading.Timer(30, service.shutdown)
+        watchdog.start()
+        try:
+            return service.run(), capsys.readouterr().out
+        finally:
+            watchdog.cancel()
+
+    return run_entities
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Make packages with executables in an ament prefix of their own."""
+    prefix = tmp_path / "prefix"
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"{prefix}:{os.environ['AMENT_PREFIX_PATH']}")
+
+    def make(name, **executables):
+        index = prefix / "share" / "ament_index" / "resource_index" / "packages"
+        index.mkdir(parents=True, exist_ok=True)
+        (index / name).touch()
+        (prefix / "share" / name).mkdir(exist_ok=True)
+        for executable, text in executables.items():
+            file = prefix / "lib" / name / executable
+            file.parent.mkdir(parents=True, exist_ok=True)
+            first_line = "#!/bin/sh" if text.startswith("echo") else f"#!{sys.executable}"
+            file.write_text(first_line + "\n" + textwrap.dedent(text))
+            file.chmod(0o755)
+        return prefix
+
+    return make
