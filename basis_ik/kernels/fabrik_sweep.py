@@ -1,10 +1,10 @@
 """One FABRIK sweep of an arm of hinges, in joint space.
 
-The backward pass of FABRIK (Aristidou and Lasenby 2011) puts the last link on the target and pulls the
-joints after it, blind to hinges and limits. The forward pass then turns each hinge, from the root on,
-by the one angle that brings everything beyond it closest to where the backward pass wants it: a least
-squares fit in closed form, clamped to the joint's limits, so the sweep ends in a configuration that
-the arm can take. Fits of hinges alone, without the backward pass, are cyclic coordinate descent.
+The backward pass of FABRIK (Aristidou and Lasenby 2011) puts the last link on the target and pulls
+the joints after it, blind to hinges and limits. The forward pass then turns each hinge, from the
+root on, by the one angle that brings everything beyond it closest to where the backward pass wants
+it: a least squares fit in closed form, clamped to the limits, so the sweep ends in a configuration
+that the arm can take. Without the backward pass it would be cyclic coordinate descent.
 
 The moments that the fits need are summed up once from the tip inwards: a sweep is linear in the
 number of joints.
@@ -22,7 +22,9 @@ from basis_ik.kernels.descent import place, sine_cosine
 
 FloatArray = NDArray[np.float64]
 
-ORIENTATION_MOMENT = 0.03  # [reach²]: what the tip's orientation weighs against one joint's position
+ORIENTATION_MOMENT = (
+    0.03  # [reach²]: what the tip's orientation weighs against one joint's position
+)
 
 
 @inlined

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.kernels.contracted import contracted
-from basis_ik.kernels.descent import REACHED, SPENT, descend
+from basis_ik.kernels.descent import REACHED, STALLED, descend
 from basis_ik.kernels.fabrik_sweep import ORIENTATION_MOMENT, sweep
 from basis_ik.kernels.proof import distance_and_angle, place_exactly
 
@@ -117,8 +117,9 @@ def solve_pose(
         near: Starts with a smaller weighted squared error are not swept; infinite: no sweeps.
 
     Returns:
-        REACHED, SPENT, BAD_SEED, BAD_TARGET or OUT_OF_REACH; steps; number of the last start;
-        distance [m] and angle [rad] left at q.
+        REACHED; else OUT_OF_REACH, or how the last descent ended (SPENT, STALLED); BAD_SEED or
+        BAD_TARGET before any work. Steps; number of the last start; distance [m] and angle [rad]
+        left at q.
     """
     n, last = variables.shape[0], variables.shape[0] + joints.shape[0]
     for k in range(n):
@@ -159,6 +160,7 @@ def solve_pose(
                 away, turned = distance_and_angle(frame, target)
                 if away <= position_tolerance and (free_r or turned <= rotation_tolerance):
                     return REACHED, steps, fresh, away, turned
+                status = STALLED
             least = error
             for k in range(n):
                 work[k, 8] = q[k]
@@ -170,4 +172,4 @@ def solve_pose(
         q[k] = work[k, 8]
     place_exactly(exact, q, frame)
     away, turned = distance_and_angle(frame, target)
-    return (OUT_OF_REACH if out_of_reach else SPENT), steps, fresh, away, turned
+    return (OUT_OF_REACH if out_of_reach else status), steps, fresh, away, turned

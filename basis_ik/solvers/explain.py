@@ -25,7 +25,8 @@ SCOUTING = 60  # steps after which two starts can be compared
 STARTS = 8  # fresh starts that get a chance to find a nearer answer than the seed's
 LIFTED_STARTS = 40  # fresh starts for the question whether it would go without limits
 TIGHTENING = (1.0, 0.1, 0.01, 0.001)  # of the orientation's weight: each holds the position closer
-CLEARLY = 0.95  # another answer displaces the seed's only if it is better by this factor
+BETTER_BY = 1e-5  # [reach] by which another position has to be nearer to be preferred
+BETTER_TURN = 1e-3  # [rad] the same for another orientation
 
 
 @dataclass(frozen=True)
@@ -60,28 +61,38 @@ class Inquiry:
 
     def nearest_position(self) -> Attempt:
         """Return the nearest position, the seed's unless another is clearly nearer."""
-        best: Attempt | None = None
-        for start in self._starts():
-            attempt = self._settle(start, self.ready.position, SCOUTING)
-            if best is None or attempt.away < CLEARLY * best.away - self.tolerances[0]:
-                best = attempt
+        margin = BETTER_BY * self.ready.size + self.tolerances[0]
+        best = self._settle(self.seed, self.ready.position, SETTLING)
+        for start in self._other_starts():
             if best.reached or self.budget <= 0:
                 break
-        assert best is not None
-        return self._settle(best.q, self.ready.position, SETTLING)
+            scout = self._settle(start, self.ready.position, SCOUTING)
+            if scout.away < best.away - margin:
+                best = self._settle(scout.q, self.ready.position, SETTLING)
+        return best
 
     def nearest_orientation(self, held: Attempt) -> Attempt:
         """Return the nearest orientation at the nearest position."""
-        best: Attempt | None = None
-        for start in (held.q, *self._starts()):
-            attempt = self._turn_in_place(start, SCOUTING)
-            nearer = best is None or attempt.turned < CLEARLY * best.turned - self.tolerances[1]
-            if nearer and attempt.away <= held.away + 1e-3 * self.ready.size:
-                best = attempt
+        best = self._turn_in_place(held.q, SETTLING)
+        if best.away > held.away + self.tolerances[0]:
+            best = held
+        for start in (self.seed, *self._other_starts()):
             if self.budget <= 0:
                 break
-        best = self._turn_in_place(best.q, SETTLING) if best is not None else held
-        return best if best.away <= held.away + self.tolerances[0] else held
+            scout = self._turn_in_place(start, SCOUTING)
+            nearer = scout.turned < best.turned - BETTER_TURN - self.tolerances[1]
+            if nearer and scout.away <= held.away + BETTER_BY * self.ready.size:
+                other = self._turn_in_place(scout.q, SETTLING)
+                if other.away <= held.away + self.tolerances[0]:
+                    best = other
+        return best
+
+    def rest(self, answer: Attempt, *, position_only: bool) -> Attempt:
+        """Return the seed itself where the answer is no better: an arm at its best stands still."""
+        still = self._settle(self.seed, self.ready.position, 0)
+        as_near = still.away <= answer.away + BETTER_BY * self.ready.size
+        as_turned = position_only or still.turned <= answer.turned + BETTER_TURN
+        return still if as_near and as_turned and not answer.reached else answer
 
     def persist(self, weights: FloatArray, first: int, last: int) -> Attempt:
         """Go on with the search, from start number `first` to `last`."""
@@ -108,8 +119,7 @@ class Inquiry:
             q = self._settle(q, weights, steps).q
         return self._settle(q, self.ready.position, steps)
 
-    def _starts(self) -> Iterator[FloatArray]:
-        yield self.seed
+    def _other_starts(self) -> Iterator[FloatArray]:
         yield self.found
         for number in range(1, STARTS + 1):
             start = np.empty_like(self.seed)
@@ -151,6 +161,7 @@ def explain(
         position_only: Whether the orientation is free.
     """
     answer = held if position_only else inquiry.nearest_orientation(held)
+    answer = inquiry.rest(answer, position_only=position_only)
     weights = inquiry.ready.position if position_only else inquiry.ready.full
     index = _limiting(inquiry, answer, weights)
     missing, turn = answer.away, 0.0 if position_only else answer.turned

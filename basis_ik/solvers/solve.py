@@ -138,10 +138,7 @@ def solve(
     spare.append(work)
     if status == ARRIVED:
         return Solution(positions, Verdict.REACHED, away, turned, steps, fresh, REACHED)
-    if status == BAD_SEED:
-        raise SolveArgumentError("seed", seed, f"finite and within ±{LARGEST_ANGLE:g}")
-    if status == BAD_TARGET:
-        raise SolveArgumentError("target", target, f"within {LARGEST_LENGTH:g} m of the root")
+    refuse(status, "seed", seed, target)
     if status != OUT_OF_REACH and fresh < FEWEST_STARTS:
         reason = Reason(Verdict.BUDGET_SPENT, away, 0.0 if position_only else turned)
         return Solution(positions, reason.verdict, away, turned, steps, fresh, reason)
@@ -175,6 +172,18 @@ def warm_up(chain: Chain) -> None:
     far = RigidTransform.from_matrix(out_of_reach)
     solve(chain, far, max_iterations=50)
     solve(chain, chain.forward(ready.middle))
+
+
+def refuse(status: int, argument: str, values: object, target: object) -> None:
+    """Raise what the kernel found wrong at its door.
+
+    Raises:
+        SolveArgumentError: Positions or a target that no solve can start from.
+    """
+    if status == BAD_SEED:
+        raise SolveArgumentError(argument, values, f"finite and within ±{LARGEST_ANGLE:g}")
+    if status == BAD_TARGET:
+        raise SolveArgumentError("target", target, f"within {LARGEST_LENGTH:g} m of the root")
 
 
 def as_positions(argument: str, values: npt.ArrayLike, names: tuple[str, ...]) -> FloatArray:

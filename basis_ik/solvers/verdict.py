@@ -17,6 +17,7 @@ class Verdict(enum.Enum):
     SINGULAR = "singular"
     DEGENERATE = "degenerate"
     BUDGET_SPENT = "budget spent"
+    STEP_BOUND = "on the way, as far as one step may go"
 
 
 @dataclass(frozen=True)

@@ -168,6 +168,11 @@ def chain(request: pytest.FixtureRequest) -> Chain:
     return robot(request.param)
 
 
+@pytest.fixture(name="arm", scope="session")
+def _arm() -> object:
+    return arm
+
+
 @pytest.fixture(name="robot", scope="session")
 def _robot() -> object:
     return robot

@@ -1,0 +1,45 @@
+"""Many targets in one compiled loop, without the GIL."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.kernels.contracted import contracted
+from basis_ik.kernels.descent import REACHED
+from basis_ik.kernels.pose_solve import solve_pose
+
+FloatArray = NDArray[np.float64]
+
+
+@contracted
+def solve_poses(
+    exact: FloatArray,
+    joints: FloatArray,
+    variables: FloatArray,
+    ends: FloatArray,
+    reach: float,
+    weights: FloatArray,
+    targets: FloatArray,
+    seeds: FloatArray,
+    q: FloatArray,
+    figures: FloatArray,
+    work: FloatArray,
+    position_tolerance: float,
+    rotation_tolerance: float,
+    iterations: int,
+    restarts: int,
+    patience: int,
+    near: float,
+) -> None:
+    """Solve for targets (k, 4, 4) from seeds (k, n) into q (k, n); see `pose_solve.solve_pose`.
+
+    Row i of `figures` (k, 5) gets: reached, steps, last start, distance [m], angle [rad].
+    """
+    for i in range(targets.shape[0]):
+        status, steps, last, away, turned = solve_pose(
+            exact, joints, variables, ends, reach, weights, targets[i], seeds[i], q[i], work,
+            position_tolerance, rotation_tolerance, iterations, 0, restarts, patience, False, near,
+        )  # fmt: skip
+        figures[i, 0] = 1.0 if status == REACHED else 0.0
+        figures[i, 1], figures[i, 2], figures[i, 3], figures[i, 4] = steps, last, away, turned

@@ -1,0 +1,112 @@
+"""What each ingredient of the pose solver is worth, on one thread, without Python in between."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numba
+import numpy as np
+from peers import Judge
+from robots import Arm
+
+from basis_ik.kernels.descent import REACHED
+from basis_ik.kernels.fabrik_sweep import ORIENTATION_MOMENT, sweep
+from basis_ik.kernels.pose_solve import begin_inside, relate_to_target, solve_pose
+from basis_ik.kernels.proof import distance_and_angle, place_exactly
+from basis_ik.model.robot import RobotModel
+from basis_ik.solvers.prepared import NEAR, prepare
+
+NEVER = np.inf  # near everything: no sweep ever
+
+# name: (last start, patience, careful, near)
+VARIANTS = {
+    "all": (2000, 1, False, NEAR),
+    "without FABRIK sweeps": (2000, 1, False, NEVER),
+    "FABRIK sweep on every seed": (2000, 1, False, 0.0),
+    "without restarts": (0, 1, False, NEAR),
+    "without restarts and sweeps": (0, 1, False, NEVER),
+    "patience 0": (2000, 0, False, NEAR),
+    "patience 2": (2000, 2, False, NEAR),
+    "patience 8": (2000, 8, False, NEAR),
+    "careful steps": (2000, 1, True, NEAR),
+}
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def run(ready, weights, targets, seeds, q, work, last, patience, careful, near, out):  # type: ignore[no-untyped-def]
+    exact, joints, variables, ends = ready
+    for i in range(targets.shape[0]):
+        status, steps, starts, _, _ = solve_pose(
+            exact, joints, variables, ends, np.inf, weights, targets[i], seeds[i], q, work,
+            1e-5, 1e-5, 20000, 0, last, patience, careful, near,
+        )  # fmt: skip
+        out[i, 0], out[i, 1], out[i, 2] = status == REACHED, steps, starts
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def sweep_only(ready, weights, targets, seeds, q, work, sweeps, out):  # type: ignore[no-untyped-def]
+    exact, joints, variables, ends = ready
+    n = variables.shape[0]
+    frame = np.empty((3, 4))
+    for i in range(targets.shape[0]):
+        begin_inside(variables, seeds[i], q)
+        relate_to_target(ends[0], targets[i], work, n + joints.shape[0])
+        moment = ORIENTATION_MOMENT / weights[0] ** 2
+        for _ in range(sweeps):
+            sweep(joints, variables, ends[1], q, work, weights, moment, 0.0)
+        place_exactly(exact, q, frame)
+        away, turned = distance_and_angle(frame, targets[i])
+        out[i, 0] = away <= 1e-3 and turned <= 1e-3
+        out[i, 1], out[i, 2] = away, turned
+
+
+def ablation(arms: list[Arm], count: int) -> dict[str, Any]:
+    """Print and return, per variant, the geometric mean over the arms of time and steps."""
+    print("\nablation, per target and averaged over the arms (compiled loop, no Python calls):")
+    collected: dict[str, list[tuple[float, ...]]] = {}
+    for arm in arms:
+        chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
+        judge = Judge(arm)
+        rng = np.random.default_rng(3)
+        low = np.where(np.isfinite(judge.lower), judge.lower, -np.pi)
+        high = np.where(np.isfinite(judge.upper), judge.upper, np.pi)
+        truths, seeds = rng.uniform(low, high, (2, count, len(low)))
+        targets = np.array([judge.pose(q).homogeneous for q in truths])
+        p = prepare(chain.arrays)
+        ready = (p.exact, p.joints, p.variables, p.ends)
+        q, work, out = np.empty(len(low)), p.new_work(), np.zeros((count, 3))
+        for name, (last, patience, careful, near) in VARIANTS.items():
+            best = np.inf
+            for _ in range(3):
+                start = time.perf_counter()
+                run(ready, p.full, targets, seeds, q, work, last, patience, careful, near, out)
+                best = min(best, time.perf_counter() - start)
+            collected.setdefault(name, []).append(
+                (best / count * 1e6, *out.mean(axis=0), float(np.percentile(out[:, 1], 99)))
+            )
+        for sweeps in (1, 10, 100):
+            sweep_only(ready, p.full, targets, seeds, q, work, sweeps, out)
+            start = time.perf_counter()
+            sweep_only(ready, p.full, targets, seeds, q, work, sweeps, out)
+            spent = (time.perf_counter() - start) / count * 1e6
+            collected.setdefault(f"{sweeps} sweeps alone, 1e-3", []).append(
+                (spent, out[:, 0].mean(), sweeps, 0.0, sweeps)
+            )
+    table = {}
+    for name, rows in collected.items():
+        r = np.array(rows)
+        table[name] = {
+            "us": float(np.exp(np.log(r[:, 0]).mean())),
+            "success_percent": 100.0 * float(r[:, 1].mean()),
+            "steps": float(r[:, 2].mean()),
+            "restarts": float(r[:, 3].mean()),
+            "p99_steps": float(r[:, 4].mean()),
+        }
+        f = table[name]
+        print(
+            f"  {name:28} {f['success_percent']:6.2f} %  {f['us']:7.2f} µs  {f['steps']:6.1f} steps"
+            f"  p99 {f['p99_steps']:6.0f}  {f['restarts']:5.2f} restarts",
+            flush=True,
+        )
+    return table

@@ -1,0 +1,190 @@
+"""Pose solving on real arms, against every solver on PyPI that installs.
+
+    python benchmark/bench_solve.py [--quick] [--json FILE] [--robots A,B] [--ablation]
+
+Targets are poses of random configurations within the limits, seeds are random configurations.
+Success is judged by pinocchio: 1e-5 m, 1e-5 rad, limits respected. Contestants take turns in blocks
+of targets, so that all see the same machine. Times are of single Python calls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.metadata
+import json
+import os
+import platform
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ablation import ablation
+from peers import CONTESTANTS, Judge, build, ours
+from robots import ROBOTS, THE_TEN, Arm, find
+from streams import batches, tracking
+
+from basis_ik.transforms.rigid import RigidTransform
+
+RESULTS = Path(__file__).parent / "results" / "solve.json"
+PACKAGES = (
+    "numpy", "numba", "pin", "roboticstoolbox-python", "pytracik", "optik-py", "ssik", "EAIK",
+    "example-robot-data", "rtb-data", "pybullet",
+)  # fmt: skip
+BLOCK = 50
+SLOW = 4.0  # seconds that one contestant may spend on one robot before it gets no more targets
+
+
+def draw(judge: Judge, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return random targets (count, 4, 4) and seeds (count, n)."""
+    rng = np.random.default_rng(seed)
+    low = np.where(np.isfinite(judge.lower), judge.lower, -np.pi)
+    high = np.where(np.isfinite(judge.upper), judge.upper, np.pi)
+    truths, seeds = rng.uniform(low, high, (2, count, len(low)))
+    return np.array([judge.pose(q).homogeneous for q in truths]), seeds
+
+
+def compare(arm: Arm, count: int) -> dict[str, dict[str, float]]:
+    """Let all contestants solve the same targets in turns; return their figures."""
+    judge = Judge(arm)
+    targets, seeds = draw(judge, count, 1)
+    field = list(build(arm, judge))
+    for name, call, _ in field:  # the first call may prepare and compile
+        with contextlib.suppress(Exception):
+            call(RigidTransform.identity() if name == "basis_ik" else np.eye(4), seeds[0])
+    times: dict[str, list[float]] = {name: [] for name, _, _ in field}
+    reached = dict.fromkeys(times, 0)
+    for begin in range(0, count, BLOCK):
+        for name, call, read in field:
+            if begin > 0 and sum(times[name]) > SLOW:
+                continue
+            for i in range(begin, min(begin + BLOCK, count)):
+                # Ours wants its own type, which its users have at hand already.
+                target = (
+                    RigidTransform.from_matrix(targets[i]) if name == "basis_ik" else targets[i]
+                )
+                start = time.perf_counter()
+                try:
+                    answer = call(target, seeds[i])
+                except Exception:  # a refusal is a failure
+                    answer = None
+                times[name].append(time.perf_counter() - start)
+                reached[name] += answer is not None and judge.accepts(read(answer), targets[i])
+    return {
+        name: {
+            "solved": len(spent),
+            "success_percent": 100.0 * reached[name] / len(spent),
+            "mean_us": 1e6 * float(np.mean(spent)),
+            "median_us": 1e6 * float(np.median(spent)),
+            "p99_us": 1e6 * float(np.percentile(spent, 99)),
+        }
+        for name, spent in times.items()
+    }
+
+
+def certify(arm: Arm, count: int) -> dict[str, float]:
+    """Solve many targets with ours alone."""
+    judge = Judge(arm)
+    targets, seeds = draw(judge, count, 2)
+    call, read = ours(arm, judge)
+    goals = [RigidTransform.from_matrix(target) for target in targets]
+    spent, missed = np.empty(count), 0
+    for i in range(count):
+        start = time.perf_counter()
+        answer = call(goals[i], seeds[i])
+        spent[i] = time.perf_counter() - start
+        missed += not judge.accepts(read(answer), targets[i])
+    return {
+        "solved": count,
+        "missed": missed,
+        "mean_us": 1e6 * float(spent.mean()),
+        "median_us": 1e6 * float(np.median(spent)),
+        "p99_us": 1e6 * float(np.percentile(spent, 99)),
+        "max_us": 1e6 * float(spent.max()),
+    }
+
+
+def show(arm: Arm, figures: dict[str, dict[str, float]]) -> None:
+    for name, f in figures.items():
+        best = min(figures.values(), key=lambda g: g["mean_us"])
+        print(
+            f"  {arm.name:8} {name:22} {f['success_percent']:6.2f} %  mean {f['mean_us']:9.1f}"
+            f"  median {f['median_us']:9.1f}  p99 {f['p99_us']:9.1f} µs"
+            f"  x{f['mean_us'] / best['mean_us']:.1f}  (n={f['solved']})",
+            flush=True,
+        )
+
+
+def machine() -> dict[str, Any]:
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = "not installed"
+    return {
+        "python": platform.python_version(),
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "load_at_start": os.getloadavg()[0],
+        "versions": versions,
+    }
+
+
+def summary(results: dict[str, Any]) -> dict[str, float]:
+    """Return geometric means over the robots of the issue's table."""
+    rows = [results["compare"][name] for name in THE_TEN if name in results["compare"]]
+    means = {}
+    for name in CONTESTANTS:
+        present = [row[name]["mean_us"] for row in rows if name in row]
+        if len(present) == len(rows):
+            means[name] = float(np.exp(np.mean(np.log(present))))
+    return means
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the targets")
+    parser.add_argument("--json", type=Path, default=RESULTS, help="where to write the figures")
+    parser.add_argument("--robots", default=",".join(ROBOTS), help="comma-separated names")
+    parser.add_argument(
+        "--ablation", action="store_true", help="only what each ingredient is worth"
+    )
+    options = parser.parse_args()
+    names = options.robots.split(",")
+    unknown = [name for name in names if name not in ROBOTS]
+    if unknown:
+        parser.error(f"no robot {', '.join(unknown)}; there are {', '.join(ROBOTS)}")
+    share = 10 if options.quick else 1
+    results: dict[str, Any] = {"machine": machine(), "compare": {}, "certify": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        arms = [arm for name in names if (arm := find(name, Path(folder)))]
+        if not options.ablation:
+            for arm in arms:
+                print(f"{arm.name}:", flush=True)
+                results["compare"][arm.name] = compare(arm, 1000 // share)
+                show(arm, results["compare"][arm.name])
+            print("\nours alone, 10,000 targets each:")
+            for arm in arms:
+                f = results["certify"][arm.name] = certify(arm, 10_000 // share)
+                figures = "  ".join(
+                    f"{k} {f[k + '_us']:.1f}" for k in ("mean", "median", "p99", "max")
+                )
+                print(
+                    f"  {arm.name:8} missed {f['missed']} of {f['solved']}  {figures} µs",
+                    flush=True,
+                )
+            results["geometric_mean_us"] = summary(results)
+            print("\ngeometric mean over the ten [µs]:", results["geometric_mean_us"])
+            results["tracking"] = tracking(arms, 60.0 / share)
+            results["batches"] = batches(arms, 20_000 // share)
+        results["ablation"] = ablation(arms, 1000 // share)
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(results, indent=1) + "\n")
+    print(f"\nwritten to {options.json}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""The contestants of the pose solver benchmark, each called the way its users call it.
+
+Every one is built from the same cut URDF and is asked for one configuration near a seed that
+satisfies position and orientation within 1e-5 (m, rad) and the joint limits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pinocchio
+from robots import Arm
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.solvers.solve import solve, warm_up
+from basis_ik.transforms.rigid import RigidTransform
+
+Answer = Any  # whatever the library returns; `positions` is read from it outside the clock
+Call = Callable[[np.ndarray, np.ndarray], Answer]
+Read = Callable[[Answer], "np.ndarray | None"]
+TOLERANCE = 1e-5
+
+
+class Judge:
+    """Forward kinematics by pinocchio, the same for everybody."""
+
+    def __init__(self, arm: Arm) -> None:
+        self._model = pinocchio.buildModelFromXML(arm.text)
+        self._data = self._model.createData()
+        self._frame = self._model.getFrameId(arm.tip)
+        self._root = self._model.getFrameId(arm.root)
+        chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
+        self.lower, self.upper = np.array(chain.lower), np.array(chain.upper)
+
+    def pose(self, q: np.ndarray) -> Any:
+        """Return root_T_tip."""
+        full = np.empty(self._model.nq)
+        for k, joint in enumerate(self._model.joints[1:]):
+            if joint.nq == 2:  # a continuous joint is a cosine and a sine
+                full[joint.idx_q : joint.idx_q + 2] = np.cos(q[k]), np.sin(q[k])
+            else:
+                full[joint.idx_q] = q[k]
+        pinocchio.framesForwardKinematics(self._model, self._data, full)
+        return self._data.oMf[self._root].actInv(self._data.oMf[self._frame])
+
+    def accepts(self, q: np.ndarray | None, target: np.ndarray) -> bool:
+        """Whether q reaches the target within 1e-5 m and 1e-5 rad, inside the limits."""
+        if q is None or not np.isfinite(q).all():
+            return False
+        if (q < self.lower - 1e-9).any() or (q > self.upper + 1e-9).any():
+            return False
+        off = self.pose(q).actInv(pinocchio.SE3(target))
+        turned = np.linalg.norm(pinocchio.log3(off.rotation))
+        return bool(np.linalg.norm(off.translation) <= TOLERANCE and turned <= TOLERANCE)
+
+
+def ours(arm: Arm, judge: Judge) -> tuple[Call, Read]:
+    chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
+    warm_up(chain)
+
+    def call(target: RigidTransform, seed: np.ndarray) -> Answer:
+        return solve(chain, target, seed, position_tolerance=1e-5, orientation_tolerance=1e-5)
+
+    return call, lambda answer: answer.positions if answer.success else None
+
+
+def roboticstoolbox(arm: Arm, judge: Judge) -> tuple[Call, Read]:
+    rtb = importlib.import_module("roboticstoolbox")
+    chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
+    arrays = chain.arrays
+    steps = []
+    for i, origin in enumerate(arrays.origins):
+        steps.append(rtb.ET.SE3(np.vstack([origin, [0, 0, 0, 1]])))
+        low, high = (max(judge.lower[i], -np.pi), min(judge.upper[i], np.pi))
+        if np.isfinite(judge.lower[i]):
+            low, high = judge.lower[i], judge.upper[i]
+        make = rtb.ET.tz if arrays.prismatic[i] else rtb.ET.Rz
+        steps.append(make(qlim=[low, high]))
+    steps.append(rtb.ET.SE3(np.vstack([arrays.tip, [0, 0, 0, 1]])))
+    ets = rtb.ETS(steps)
+
+    def call(target: np.ndarray, seed: np.ndarray) -> Answer:
+        return ets.ik_LM(target, q0=seed, tol=5e-11, joint_limits=True)
+
+    return call, lambda answer: answer.q if answer.success else None
+
+
+def trac_ik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
+    module = importlib.import_module("trac_ik")
+    solver = module.TracIK(arm.root, arm.tip, str(arm.path), timeout=0.005, epsilon=1e-5)
+
+    def call(target: np.ndarray, seed: np.ndarray) -> Answer:
+        return solver.ik(target[:3, 3], target[:3, :3], seed_jnt_values=seed)
+
+    return call, lambda answer: None if answer is None else np.asarray(answer)
+
+
+def optik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
+    module = importlib.import_module("optik")
+    robot = module.Robot.from_urdf_file(str(arm.path), arm.root, arm.tip)
+    robot.set_parallelism(1)
+    settings = module.SolverConfig(solution_mode="speed", max_time=0.1, tol_f=1e-11)
+
+    def call(target: np.ndarray, seed: np.ndarray) -> Answer:
+        return robot.ik(settings, target.tolist(), seed.tolist())
+
+    return call, lambda answer: None if answer is None else np.asarray(answer[0])
+
+
+def ssik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
+    module = importlib.import_module("ssik")
+    robot = module.Manipulator.from_urdf(arm.path, base=arm.root, ee=arm.tip)
+
+    def call(target: np.ndarray, seed: np.ndarray) -> Answer:
+        return robot.solve(target, q_seed=seed, max_solutions=1, enumerate_windings=False)
+
+    return call, lambda answer: np.asarray(answer[0].q) if answer else None
+
+
+def eaik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
+    bindings = importlib.import_module("eaik.pybindings.EAIK")
+    chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
+    frame = np.eye(4)
+    axes, points = [], []
+    for origin in chain.arrays.origins:
+        frame = frame @ np.vstack([origin, [0, 0, 0, 1]])
+        axes.append(frame[:3, 2])
+        points.append(frame[:3, 3])
+    tip = frame @ np.vstack([chain.arrays.tip, [0, 0, 0, 1]])
+    offsets = np.diff(np.vstack([np.zeros(3), points, tip[:3, 3]]), axis=0)
+    robot = bindings.Robot(np.array(axes).T, offsets.T, tip[:3, :3], [], True)
+    if not robot.has_known_decomposition():
+        raise RuntimeError("no known decomposition")
+    low, high = judge.lower, judge.upper
+
+    def call(target: np.ndarray, seed: np.ndarray) -> Answer:
+        found = robot.calculate_IK(target)
+        exact = np.asarray(found.Q)[~np.asarray(found.is_LS, bool)]
+        turned = exact + 2 * np.pi * np.ceil((low - exact) / (2 * np.pi))
+        turned = np.where(np.isfinite(turned), turned, exact)
+        inside = turned[(turned <= high).all(axis=1)]
+        if len(inside) == 0:
+            return None
+        return inside[np.argmin(np.abs(inside - seed).sum(axis=1))]
+
+    return call, lambda answer: answer
+
+
+CONTESTANTS = {
+    "basis_ik": ours,
+    "roboticstoolbox ik_LM": roboticstoolbox,
+    "TRAC-IK 5 ms": trac_ik,
+    "optik": optik,
+    "ssik": ssik,
+    "EAIK": eaik,
+}
+
+
+def build(arm: Arm, judge: Judge) -> Iterator[tuple[str, Call, Read]]:
+    """Yield the contestants that can be built for an arm; say why others cannot."""
+    for name, make in CONTESTANTS.items():
+        try:
+            with contextlib.redirect_stdout(None):
+                call, read = make(arm, judge)
+        except Exception as error:  # a competitor may fail in any way it likes
+            if name == "basis_ik":
+                raise
+            print(f"  {name}: not for {arm.name}: {type(error).__name__}: {str(error)[:80]}")
+            continue
+        yield name, call, read

@@ -1,0 +1,65 @@
+"""Many targets at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from basis_ik.solvers.batch import solve_batch
+from basis_ik.solvers.solve import SolveArgumentError, solve
+
+
+@pytest.fixture(scope="module")
+def case(robot):
+    chain = robot("panda")
+    rng = np.random.default_rng(2)
+    truths, seeds = rng.uniform(chain.lower, chain.upper, (2, 1500, 7))
+    return chain, [chain.forward(q) for q in truths], seeds
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_each_answer_is_that_of_a_single_solve_bit_for_bit(case, threads):
+    chain, targets, seeds = case
+    batch = solve_batch(chain, targets, seeds, threads=threads)
+    assert batch.reached.all()
+    for i in range(0, 1500, 50):
+        single = solve(chain, targets[i], seeds[i])
+        assert np.array_equal(batch.positions[i], single.positions)
+        assert batch.position_errors[i] == single.position_error
+        assert batch.iterations[i] == single.iterations
+
+
+def test_arrays_and_transforms_mean_the_same(case):
+    chain, targets, seeds = case
+    array = np.array([target.matrix for target in targets[:40]])
+    one = solve_batch(chain, array, seeds[0])
+    two = solve_batch(chain, targets[:40], np.tile(seeds[0], (40, 1)))
+    assert np.array_equal(one.positions, two.positions)
+
+
+def test_an_empty_batch_is_an_empty_answer(case):
+    chain, _, _ = case
+    assert solve_batch(chain, []).positions.shape == (0, 7)
+
+
+def test_the_progress_bar_ends_full(case, capsys):
+    chain, targets, seeds = case
+    solve_batch(chain, targets, seeds, progress=True)
+    assert capsys.readouterr().err.rstrip().endswith("] 1500/1500")
+
+
+def test_the_one_bad_target_or_seed_is_named(case):
+    chain, targets, seeds = case
+    array = np.array([target.matrix for target in targets[:5]])
+    array[3, 0, 0] += 0.1
+    with pytest.raises(SolveArgumentError, match=r"targets\[3\]"):
+        solve_batch(chain, array)
+    array[3] = np.nan
+    with pytest.raises(SolveArgumentError, match=r"targets\[3\]"):
+        solve_batch(chain, array)
+    bad = seeds[:5].copy()
+    bad[2, 1] = np.nan
+    with pytest.raises(SolveArgumentError, match=r"seeds\[2\]"):
+        solve_batch(chain, targets[:5], bad)
+    with pytest.raises(SolveArgumentError, match="seeds"):
+        solve_batch(chain, targets[:5], seeds[:4])

@@ -1,0 +1,194 @@
+"""The reasons must be true: constructed cases, and brute force."""
+
+from __future__ import annotations
+
+from math import cos, hypot, pi, sin
+
+import numpy as np
+import pytest
+
+from basis_ik.solvers.solve import solve
+from basis_ik.solvers.verdict import Verdict
+from basis_ik.transforms.rigid import RigidTransform
+
+WIDE = pi
+
+
+def turning(xyz, rpy, lower, upper):
+    return ("revolute", xyz, rpy, "0 0 1", lower, upper)
+
+
+def at(x, y, z=0.0, yaw=0.0):
+    return RigidTransform.from_rpy(0.0, 0.0, yaw, (x, y, z))
+
+
+@pytest.fixture(scope="module")
+def planar(arm):
+    """Two links of 0.5 m and 0.3 m in the plane: reach from 0.2 m to 0.8 m."""
+    rows = [turning("0 0 0", "0 0 0", -WIDE, WIDE), turning("0.5 0 0", "0 0 0", -WIDE, WIDE)]
+    return arm(rows, "0.3 0 0")
+
+
+@pytest.mark.parametrize("angle", np.linspace(-3.0, 3.0, 7))
+@pytest.mark.parametrize("radius", [0.8001, 0.9, 5.0])
+def test_too_far_by_exactly_the_distance_missing(planar, radius, angle):
+    x, y = radius * cos(angle), radius * sin(angle)
+    solution = solve(planar, at(x, y), [0.4, 0.5], position_only=True)
+    assert solution.verdict is Verdict.TOO_FAR
+    assert solution.reason.missing == pytest.approx(radius - 0.8, abs=1e-6)
+    assert solution.position_error == solution.reason.missing
+    assert np.allclose(
+        planar.forward(solution.positions).translation,
+        np.array([x, y, 0]) * 0.8 / radius,
+        atol=1e-4,
+    )
+
+
+@pytest.mark.parametrize("angle", np.linspace(-3.0, 3.0, 7))
+@pytest.mark.parametrize("radius", [0.1999, 0.1, 0.01])
+def test_too_near_by_exactly_the_distance_missing(planar, radius, angle):
+    x, y = radius * cos(angle), radius * sin(angle)
+    solution = solve(planar, at(x, y), [0.4, 0.5], position_only=True)
+    assert solution.verdict is Verdict.TOO_NEAR
+    assert solution.reason.missing == pytest.approx(0.2 - radius, abs=1e-6)
+
+
+def test_the_root_itself_is_too_near_from_every_side(planar):
+    solution = solve(planar, at(0.0, 0.0), [0.4, 0.5], position_only=True)
+    assert solution.verdict is Verdict.TOO_NEAR
+    assert solution.reason.missing == pytest.approx(0.2, abs=1e-6)
+
+
+def test_out_of_the_plane_is_neither_reached_nor_hidden(planar):
+    solution = solve(planar, at(0.4, 0.2, 0.1), [0.4, 0.5], position_only=True)
+    assert solution.verdict in (Verdict.TOO_FAR, Verdict.TOO_NEAR)
+    assert solution.reason.missing == pytest.approx(0.1, abs=1e-6)
+
+
+def test_an_arm_with_few_joints_keeps_the_position_and_says_what_orientation_is_left(planar):
+    truth = [0.3, 0.9]
+    target = planar.forward(truth) @ RigidTransform.from_rpy(0, 0, 0.4, (0, 0, 0))
+    solution = solve(planar, target, [0.1, 0.5])
+    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert solution.position_error <= 1e-6
+    # The two postures leave 0.4 rad, or what the other elbow leaves.
+    other = solve(planar, target, [0.8, -0.9], position_only=True).orientation_error
+    assert solution.orientation_error == pytest.approx(min(0.4, other), abs=1e-4)
+    assert solution.reason.turn == solution.orientation_error
+
+
+def test_a_limit_in_the_way_is_named_with_its_bound(arm):
+    rows = [turning("0 0 0", "0 0 0", -0.5, 0.7), turning("0.5 0 0", "0 0 0", -2.0, 2.0)]
+    chain = arm(rows, "0.3 0 0")
+    x, y = 0.8 * cos(1.3), 0.8 * sin(1.3)  # straight at 1.3 rad: only j1 forbids it
+    solution = solve(chain, at(x, y), [0.0, 0.2], position_only=True)
+    assert solution.verdict is Verdict.LIMIT
+    assert solution.reason.joint == "j1"
+    assert solution.reason.bound == 0.7
+    assert solution.positions[0] == 0.7
+    assert "j1" in str(solution.reason)
+
+
+def test_a_slide_at_its_end_is_named(arm):
+    rows = [
+        ("prismatic", "0 0 0", "0 0 0", "1 0 0", 0.0, 0.5),
+        turning("0 0 0", "0 0 0", -3.0, 3.0),
+    ]
+    chain = arm(rows, "0.2 0 0")
+    solution = solve(chain, at(0.9, 0.1), [0.1, 0.2], position_only=True)
+    assert solution.verdict is Verdict.LIMIT
+    assert solution.reason.joint == "j1"
+    assert solution.reason.bound == 0.5
+
+
+@pytest.mark.parametrize("name", ["panda", "puma560", "jaco", "lift_arm"])
+def test_the_nearest_position_is_as_near_as_brute_force_finds(robot, name):
+    chain = robot(name)
+    rng = np.random.default_rng(3)
+    low = np.where(np.isfinite(chain.lower), chain.lower, -pi)
+    high = np.where(np.isfinite(chain.upper), chain.upper, pi)
+    cloud = rng.uniform(low, high, (4000, len(low)))
+    places = np.array([chain.forward(q).translation for q in cloud])
+    for _ in range(25):
+        goal = rng.normal(size=3)
+        goal *= rng.uniform(0.0, 1.4) * chain.reach / np.linalg.norm(goal)
+        solution = solve(chain, RigidTransform.from_rpy(0, 0, 0, goal), position_only=True)
+        nearest = np.linalg.norm(places - goal, axis=1).min()
+        assert solution.position_error <= nearest + 1e-6, (goal, solution)
+        if not solution.success:
+            assert solution.position_error > 1e-6
+
+
+def test_unreachable_orientations_are_as_near_as_brute_force_finds(arm):
+    """Three joints in a plane and a roll: a position and a pointing direction, no more."""
+    rows = [
+        turning("0 0 0", "0 0 0", -3, 3),
+        turning("0.4 0 0", "0 0 0", -2.5, 2.5),
+        turning("0.3 0 0", "0 0 0", -2.5, 2.5),
+    ]
+    chain = arm(rows, "0.2 0 0")
+    target = RigidTransform.from_rpy(0.5, 0.0, 0.8, (0.5, 0.3, 0.0))
+    solution = solve(chain, target, [0.1, 0.2, 0.3])
+    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert solution.position_error <= 1e-6
+    # A roll of 0.5 rad about the tip's x axis cannot be had in the plane; all else can.
+    assert solution.orientation_error == pytest.approx(0.5, abs=1e-3)
+
+
+def test_limit_means_that_without_limits_it_would_go(robot):
+    chain = robot("puma560")
+    rng = np.random.default_rng(5)
+    seen = 0
+    wide = type(chain.arrays)(*chain.arrays)._replace(lower=np.full(6, -pi), upper=np.full(6, pi))
+    from basis_ik.kernels.descent import REACHED
+    from basis_ik.kernels.pose_solve import solve_pose
+    from basis_ik.solvers.prepared import prepare
+
+    free = prepare(wide)
+    for _ in range(60):
+        q = rng.uniform(-pi, pi, 6)
+        target = chain.forward(q)
+        solution = solve(chain, target, [0.0] * 6)
+        if solution.verdict is Verdict.LIMIT:
+            seen += 1
+            k = chain.joint_names.index(solution.reason.joint)
+            assert solution.reason.bound in (chain.lower[k], chain.upper[k])
+            status = solve_pose(
+                free.exact, free.joints, free.variables, free.ends, free.reach, free.full,
+                np.array(target.matrix), np.zeros(6), np.empty(6), free.new_work(),
+                1e-6, 1e-6, 20000, 0, 500, 1, False, 0.4,
+            )[0]  # fmt: skip
+            assert status == REACHED
+        else:
+            assert solution.success
+    assert seen > 10
+
+
+def test_the_answer_to_an_unreachable_target_moves_without_jumps(robot):
+    chain = robot("ur5")
+    q = np.array([0.1, -1.0, 1.0, 0.0, 0.3, 0.0])
+    for position_only in (True, False):
+        previous = None
+        for s in np.linspace(0.0, 0.5, 26):
+            target = RigidTransform.from_rpy(0.0, 0.0, 0.0, (1.3 * cos(s), 1.3 * sin(s), 0.3))
+            solution = solve(chain, target, q, position_only=position_only)
+            assert solution.verdict is Verdict.TOO_FAR
+            q = solution.positions
+            tip = chain.forward(q).translation
+            if previous is not None:
+                assert np.linalg.norm(tip - previous) < 0.03
+            previous = tip
+
+
+def test_an_unreachable_target_that_rests_gets_an_answer_that_rests(robot):
+    chain = robot("panda")
+    target = RigidTransform.from_rpy(1.0, 0.5, 0.2, (0.9, 0.7, 0.5))
+    q = solve(chain, target).positions
+    for _ in range(4):  # it may still improve
+        better = solve(chain, target, q).positions
+        assert np.abs(better - q).max() < 0.05
+        q = better
+    for _ in range(3):
+        again = solve(chain, target, q).positions
+        assert np.array_equal(again, q)
+    assert hypot(*chain.forward(q).translation[:2]) > 0.5
