@@ -130,6 +130,12 @@ def test_numbers_are_plain_decimals(read, number):
     assert caught.value.line == 1
 
 
+@pytest.mark.parametrize("number", ["${2 * pi}", "$(arg height)"])
+def test_an_expression_is_told_apart_from_a_bad_number(read, number):
+    with pytest.raises(UrdfError, match="expand it first with `xacro"):
+        read(origin=f'xyz="0 0 {number}"')
+
+
 @pytest.mark.parametrize(
     ("number", "value"), [("1.", 1), (".5", 0.5), ("-1.5E-3", -0.0015), ("+2e+1", 20), ("-0", 0)]
 )
