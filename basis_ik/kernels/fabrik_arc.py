@@ -16,8 +16,8 @@ from basis_ik.kernels.rigid import FloatArray
 _TRIALS = 100
 # A step this small is the last: after it Newton's error is its square, below rounding.
 _SETTLED = 1e-10
-# What sums of angles that make up ω cannot resolve.
-_ROUNDING = 4e-16
+# What a sum of angles that make up ω cannot resolve, for each of them.
+_ROUNDING = 1e-16
 
 
 @jit
@@ -122,11 +122,12 @@ def _close(guides: FloatArray, chord: float, longest: int) -> tuple[float, int]:
         ω [rad] and the passes used.
     """
     omega = _guess(guides, chord, longest)
+    resolved = _ROUNDING * (guides.shape[0] + 4)
     low, high, used = 0.0, math.pi, 0
     while used < _TRIALS:
         value, derivative = _half_angles(guides, chord, longest, omega)
         used += 1
-        if abs(value) <= _ROUNDING * omega:
+        if abs(value) <= resolved * omega:
             break
         if value > 0.0:
             low = omega

@@ -1,0 +1,204 @@
+"""From many starts to one answer: attempts within limits, and what may be said when all fail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from basis_ik.kernels.fabrik_descent import descend
+from basis_ik.kernels.fabrik_freedom import held, scatter
+from basis_ik.kernels.fabrik_skeleton import Goals, Skeleton, errors, follow, place
+from basis_ik.kernels.fabrik_tree import sweep_tree
+from basis_ik.kernels.rigid import FloatArray
+from basis_ik.solvers.fabrik_skeleton import path
+from basis_ik.solvers.verdict import Verdict
+
+# What a radian counts for against metres, as part of the longest way from the root.
+_RADIAN = 0.3
+# The same when the position has to come first.
+_AFTERWARDS = 1e-3
+# Bounds by lengths alone are trusted beyond this part of the lengths.
+_ROUNDING = 1e-12
+
+
+class Found(NamedTuple):
+    """A pose and how far it is from its goals: [m], [rad], iterations used, residuals [m]."""
+
+    q: FloatArray
+    p: FloatArray
+    apart: float
+    turned: float
+    used: int
+    record: FloatArray
+
+
+def starting_poses(
+    s: Skeleton, given: FloatArray, positions: FloatArray, guess: FloatArray | None
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield rotations and positions to start from: the given pose, the free solution, then any.
+
+    Args:
+        s: The tree.
+        given: Rotations to start from, shape (m, 4).
+        positions: Joint positions to start from [m], shape (m + 1, 3).
+        guess: Joint positions of the solution without limits [m], or None.
+
+    Yields:
+        Fresh rotations, shape (m, 4), and positions, shape (m + 1, 3).
+    """
+    yield given.copy(), positions.copy()
+    q, p = np.empty_like(given), positions.copy()
+    if guess is not None:
+        follow(s, guess, q)
+        yield q.copy(), guess.copy()
+    generator = np.random.Generator(np.random.PCG64(0))  # the same starts in every call
+    while True:
+        scatter(s, generator.random(3 * len(q)), q)
+        place(s, q, p)
+        yield q.copy(), p.copy()
+
+
+def search(
+    s: Skeleton,
+    g: Goals,
+    starts: Iterator[tuple[FloatArray, FloatArray]],
+    tolerance: float,
+    turn_tolerance: float,
+    budget: int,
+    record: bool,
+) -> Found:
+    """Attempt one start after the other until the goals are met or the budget is spent.
+
+    Args:
+        s: The tree.
+        g: The goals.
+        starts: Poses to start from.
+        tolerance: Distance at which the targets count as reached [m].
+        turn_tolerance: Angle at which the orientations count as reached [rad].
+        budget: Sweeps and steps of all attempts together; the start itself is always measured.
+        record: Whether to record the residuals.
+
+    Returns:
+        The best pose found; within all limits, whatever it is.
+    """
+    scale = radian(s, g)
+    best, least, used = None, math.inf, 0
+    history = []
+    while best is None or used < budget:
+        q, p = next(starts)
+        trace = np.full(budget - used if record else 0, np.nan)
+        spent = attempt(s, g, q, p, tolerance, turn_tolerance, scale, budget - used, trace)
+        used += max(spent, 1)  # a start that cannot move must not be tried for ever
+        history.append(trace[:spent])
+        apart, turned = errors(g, q, p)
+        reached = apart <= tolerance and turned <= turn_tolerance
+        if best is None or reached or apart + scale * turned < least:
+            best, least = (q, p, apart, turned), apart + scale * turned
+        if reached:
+            break
+    return Found(*best, min(used, budget), np.concatenate(history))
+
+
+def attempt(
+    s: Skeleton,
+    g: Goals,
+    q: FloatArray,
+    p: FloatArray,
+    tolerance: float,
+    turn_tolerance: float,
+    scale: float,
+    budget: int,
+    record: FloatArray,
+) -> int:
+    """Sweep from one start for as long as it pays, then descend from the best pose seen.
+
+    Args:
+        s: The tree.
+        g: The goals.
+        q: Rotations of the start, shape (m, 4); overwritten with the best found, within limits.
+        p: Joint positions of the start [m], shape (m + 1, 3); likewise.
+        tolerance: Distance to stop at [m].
+        turn_tolerance: Angle to stop at [rad].
+        scale: What a radian counts for against metres [m].
+        budget: Largest number of sweeps and steps together.
+        record: Filled with the distance from the goals [m] after each, as far as it goes.
+
+    Returns:
+        The sweeps and steps used.
+    """
+    used = sweep_tree(s, g, q, p, tolerance, turn_tolerance, scale, budget, record)
+    rest, left = record[used:], budget - used
+    return used + descend(s, g, q, p, tolerance, turn_tolerance, scale, left, rest)
+
+
+def radian(s: Skeleton, g: Goals) -> float:
+    """Return what a radian counts for against metres [m]: part of the longest chain's reach."""
+    lengths = np.sqrt((s.bones**2).sum(axis=1))
+    ends = [*g.joints, *(g.turned + 1), *g.loops.ravel()]
+    reaches = [lengths[path(s.starts, int(end), 0)].sum() for end in ends]
+    return _RADIAN * float(max(reaches)) or 1.0
+
+
+def position_first(s: Skeleton, g: Goals, found: Found, tolerance: float, budget: int) -> Found:
+    """Find a pose that meets the targets, and the orientations only as far as that allows.
+
+    Args:
+        s: The tree.
+        g: The goals.
+        found: Where to start.
+        tolerance: Distance at which the targets count as reached [m].
+        budget: Largest number of sweeps and steps.
+
+    Returns:
+        The pose; its `turned` is measured against the orientations all the same.
+    """
+    positions = g._replace(turned=g.turned[:0], turns=g.turns[:0])
+    none = np.empty(0)
+    q, p = found.q.copy(), found.p.copy()
+    scale = _AFTERWARDS * radian(s, g)
+    used = attempt(s, g, q, p, tolerance, 0.0, scale, budget, none)
+    used += attempt(s, positions, q, p, tolerance, math.inf, scale, budget - used, none)
+    apart, turned = errors(g, q, p)
+    return Found(q, p, apart, turned, found.used + used, found.record)
+
+
+def out_of_reach(s: Skeleton, g: Goals, root: FloatArray, tolerance: float) -> Verdict | None:
+    """Judge by the bones' lengths alone whether the targets can be met.
+
+    Args:
+        s: The tree.
+        g: The goals.
+        root: Where the root is [m], shape (3,).
+        tolerance: Distance at which the targets count as reached [m].
+
+    Returns:
+        TOO_FAR or TOO_NEAR when a target and the fixed root, or two targets, are further apart or
+        closer together than the bones between them allow; else None.
+    """
+    lengths = np.sqrt((s.bones**2).sum(axis=1))
+    ends = [(int(joint), point, tolerance) for joint, point in zip(g.joints, g.points, strict=True)]
+    if s.free_root[0] == 0:
+        ends.append((0, root, 0.0))
+    for i, (a, p, slack) in enumerate(ends):
+        for b, q, other in ends[:i]:
+            between = lengths[path(s.starts, a, b)]
+            most = float(between.sum())
+            least = max(0.0, 2.0 * float(between.max(initial=0.0)) - most)
+            apart = math.dist(p, q)
+            margin = slack + other + _ROUNDING * (most + apart)
+            if apart > most + margin:
+                return Verdict.TOO_FAR
+            if apart < least - margin:
+                return Verdict.TOO_NEAR
+    return None
+
+
+def touched(s: Skeleton, q: FloatArray) -> tuple[int, ...]:
+    """Return the bones whose limit a pose touches."""
+    m = len(q)
+    marks = np.empty(m, np.int64)
+    held(s, q, np.empty((3 * m, 6)), marks)
+    return tuple(int(bone) for bone in np.flatnonzero(marks))
