@@ -3,6 +3,8 @@
 A packed node has shape (12, 3). Its rows are, from top to bottom: the centre C, the translation T,
 the scale factors S, the rotation R (3 rows), the scale orientation SR (3 rows), and the linear part
 M = R·SR·diag(S)·SRᵀ (3 rows), which `finish` derives from the others.
+
+Written element by element: whole-array expressions compile several times slower.
 """
 
 from __future__ import annotations
@@ -29,6 +31,11 @@ def _product(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
     for i in range(3):
         for j in range(3):
             out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
+
+
+@jit
+def _uniform(scale: FloatArray) -> bool:
+    return bool(scale[0] == scale[1] and scale[1] == scale[2])
 
 
 @jit
@@ -75,20 +82,28 @@ def combine(a: FloatArray, b: FloatArray, out: FloatArray) -> bool:
     Returns:
         Whether the result is within the range of floating point.
     """
-    offset = b[CENTER] + b[TRANSLATION] - a[CENTER]
+    offset = np.empty(3)
+    for i in range(3):
+        offset[i] = b[CENTER, i] + b[TRANSLATION, i] - a[CENTER, i]
     _multiply(a[LINEAR:], offset, out[TRANSLATION])
     for i in range(3):
         out[CENTER, i] = b[CENTER, i]
         out[TRANSLATION, i] += a[CENTER, i] + a[TRANSLATION, i] - b[CENTER, i]
     rotation, orientation = out[ROTATION:ORIENTATION], out[ORIENTATION:LINEAR]
-    if a[SCALE, 0] == a[SCALE, 1] == a[SCALE, 2]:
+    uniform_a, uniform_b = _uniform(a[SCALE]), _uniform(b[SCALE])
+    if uniform_a or uniform_b:
         _product(a[ROTATION:ORIENTATION], b[ROTATION:ORIENTATION], rotation)
-        out[SCALE] = a[SCALE] * b[SCALE]
-        orientation[:] = b[ORIENTATION:LINEAR]
-    elif b[SCALE, 0] == b[SCALE, 1] == b[SCALE, 2]:
-        _product(a[ROTATION:ORIENTATION], b[ROTATION:ORIENTATION], rotation)
-        out[SCALE] = a[SCALE] * b[SCALE]
-        _product(b[ROTATION:ORIENTATION].T, a[ORIENTATION:LINEAR], orientation)
+        for i in range(3):
+            out[SCALE, i] = a[SCALE, i] * b[SCALE, i]
+            for j in range(3):
+                if uniform_a:
+                    orientation[i, j] = b[ORIENTATION + i, j]
+                else:  # R_bᵀ SR_a
+                    orientation[i, j] = (
+                        b[ROTATION, i] * a[ORIENTATION, j]
+                        + b[ROTATION + 1, i] * a[ORIENTATION + 1, j]
+                        + b[ROTATION + 2, i] * a[ORIENTATION + 2, j]
+                    )
     else:
         _product(a[LINEAR:], b[LINEAR:], out[LINEAR:])
         decompose(out[LINEAR:], rotation, out[SCALE], orientation)
@@ -108,15 +123,20 @@ def invert(a: FloatArray, out: FloatArray) -> bool:
     Returns:
         Whether the result is within the range of floating point.
     """
-    out[CENTER] = a[CENTER]
-    out[SCALE] = 1.0 / a[SCALE]
-    out[ROTATION:ORIENTATION] = a[ROTATION:ORIENTATION].T
+    for i in range(3):
+        out[CENTER, i] = a[CENTER, i]
+        out[TRANSLATION, i] = 0.0
+        out[SCALE, i] = 1.0 / a[SCALE, i]
+        for j in range(3):
+            out[ROTATION + i, j] = a[ROTATION + j, i]
     _product(a[ROTATION:ORIENTATION], a[ORIENTATION:LINEAR], out[ORIENTATION:LINEAR])
-    out[TRANSLATION] = 0.0
-    if not finish(out):
-        return False
-    _multiply(out[LINEAR:], -a[TRANSLATION], out[TRANSLATION])
-    return bool(np.isfinite(out[TRANSLATION]).all())
+    in_range = finish(out)
+    translation = out[TRANSLATION]
+    _multiply(out[LINEAR:], a[TRANSLATION], translation)
+    for i in range(3):
+        translation[i] = 0.0 - translation[i]
+        in_range = in_range and math.isfinite(translation[i])
+    return in_range
 
 
 @jit

@@ -62,6 +62,7 @@ def test_invert_and_apply(scale: object) -> None:
     np.testing.assert_allclose(image, points, rtol=0, atol=1e-14)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, without the compiler
 def test_numbers_out_of_range_are_reported() -> None:
     rng = np.random.default_rng(2)
     a, out = random_node(rng, (1e200, 1, 1)), np.empty((ROWS, 3))

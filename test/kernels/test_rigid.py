@@ -99,6 +99,7 @@ def test_rotation_defect_is_the_largest_deviation() -> None:
     assert rigid.rotation_defect(m) == 1.25
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, without the compiler
 def test_rotation_defect_is_infinite_for_reflections_and_what_is_not_finite() -> None:
     assert rigid.rotation_defect(np.diag([1.0, -1.0, 1.0, 1.0])) == math.inf
     assert rigid.rotation_defect(np.zeros((4, 4))) == math.inf
