@@ -8,13 +8,12 @@ the error is the tip's departure from the identity and costs nothing to form.
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.kernels.contracted import contracted, inlined
 from basis_ik.kernels.normal_equations import solve_symmetric_6
+from basis_ik.kernels.pose_error import axis_error, beyond, rotation_error, sine_cosine
 
 FloatArray = NDArray[np.float64]
 
@@ -25,63 +24,6 @@ DAMPING = (
 )
 FLOOR = 1e-13  # keeps the factorisation alive where rows vanish
 LARGEST_STEP = 1.0  # [rad], or one reach for a slide: beyond it the linear model says nothing
-
-
-@inlined
-def sine_cosine(x: float) -> tuple[float, float]:
-    """Return sin x and cos x within 1e-15 for |x| < 1e5.
-
-    Half the cost of two library calls, since both share one range reduction (Cody and Waite) and
-    branchless polynomials (the minimax coefficients of fdlibm's k_sin and k_cos).
-    """
-    turns = (x * 0.6366197723675814 + 6755399441055744.0) - 6755399441055744.0
-    r = (x - turns * 1.5707963267341256) - turns * 6.077100506506192e-11
-    w = r * r
-    s = 2.75573137070700676789e-06 + w * (
-        -2.50507602534068634195e-08 + w * 1.58969099521155010221e-10
-    )
-    s = -1.66666666666666324348e-01 + w * (
-        8.33333333332248946124e-03 + w * (-1.98412698298579493134e-04 + w * s)
-    )
-    s = r + r * w * s
-    c = -2.75573143513906633035e-07 + w * (
-        2.08757232129817482790e-09 + w * -1.13596475577881948265e-11
-    )
-    c = 4.16666666666666019037e-02 + w * (
-        -1.38888888888741095749e-03 + w * (2.48015872894767294178e-05 + w * c)
-    )
-    c = 1.0 - 0.5 * w + w * w * c
-    quadrant = int(turns) & 3
-    if quadrant & 1:
-        s, c = c, s
-    return (-s if quadrant & 2 else s), (-c if (quadrant + 1) & 2 else c)
-
-
-@inlined
-def rotation_error(
-    r00: float, r01: float, r02: float,
-    r10: float, r11: float, r12: float,
-    r20: float, r21: float, r22: float,
-) -> tuple[float, float, float]:  # fmt: skip
-    """Return 2 sin(θ/2) times the axis that undoes a rotation: the log without its arctangent.
-
-    It grows monotonically up to half a turn and agrees with the rotation vector to second order.
-    """
-    four = 1.0 + r00 + r11 + r22  # 4 cos²(θ/2)
-    x, y, z = r12 - r21, r20 - r02, r01 - r10
-    if four > 1e-4:
-        f = 1.0 / sqrt(four)
-        return x * f, y * f, z * f
-    # Near half a turn the skew part vanishes; the axis is the longest column of R + I.
-    a, b, c = 1.0 + r00, 0.5 * (r10 + r01), 0.5 * (r20 + r02)
-    if r11 >= r00 and r11 >= r22:
-        a, b, c = 0.5 * (r10 + r01), 1.0 + r11, 0.5 * (r21 + r12)
-    elif r22 >= r00:
-        a, b, c = 0.5 * (r20 + r02), 0.5 * (r21 + r12), 1.0 + r22
-    f = 2.0 / sqrt(a * a + b * b + c * c)
-    if a * x + b * y + c * z < 0.0:
-        f = -f
-    return a * f, b * f, c * f
 
 
 @inlined
@@ -132,8 +74,8 @@ def place(
 
 @inlined
 def fill_columns(
-    joints: FloatArray, weights: FloatArray, work: FloatArray,
-    n: int, p0: float, p1: float, p2: float,
+    joints: FloatArray, work: FloatArray, n: int, p0: float, p1: float, p2: float,
+    w0: float, w1: float, w2: float, w3: float, w4: float, w5: float,
 ) -> None:  # fmt: skip
     """Write the weighted Jacobian of the tip at p, one row of `work` per variable, columns 0-5."""
     for i in range(joints.shape[0]):
@@ -141,10 +83,10 @@ def fill_columns(
         x, y, z = work[row, 3], work[row, 4], work[row, 5]
         dx, dy, dz = p0 - work[row, 0], p1 - work[row, 1], p2 - work[row, 2]
         turn, slide = joints[i, 0], joints[i, 2]
-        j0 = weights[0] * (turn * (y * dz - z * dy) + slide * x)
-        j1 = weights[1] * (turn * (z * dx - x * dz) + slide * y)
-        j2 = weights[2] * (turn * (x * dy - y * dx) + slide * z)
-        j3, j4, j5 = weights[3] * turn * x, weights[4] * turn * y, weights[5] * turn * z
+        j0 = w0 * (turn * (y * dz - z * dy) + slide * x)
+        j1 = w1 * (turn * (z * dx - x * dz) + slide * y)
+        j2 = w2 * (turn * (x * dy - y * dx) + slide * z)
+        j3, j4, j5 = w3 * turn * x, w4 * turn * y, w5 * turn * z
         k = int(joints[i, 9])
         if joints[i, 10] == 0.0:  # a mimic joint adds to the column of the one it follows
             j0, j1, j2 = j0 + work[k, 0], j1 + work[k, 1], j2 + work[k, 2]
@@ -244,14 +186,15 @@ def descend(
         joints: (m, 12) as `basis_ik.solvers.prepared` writes them.
         variables: (n, 6) likewise.
         tip: (3, 4) from the last moved frame to the tip.
-        weights: (6,) of the error's components along the target's axes, position then rotation;
-            a zero leaves the component free.
+        weights: (9,): what the error's components along the target's axes weigh, position then
+            rotation, and how far from the target the position may be along each axis for nothing
+            [m], maybe infinitely. Rotation weighs nothing, or alike on all axes, or on all but z.
         q: (n,) start, and result.
         work: (n + m + 1, 12); its last row holds the (3, 4) frame target_T_first_joint.
         position_goal: Squared position error [m²] that counts as reached.
         rotation_goal: Squared rotation error [rad²] that counts as reached.
         iterations: How many steps are allowed.
-        patience: How many steps may fail to lower the squared error by a twentieth.
+        patience: How many steps may fail to lower the squared error by 5 %.
         careful: Take back each step that does not descend (Levenberg-Marquardt). It is slower, but
             settles on the nearest pose where the target cannot be reached.
 
@@ -261,10 +204,19 @@ def descend(
     n = variables.shape[0]
     least, trust, stalls, taken = np.inf, DAMPING, 0, 0
     w0, w1, w2, w3, w4, w5 = weights[0], weights[1], weights[2], weights[3], weights[4], weights[5]
+    b0, b1, b2 = weights[6], weights[7], weights[8]
+    spins = w5 == 0.0 and w3 > 0.0
     while True:
         r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = place(joints, tip, q, work, n)
-        e0, e1, e2 = -w0 * p0, -w1 * p1, -w2 * p2
-        e3, e4, e5 = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
+        d0, d1, d2 = beyond(p0, b0), beyond(p1, b1), beyond(p2, b2)
+        e0, e1, e2 = -w0 * d0, -w1 * d1, -w2 * d2
+        v0 = w0 if b0 == 0.0 or d0 != 0.0 else 0.0
+        v1 = w1 if b1 == 0.0 or d1 != 0.0 else 0.0
+        v2 = w2 if b2 == 0.0 or d2 != 0.0 else 0.0
+        if spins:
+            e3, e4, e5 = axis_error(r02, r12, r22)
+        else:
+            e3, e4, e5 = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
         e3, e4, e5 = w3 * e3, w4 * e4, w5 * e5
         away, turned = e0 * e0 + e1 * e1 + e2 * e2, e3 * e3 + e4 * e4 + e5 * e5
         error = away + turned
@@ -290,7 +242,7 @@ def descend(
         if taken >= iterations:
             return SPENT, taken, error
         taken += 1
-        fill_columns(joints, weights, work, n, p0, p1, p2)
+        fill_columns(joints, work, n, p0, p1, p2, v0, v1, v2, w3, w4, w5)
         largest = fill_step(variables, q, work, trust * error + FLOOR, e0, e1, e2, e3, e4, e5)
         if careful and error <= least and largest < 1e-11:
             return STALLED, taken, error

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.kernels.contracted import inlined
-from basis_ik.kernels.descent import place, sine_cosine
+from basis_ik.kernels.descent import place
+from basis_ik.kernels.pose_error import sine_cosine
 
 FloatArray = NDArray[np.float64]
 
@@ -120,7 +121,7 @@ def sweep(
         tip: (3, 4) from the last moved frame to the tip.
         q: (n,) start, and result.
         work: (n + 2 m + 2, 12); row n + m holds target_T_first_joint.
-        weights: (6,), see `descent.descend`.
+        weights: (9,), see `descent.descend`.
         moment: What the tip's orientation weighs against a point one metre away [m²]; 0 leaves
             the orientation free.
         near: Weighted squared error below which q stays: the nearest solution is downhill.

@@ -102,7 +102,7 @@ def solve_pose(
             changes nothing, step of the recurrence.
         ends: (2, 3, 4): root_T_first_joint, last_joint_T_tip.
         reach: No tip is farther than this from the first joint [m].
-        weights: (6,), see `descent.descend`.
+        weights: (9,), see `descent.descend`.
         target: (4, 4) root_T_target.
         seed: (n,).
         q: (n,) result: what reached the target, else the best of all descents.
@@ -132,7 +132,8 @@ def solve_pose(
     tip = ends[1]
     aim_p = (MARGIN * position_tolerance * max(weights[0], max(weights[1], weights[2]))) ** 2
     aim_r = (MARGIN * rotation_tolerance * max(weights[3], max(weights[4], weights[5]))) ** 2
-    free_r = weights[3] == 0.0 and weights[4] == 0.0 and weights[5] == 0.0
+    free_p, free_r = weights[0] == 0.0, weights[3] == 0.0
+    swept = near < np.inf and not free_p and (free_r or weights[5] > 0.0)
     far = 0.0
     for r in range(3):
         far += (target[r, 3] - ends[0, r, 3]) ** 2
@@ -143,10 +144,11 @@ def solve_pose(
         begin_anew(variables, first, q)
     relate_to_target(ends[0], target, work, last)
     least, steps, fresh = np.inf, 0, first
-    # Orientation counts as far as it is wanted.
-    moment = 0.0 if free_r else ORIENTATION_MOMENT / weights[0] ** 2
+    moment = 0.0
+    if swept and not free_r:
+        moment = ORIENTATION_MOMENT / weights[0] ** 2
     while True:
-        if near < np.inf:
+        if swept:
             sweep(joints, variables, tip, q, work, weights, moment, near if fresh == 0 else 0.0)
         status, taken, error = descend(
             joints, variables, tip, weights, q, work, aim_p, aim_r,
@@ -157,8 +159,9 @@ def solve_pose(
             take_shortest_turns(variables, seed, q)
             if status == REACHED:
                 place_exactly(exact, q, frame)
-                away, turned = distance_and_angle(frame, target)
-                if away <= position_tolerance and (free_r or turned <= rotation_tolerance):
+                away, turned = distance_and_angle(frame, target, weights)
+                near_enough = free_p or away <= position_tolerance
+                if near_enough and (free_r or turned <= rotation_tolerance):
                     return REACHED, steps, fresh, away, turned
                 status = STALLED
             least = error
@@ -171,5 +174,5 @@ def solve_pose(
     for k in range(n):
         q[k] = work[k, 8]
     place_exactly(exact, q, frame)
-    away, turned = distance_and_angle(frame, target)
+    away, turned = distance_and_angle(frame, target, weights)
     return (OUT_OF_REACH if out_of_reach else status), steps, fresh, away, turned

@@ -46,19 +46,32 @@ def place_exactly(exact: FloatArray, q: FloatArray, frame: FloatArray) -> None:
 
 
 @jit
-def distance_and_angle(frame: FloatArray, target: FloatArray) -> tuple[float, float]:
+def distance_and_angle(
+    frame: FloatArray, target: FloatArray, weights: FloatArray
+) -> tuple[float, float]:
     """Return the distance [m] and the angle [rad] between two frames, exact from 0 to π.
 
-    The angle is 2 atan2(‖R − I‖, ‖R + I‖) (Frobenius norms) with R the relative rotation.
+    Args:
+        frame: (3, 4) root_T_tip.
+        target: (4, 4) root_T_target.
+        weights: (9,), see `descent.descend`: the distance is that beyond the box; where the turn
+            about z is free, the angle is that between the z axes.
     """
-    minus, plus, away = 0.0, 0.0, 0.0
-    for r in range(3):
-        for c in range(3):
+    away = 0.0
+    for c in range(3):
+        d = 0.0
+        for r in range(3):
+            d += target[r, c] * (frame[r, 3] - target[r, 3])
+        d -= min(max(d, -weights[6 + c]), weights[6 + c])
+        away += d * d
+    first = 2 if weights[3] > 0.0 and weights[5] == 0.0 else 0
+    minus, plus = 0.0, 0.0
+    for c in range(first, 3):
+        for r in range(3):
             # ‖A − B‖ and ‖A + B‖ of two rotations are those of their quotient.
             a, b = frame[r, c] - target[r, c], frame[r, c] + target[r, c]
             minus += a * a
             plus += b * b
-        d = frame[r, 3] - target[r, 3]
-        away += d * d
-    # ‖R − I‖² = 8 sin²(θ/2), but ‖R + I‖² = 4 + 8 cos²(θ/2).
-    return sqrt(away), 2.0 * atan2(sqrt(minus), sqrt(max(plus - 4.0, 0.0)))
+    if first == 0:  # ‖R − I‖² = 8 sin²(θ/2), but ‖R + I‖² = 4 + 8 cos²(θ/2)
+        plus = max(plus - 4.0, 0.0)
+    return sqrt(away), 2.0 * atan2(sqrt(minus), sqrt(plus))

@@ -47,10 +47,14 @@ class PreparedChain:
     middle: FloatArray
     """(n,) the middle of the limits; 0 where there are none."""
     full: FloatArray
-    """(6,) weights of a full pose."""
+    """(9,) weights of all that is wanted, see `kernels.descent.descend`."""
     position: FloatArray
-    """(6,) weights of a position."""
+    """(9,) weights of the position alone."""
+    target_T_goal: FloatArray | None = None
+    """(4, 4) from the target to a frame with the free axis as z, if there is a free axis."""
 
+    narrowed: dict[object, PreparedChain] = field(default_factory=dict)
+    """Variants for what was wanted so far, kept by `basis_ik.solvers.wanted.narrow`."""
     spare: list[FloatArray] = field(default_factory=list)
     """Work arrays that no call is using. Taking from and adding to a list is atomic in Python, so
     threads share it without a lock; a control loop allocates once."""
@@ -80,8 +84,8 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         reach=reach,
         size=size,
         middle=_middle(arrays.lower, arrays.upper),
-        full=np.array([unit] * 3 + [ROTATION_WEIGHT] * 3),
-        position=np.array([unit] * 3 + [0.0] * 3),
+        full=np.array([unit] * 3 + [ROTATION_WEIGHT] * 3 + [0.0] * 3),
+        position=np.array([unit] * 3 + [0.0] * 6),
     )
 
 

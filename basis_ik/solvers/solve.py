@@ -20,6 +20,7 @@ from basis_ik.kernels.pose_solve import (
 from basis_ik.solvers.explain import Inquiry, explain
 from basis_ik.solvers.prepared import NEAR, prepared
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
+from basis_ik.solvers.wanted import Wanted, narrow
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -56,10 +57,10 @@ class Solution(NamedTuple):
     """(n,) in [rad] or [m], in the order of `chain.joint_names`."""
     verdict: Verdict
     position_error: float
-    """Distance from the tip to the target [m], by forward kinematics."""
+    """Distance from the tip to the target, or to the box around it [m], by forward kinematics."""
     orientation_error: float
-    """Angle from the tip to the target [rad], by forward kinematics; reported, but without weight
-    in the verdict, where only the position was asked for."""
+    """Angle from the tip to the target [rad], by forward kinematics; that between the axes where
+    one is free; reported, but without weight in the verdict, where orientation is not wanted."""
     iterations: int
     """Steps of all descents together."""
     restarts: int
@@ -79,6 +80,7 @@ def solve(
     seed: npt.ArrayLike | None = None,
     *,
     position_only: bool = False,
+    wanted: Wanted | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
     max_iterations: int = MAX_ITERATIONS,
@@ -95,6 +97,7 @@ def solve(
         seed: (n,) where to start, best the present positions [rad or m]. Positions outside the
             limits are taken a full turn or else to the limit. None is the middle of the limits.
         position_only: Leave the orientation free.
+        wanted: Which part of the pose counts, where it is less than all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included.
@@ -126,12 +129,18 @@ def solve(
         max_iterations = _count("max_iterations", max_iterations, 1)
         max_restarts = _count("max_restarts", max_restarts, 0)
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
+    goal = target._m
+    if wanted is not None:
+        ready = narrow(ready, wanted)
+        position_only = position_only or not wanted.orientation
+        if ready.target_T_goal is not None:
+            goal = goal @ ready.target_T_goal
     positions = np.empty(len(start))
     spare = ready.spare
     work = spare.pop() if spare else ready.new_work()
     status, steps, fresh, away, turned = solve_pose(
         ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-        ready.position if position_only else ready.full, target._m, start,
+        ready.position if position_only else ready.full, goal, start,
         positions, work, position_tolerance, orientation_tolerance,
         max_iterations, 0, min(max_restarts, QUICK), PATIENCE, False, NEAR,
     )  # fmt: skip
@@ -143,7 +152,7 @@ def solve(
         reason = Reason(Verdict.BUDGET_SPENT, away, 0.0 if position_only else turned)
         return Solution(positions, reason.verdict, away, turned, steps, fresh, reason)
     inquiry = Inquiry(
-        ready, target._m, start, positions, (position_tolerance, orientation_tolerance),
+        ready, goal, start, positions, (position_tolerance, orientation_tolerance),
         max_iterations - steps,
     )  # fmt: skip
     # Before a long search, a short question that most hopeless targets fail.

@@ -13,6 +13,7 @@ from basis_ik.kernels.pose_solve import OUT_OF_REACH, solve_pose
 from basis_ik.solvers.prepared import PreparedChain, prepared
 from basis_ik.solvers.solve import Solution, SolveArgumentError, as_positions, refuse
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
+from basis_ik.solvers.wanted import Wanted, narrow
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def track(
     max_step: npt.ArrayLike,
     *,
     position_only: bool = False,
+    wanted: Wanted | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
     max_iterations: int = 60,
@@ -45,6 +47,7 @@ def track(
             are led inwards.
         max_step: Largest change of each joint, (n,) or one for all [rad or m]; above 0.
         position_only: Leave the orientation free.
+        wanted: Which part of the pose counts, where it is less than all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps of the descent.
@@ -65,11 +68,17 @@ def track(
     bound = np.broadcast_to(np.asarray(max_step, np.float64), start.shape)
     if not (bound > 0.0).all():
         raise SolveArgumentError("max_step", max_step, "above 0 for every joint")
+    goal = target._m
+    if wanted is not None:
+        ready = narrow(ready, wanted)
+        position_only = position_only or not wanted.orientation
+        if ready.target_T_goal is not None:
+            goal = goal @ ready.target_T_goal
     weights = ready.position if position_only else ready.full
     q = np.empty_like(start)
     work = ready.new_work()
     status, steps, _, away, turned = solve_pose(
-        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights, target._m,
+        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights, goal,
         start, q, work, float(position_tolerance), float(orientation_tolerance),
         int(max_iterations), 0, 0, 1, True, np.inf,
     )  # fmt: skip
@@ -85,7 +94,7 @@ def track(
     elif status == OUT_OF_REACH:
         reason = Reason(Verdict.TOO_FAR, away, turn)
     elif status == STALLED:
-        reason = _stuck(chain, ready, q, target, weights, away, turn)
+        reason = _stuck(chain, ready, q, goal, weights, away, turn)
     else:
         reason = Reason(Verdict.BUDGET_SPENT, away, turn)
     return Solution(q, reason.verdict, away, turned, steps, 0, reason)
@@ -95,17 +104,25 @@ def _stuck(
     chain: Chain,
     ready: PreparedChain,
     q: FloatArray,
-    target: RigidTransform,
+    goal: FloatArray,
     weights: FloatArray,
     away: float,
     turn: float,
 ) -> Reason:
     """Say what keeps the arm at a bottom away from the target: a limit, or lost directions."""
-    tip = chain.forward(q)
+    turn_back = goal[:3, :3].T
+    tip = chain.forward(q).matrix
+    if ready.target_T_goal is not None:
+        tip = tip @ ready.target_T_goal
+    off = turn_back @ (tip[:3, 3] - goal[:3, 3])
     error = np.empty(6)
-    error[:3] = weights[:3] * (target.translation - tip.translation)
-    error[3:] = weights[3:] * (target @ tip.inverse()).log()[3:]
-    pull = (weights[:, None] * chain.jacobian(q)).T @ error * ready.variables[:, 2]
+    error[:3] = np.clip(off, -weights[6:], weights[6:]) - off
+    # Where a turn is free it weighs nothing; what is left of the vector has the right signs.
+    error[3:] = np.cross(turn_back @ tip[:3, :3], np.eye(3), axis=0).sum(axis=1)
+    error *= weights[:6]
+    jacobian = chain.jacobian(q)
+    columns = np.vstack([turn_back @ jacobian[:3], turn_back @ jacobian[3:]])
+    pull = (weights[:6, None] * columns).T @ error * ready.variables[:, 2]
     pull[(q > chain.lower) & (q < chain.upper)] = 0.0
     pull[(q <= chain.lower) & (pull > 0.0)] = 0.0
     pull[(q >= chain.upper) & (pull < 0.0)] = 0.0

@@ -1,0 +1,110 @@
+"""Partial goals: position or orientation alone, a free axis, a box."""
+
+from __future__ import annotations
+
+from math import acos, inf, pi
+
+import numpy as np
+import pytest
+
+from basis_ik.solvers.solve import solve
+from basis_ik.solvers.verdict import Verdict
+from basis_ik.solvers.wanted import Wanted, WantedError
+from basis_ik.transforms.rigid import RigidTransform
+
+
+def some(chain, count, seed=1):
+    rng = np.random.default_rng(seed)
+    low = np.where(np.isfinite(chain.lower), chain.lower, -pi)
+    high = np.where(np.isfinite(chain.upper), chain.upper, pi)
+    return rng.uniform(low, high, (2, count, len(low)))
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5", "jaco", "lift_arm"])
+@pytest.mark.parametrize("axis", [(0, 0, 1), (1, 0, 0), (0.3, -2.0, 0.5)])
+def test_the_axis_is_met_whatever_the_turn_about_it(robot, name, axis):
+    chain = robot(name)
+    unit = np.array(axis) / np.linalg.norm(axis)
+    for turn, (truth, seed) in enumerate(zip(*some(chain, 40), strict=True)):
+        spun = RigidTransform.from_axis_angle(axis, 0.3 * turn)
+        target = chain.forward(truth) @ spun
+        solution = solve(chain, target, seed, wanted=Wanted(free_axis=axis))
+        assert solution.success
+        tip = chain.forward(solution.positions)
+        assert np.linalg.norm(tip.translation - target.translation) <= 1.001e-6
+        between = acos(min(1.0, float((tip.rotation @ unit) @ (target.rotation @ unit))))
+        assert between <= 1e-6 + 3e-8
+        assert solution.orientation_error == pytest.approx(between, abs=3e-8)
+
+
+def test_five_joints_can_do_what_a_free_axis_asks(arm):
+    rows = [("revolute", "0 0 0.3", "0 0 0", "0 0 1", -3.0, 3.0)]
+    rows += [("revolute", "0 0 0.2", "0 0 0", "0 1 0", -2.0, 2.0)] * 3
+    rows += [("revolute", "0 0 0.1", "0 0 0", "1 0 0", -2.0, 2.0)]
+    chain = arm(rows, "0 0 0.1")
+    for turn, (truth, seed) in enumerate(zip(*some(chain, 40), strict=True)):
+        target = chain.forward(truth) @ RigidTransform.from_axis_angle((0, 0, 1), 0.3 * turn + 0.1)
+        assert solve(chain, target, seed, wanted=Wanted(free_axis=(0, 0, 1))).success
+        assert not solve(chain, target, seed).success
+
+
+def test_orientation_alone_leaves_the_position_free(robot):
+    chain = robot("panda")
+    for truth, seed in zip(*some(chain, 40), strict=True):
+        target = RigidTransform.from_rotation_translation(
+            chain.forward(truth).rotation, (50.0, 0.0, 0.0)
+        )
+        solution = solve(chain, target, seed, wanted=Wanted(position=False))
+        assert solution.success
+        off = chain.forward(solution.positions).inverse() @ target
+        assert np.linalg.norm(off.log()[3:]) <= 1.1e-6
+        assert solution.position_error > 40.0
+
+
+@pytest.mark.parametrize(
+    "box", [(0.05, 0.0, 0.0), (0.0, 0.02, 0.1), (inf, 0.0, 0.0), (inf, inf, 0.0)]
+)
+def test_the_box_lies_along_the_target_and_is_kept(robot, box):
+    chain = robot("panda")
+    rng = np.random.default_rng(4)
+    for truth, seed in zip(*some(chain, 40), strict=True):
+        shift = rng.uniform(-1, 1, 3) * np.minimum(box, 0.3)
+        target = chain.forward(truth) @ RigidTransform.from_rpy(0, 0, 0, shift)
+        solution = solve(chain, target, seed, wanted=Wanted(box=box))
+        assert solution.success
+        off = target.inverse() @ chain.forward(solution.positions)
+        assert (np.abs(off.translation) <= np.array(box) + 1.1e-6).all()
+        assert np.linalg.norm(off.log()[3:]) <= 1.1e-6
+
+
+def test_the_distance_missing_is_that_to_the_box(arm):
+    rows = [("revolute", "0 0 0", "0 0 0", "0 0 1", -3.0, 3.0)] * 1
+    rows += [("revolute", "0.5 0 0", "0 0 0", "0 0 1", -3.0, 3.0)]
+    chain = arm(rows, "0.5 0 0")
+    target = RigidTransform.from_rpy(0, 0, 0, (1.5, 0.0, 0.0))
+    wanted = Wanted(orientation=False, box=(0.2, 0.0, 0.0))
+    solution = solve(chain, target, [0.3, 0.3], wanted=wanted)
+    assert solution.verdict is Verdict.TOO_FAR
+    assert solution.reason.missing == pytest.approx(0.3, abs=1e-6)
+    assert solve(
+        chain, target, [0.3, 0.3], wanted=Wanted(orientation=False, box=(0.6, 0, 0))
+    ).success
+
+
+@pytest.mark.parametrize(
+    ("argument", "keywords"),
+    [
+        ("orientation", {"position": False, "orientation": False}),
+        ("box", {"box": (0.1, -0.1, 0.0)}),
+        ("box", {"box": (0.1, np.nan, 0.0)}),
+        ("box", {"box": (0.1, 0.0)}),
+        ("free_axis", {"free_axis": (0.0, 0.0, 0.0)}),
+        ("free_axis", {"free_axis": (0.0, np.nan, 0.0)}),
+        ("free_axis", {"free_axis": (0.0, 1.0)}),
+        ("free_axis", {"free_axis": (0.0, 0.0, 1.0), "orientation": False}),
+    ],
+)
+def test_nonsense_is_refused_by_name(argument, keywords):
+    with pytest.raises(WantedError) as caught:
+        Wanted(**keywords)
+    assert caught.value.argument == argument
