@@ -51,11 +51,9 @@ class SimulatedJoints:
             self._velocities = np.zeros_like(self._positions)
             return
         # Asked before clipping, which would turn an infinity into a plausible command.
-        reachable = np.where(np.isfinite(targets), targets, self._positions)
-        reachable = np.clip(reachable, self._lower, self._upper)
+        wanted = np.where(np.isfinite(targets), targets, self._positions)
         farthest = self._speed * dt
-        move = np.clip(reachable - self._positions, -farthest, farthest)
-        # Once more, because the sum may round to just beyond a limit.
+        move = np.clip(wanted - self._positions, -farthest, farthest)
         moved = np.clip(self._positions + move, self._lower, self._upper)
         self._velocities = (moved - self._positions) / dt
         self._positions = moved

@@ -158,8 +158,8 @@ def _quoted(names: Sequence[str], most: int = 8, longest: int = 64) -> str:
 
 
 def _waypoint_fault(waypoint: Waypoint, names: Sequence[str]) -> str | None:
-    if not waypoint.time >= 0.0 or not math.isfinite(waypoint.time):
-        return f"time_from_start {waypoint.time:.9g} s is below zero"
+    if not 0.0 <= waypoint.time < math.inf:
+        return f"time_from_start {waypoint.time:.9g} s is no time from the start on"
     if waypoint.effort.size:
         return "effort is not supported"
     fields = ("positions", "velocities", "accelerations")

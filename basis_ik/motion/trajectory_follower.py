@@ -150,4 +150,4 @@ class TrajectoryFollower:
 
 def _at_rest(positions: FloatArray) -> TrajectorySample:
     zero = np.zeros_like(positions)
-    return TrajectorySample(positions.copy(), zero, zero, finished=True)
+    return TrajectorySample(positions, zero, zero, finished=True)

@@ -86,6 +86,11 @@ def test_positions_once_handed_out_do_not_change():
     np.testing.assert_array_equal(before, [0.0, 1.0, 0.0])
 
 
+def test_joints_placed_beyond_a_limit_stand_at_it():
+    arm = SimulatedJoints(LOWER, UPPER, SPEED, np.array([2.1, 0.4, 7.0]))
+    np.testing.assert_array_equal(arm.positions, [2.0, 0.5, 7.0])
+
+
 def test_joints_stand_at_zero_or_midway_where_zero_is_out_of_reach():
     lower = np.array([-1.0, 0.0, 0.5, -3.0, -math.inf])
     upper = np.array([2.0, 1.0, 1.5, -1.0, math.inf])

@@ -122,8 +122,8 @@ def test_a_segment_of_a_nanosecond_is_still_exact():
 
 
 def test_before_the_beginning_it_rests_there_and_after_the_end_there():
-    states = np.array([[[1.0], [2.0]], [[0.0], [0.0]], [[np.nan], [np.nan]]])
-    trajectory = Trajectory(np.array([5.0, 6.0]), *states)
+    states = np.array([[[1.0], [7.0], [2.0]], [[0.0]] * 3, [[np.nan]] * 3])
+    trajectory = Trajectory(np.array([5.0, 5.5, 6.0]), *states)
     assert trajectory.sample(4.0).positions[0] == 1.0
     assert not trajectory.sample(5.999).finished
     last = trajectory.sample(1e9)
@@ -168,8 +168,18 @@ def test_a_first_waypoint_that_is_due_at_once_is_desired_at_once():
 
 
 def test_a_trajectory_that_began_in_the_past_is_entered_where_it_is():
-    trajectory = plan(point(1.0, (1.0, 0.0)), point(3.0, (3.0, 0.0)), start=8.0)
-    np.testing.assert_allclose(trajectory.sample(10.0).positions, [2.0, 0.0])
+    points = [point(x, (x, 0.0)) for x in (1.0, 2.0, 3.0, 4.5, 6.0)]
+    trajectory = plan(*points, start=5.5, positions=(-9.0, 9.0))
+    for now in (10.0, 10.2, 11.0, 11.4):
+        np.testing.assert_allclose(trajectory.sample(now).positions, [now - 5.5, 0.0])
+
+
+def test_a_continuous_joint_that_is_late_joins_the_turn_that_is_due():
+    points = [point(x, (4.0 * x, 0.0)) for x in (1.0, 2.0, 3.0)]
+    trajectory = plan(
+        *points, start=7.5, positions=(12.0 - 2 * math.tau, 0), continuous=(True, False)
+    )
+    assert trajectory.sample(10.5).positions[0] == pytest.approx(12.0 - 2 * math.tau)
 
 
 def test_values_are_sorted_into_the_order_of_the_joints():

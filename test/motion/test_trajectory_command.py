@@ -70,7 +70,9 @@ def test_what_a_controller_executes_is_not_refused(fit):
         (command(point(velocities=(0, -math.inf))), GOAL, "velocities of joint 'b' are not finite"),
         (command(point(velocities=(0, 0), accelerations=(math.nan, 0))), GOAL, "accelerations of"),
         (command(point(positions=(0, 1e200))), GOAL, "joint 'b' are beyond 1e9"),
-        (command(point(-1.0)), GOAL, "point 0: time_from_start -1 s is below zero"),
+        (command(point(-1.0)), GOAL, "point 0: time_from_start -1 s is no time"),
+        (command(point(math.inf)), GOAL, "point 0: time_from_start inf s is no time"),
+        (command(point(math.nan)), GOAL, "point 0: time_from_start nan s is no time"),
         (
             command(point(1.0), point(1.0)),
             GOAL,

@@ -89,6 +89,14 @@ def test_a_jump_in_a_single_step_violates_the_path_too():
     assert rig.step().progress is Progress.PATH_VIOLATED
 
 
+def test_the_path_is_over_when_the_time_of_the_last_waypoint_has_come():
+    rig = Rig()
+    rig.follower.accept(to((2 * DT, 0.5)), tolerances(path=0.3))
+    assert rig.step().progress is Progress.FOLLOWING  # 0.24 off
+    assert rig.step().progress is Progress.FOLLOWING  # 0.48 off
+    rig.until(Progress.REACHED)
+
+
 def test_a_goal_beyond_a_limit_is_missed_when_its_time_is_over():
     rig = Rig()
     rig.follower.accept(to((1.5, 1.5)), tolerances(goal=0.01, goal_time=0.5))
