@@ -21,12 +21,16 @@ from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden as is_hi
 from rclpy.validate_full_topic_name import validate_full_topic_name
 from rclpy.validate_topic_name import validate_topic_name
 
-LOOKUP = 5.0  # seconds in which something that is asked for by name must be found
+ANSWER = 5.0  # seconds in which a service that is there must have answered
 
 
 @contextmanager
 def open_node(args: argparse.Namespace, name: str | None = None) -> Iterator[Node]:
-    """A node, with an executor of its own, that is gone from the graph when the block is left."""
+    """A node, with an executor of its own, that is gone from the graph when the block is left.
+
+    It also settles how long a name is looked for: `args.patience` [s], eight times the spin time.
+    """
+    args.patience = 8 * args.spin_time
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even where a script says `&`
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
@@ -70,8 +74,8 @@ def settle(node: Node, args: argparse.Namespace) -> None:
         time.sleep(0.02)
 
 
-def find(present: Callable[[], object], timeout: float = LOOKUP) -> bool:
-    """Wait until it is there; return whether it is."""
+def find(present: Callable[[], object], timeout: float) -> bool:
+    """Wait until it is there, at most so long [s]; return whether it is."""
     end = time.monotonic() + timeout
     while not present():
         if time.monotonic() > end:
@@ -102,14 +106,14 @@ def node_names(node: Node, hidden: bool = False) -> list[str]:
     return [name for name in full if hidden or not is_hidden(name)]
 
 
-def find_node(node: Node, name: str, hidden: bool = False) -> str:
-    """Return a node's full name once it is in the graph.
+def find_node(node: Node, args: argparse.Namespace) -> str:
+    """Return the full name of the node that was asked for, once it is in the graph.
 
     Raises:
         RuntimeError: it is not there in time.
     """
-    name = "/" + name.lstrip("/")
-    if not find(lambda: name in node_names(node, hidden)):
+    name = "/" + args.node_name.lstrip("/")
+    if not find(lambda: name in node_names(node, args.include_hidden_nodes), args.patience):
         raise RuntimeError("Node not found")
     return name
 
@@ -127,10 +131,10 @@ def call(node: Node, service_type: type, name: str, request: object) -> object:
         RuntimeError: the service is not there, or does not answer in time.
     """
     client = node.create_client(service_type, name)
-    if not find(client.service_is_ready):
+    if not find(client.service_is_ready, ANSWER):
         raise RuntimeError(f"Service '{name}' is not available")
     future = client.call_async(request)
-    if not spin(node, future.done, LOOKUP):
+    if not spin(node, future.done, ANSWER):
         raise RuntimeError(f"Service '{name}' did not answer")
     node.destroy_client(client)
     return future.result()

@@ -15,7 +15,7 @@ from rclpy.action import (
 from rclpy.node import Node
 
 from ros2cli.cli import Command
-from ros2cli.graph import LOOKUP, absolute, find, node_names, open_node, settle, spin, split_name
+from ros2cli.graph import ANSWER, absolute, find, node_names, open_node, settle, spin, split_name
 from ros2cli.values import fill, get_type, now, parse, to_yaml
 
 STATUS = {
@@ -59,7 +59,7 @@ def print_info(args: argparse.Namespace) -> None:
     """Print the nodes at both ends of the action."""
     with open_node(args) as node:
         name = absolute(node, args.action_name)
-        find(lambda: name in dict(get_action_names_and_types(node)))
+        find(lambda: name in dict(get_action_names_and_types(node)), args.patience)
         settle(node, args)
         print(f"Action: {name}")
         for who, ends in (
@@ -88,17 +88,17 @@ def send_goal(args: argparse.Namespace) -> None:
         sent = client.send_goal_async(
             goal, feedback_callback=_print_feedback if args.feedback else None
         )
-        spin(node, sent.done)
-        handle = sent.result()
-        if not handle.accepted:
-            print("Goal was rejected.")
-            return
-        print(f"Goal accepted with ID: {bytes(handle.goal_id.uuid).hex()}\n")
         try:
-            result = handle.get_result_async()
+            spin(node, sent.done)
+            if not sent.result().accepted:
+                print("Goal was rejected.")
+                return
+            print(f"Goal accepted with ID: {bytes(sent.result().goal_id.uuid).hex()}\n")
+            result = sent.result().get_result_async()
             spin(node, result.done)
         except (KeyboardInterrupt, SystemExit):
-            _cancel(node, handle)
+            if sent.done():
+                _cancel(node, sent.result())
             raise
         print(f"Result:\n    {to_yaml(result.result().result)}")
         status = result.result().status
@@ -112,6 +112,6 @@ def _print_feedback(message: Any) -> None:
 def _cancel(node: Node, handle: Any) -> None:
     print("Canceling goal...")
     cancelled = handle.cancel_goal_async()
-    if not spin(node, cancelled.done, LOOKUP) or not cancelled.result().goals_canceling:
+    if not spin(node, cancelled.done, ANSWER) or not cancelled.result().goals_canceling:
         raise RuntimeError("Failed to cancel goal")
     print("Goal canceled.")

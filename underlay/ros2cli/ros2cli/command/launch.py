@@ -34,10 +34,9 @@ def launch(args: argparse.Namespace) -> int | str:
         path = _in_package(args.package_name, args.launch_file_name)
     pairs = [_pair(text) for text in texts]
 
+    from launch import LaunchDescription, LaunchService
     from launch.actions import IncludeLaunchDescription
     from launch.launch_description_sources import AnyLaunchDescriptionSource
-
-    from launch import LaunchDescription, LaunchService
 
     source = AnyLaunchDescriptionSource(path)
     if args.show_args:
@@ -90,10 +89,7 @@ def _show_arguments(source: Any, path: str) -> int | str:
     if not found:
         print("\n  No arguments.")
     for argument in found:
-        print(f"\n    '{argument.name}':\n        {argument.description}", end="")
-        if argument.choices is not None:
-            print(f" Valid choices are: {argument.choices}", end="")
-        print()
+        print(f"\n    '{argument.name}':\n        {argument.description}")
         if argument.default_value is not None:
             default = " + ".join(token.describe() for token in argument.default_value)
             print(f"        (default: {default})")

@@ -39,7 +39,7 @@ def _managed(node: Node, hidden: bool) -> list[str]:
 
 def _find(node: Node, args: argparse.Namespace) -> str:
     name = "/" + args.node_name.lstrip("/")
-    if not find(lambda: name in _managed(node, args.include_hidden_nodes)):
+    if not find(lambda: name in _managed(node, args.include_hidden_nodes), args.patience):
         raise RuntimeError("Node not found")
     return name
 

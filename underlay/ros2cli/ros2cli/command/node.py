@@ -42,7 +42,7 @@ def print_info(args: argparse.Namespace) -> str | None:
     """Print the node's topics, services and actions."""
     with open_node(args) as node:
         full = "/" + args.node_name.lstrip("/")
-        if not find(lambda: full in node_names(node, hidden=True)):
+        if not find(lambda: full in node_names(node, hidden=True), args.patience):
             return f"Unable to find node '{args.node_name}'"
         settle(node, args)
         name = split_name(full)

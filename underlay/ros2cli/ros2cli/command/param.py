@@ -71,7 +71,7 @@ def list_parameters(args: argparse.Namespace) -> None:
     """List the parameters below each node's name, or of one node without its name."""
     with open_node(args) as node:
         if args.node_name:
-            nodes = [find_node(node, args.node_name, args.include_hidden_nodes)]
+            nodes = [find_node(node, args)]
         else:
             settle(node, args)
             services = dict(node.get_service_names_and_types())
@@ -93,7 +93,7 @@ def list_parameters(args: argparse.Namespace) -> None:
 def get(args: argparse.Namespace) -> str | None:
     """Print the value, after its type."""
     with open_node(args) as node:
-        name = find_node(node, args.node_name, args.include_hidden_nodes)
+        name = find_node(node, args)
         values = _values(node, name, [args.parameter_name])
         if not values or values[0].type == ParameterType.PARAMETER_NOT_SET:
             return "Parameter not set"
@@ -109,7 +109,7 @@ def get(args: argparse.Namespace) -> str | None:
 def set_value(args: argparse.Namespace) -> None:
     """Set it, and print what the node says to that."""
     with open_node(args) as node:
-        name = find_node(node, args.node_name, args.include_hidden_nodes)
+        name = find_node(node, args)
         parameter = Parameter(name=args.parameter_name, value=get_parameter_value(args.value))
         (result,) = _ask(
             node, name, SetParameters, "set_parameters", parameters=[parameter]
@@ -125,7 +125,7 @@ def set_value(args: argparse.Namespace) -> None:
 def describe(args: argparse.Namespace) -> None:
     """Print each parameter's descriptor."""
     with open_node(args) as node:
-        name = find_node(node, args.node_name, args.include_hidden_nodes)
+        name = find_node(node, args)
         response = _ask(
             node, name, DescribeParameters, "describe_parameters", names=args.parameter_names
         )
@@ -147,7 +147,7 @@ def describe(args: argparse.Namespace) -> None:
 def dump(args: argparse.Namespace) -> None:
     """Print the parameters as YAML, nested where their names have dots."""
     with open_node(args) as node:
-        name = find_node(node, args.node_name, args.include_hidden_nodes)
+        name = find_node(node, args)
         names = _names(node, name, [])
         tree: dict[str, Any] = {}
         for full, value in zip(names, _values(node, name, names), strict=True):

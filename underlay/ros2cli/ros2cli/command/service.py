@@ -44,7 +44,7 @@ def print_type(args: argparse.Namespace) -> int:
     """Print it; 1 when there is no such service."""
     with open_node(args) as node:
         name = absolute(node, args.service_name, service=True)
-        found = find(lambda: name in dict(node.get_service_names_and_types()))
+        found = find(lambda: name in dict(node.get_service_names_and_types()), args.patience)
         for kind in dict(node.get_service_names_and_types()).get(name, []):
             print(kind)
         return int(not found)

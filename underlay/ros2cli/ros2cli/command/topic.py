@@ -107,7 +107,7 @@ def print_type(args: argparse.Namespace) -> int:
     """Print it; 1 when there is no such topic."""
     with open_node(args) as node:
         topic = absolute(node, args.topic_name)
-        find(lambda: _types(node, topic))
+        find(lambda: _types(node, topic), args.patience)
         types = [] if is_hidden(topic) else _types(node, topic)
         for name in types:
             print(name)
@@ -118,7 +118,7 @@ def print_info(args: argparse.Namespace) -> str | None:
     """Print the counts, or every endpoint."""
     with open_node(args) as node:
         topic = absolute(node, args.topic_name)
-        if not find(lambda: _types(node, topic)):
+        if not find(lambda: _types(node, topic), args.patience):
             return f"Unknown topic '{topic}'"
         settle(node, args)
         types = _types(node, topic)
@@ -134,15 +134,14 @@ def print_info(args: argparse.Namespace) -> str | None:
         return None
 
 
-def _one_type(node: Node, topic: str, verb: str) -> Any:
-    if not find(lambda: _types(node, topic)):
+def _one_type(node: Node, topic: str, args: argparse.Namespace) -> Any:
+    if not find(lambda: _types(node, topic), args.patience):
         print(f"WARNING: topic [{topic}] does not appear to be published yet", file=sys.stderr)
         raise RuntimeError("Could not determine the type for the passed topic")
+    settle(node, args)
     types = _types(node, topic)
     if len(types) > 1:
-        raise RuntimeError(
-            f"Cannot {verb} topic '{topic}', as it contains more than one type: {types}"
-        )
+        raise RuntimeError(f"Topic '{topic}' contains more than one type: {', '.join(types)}")
     return get_type(types[0], "msg")
 
 
@@ -151,10 +150,10 @@ def echo(args: argparse.Namespace) -> str | None:
     with open_node(args) as node:
         topic = absolute(node, args.topic_name)
         if args.message_type is None:
-            message_type = _one_type(node, topic, "echo")
+            message_type = _one_type(node, topic, args)
         else:
             message_type = get_type(args.message_type, "msg")
-        find(lambda: node.count_publishers(topic), args.spin_time)
+            settle(node, args)
         length = None if args.full_length else args.truncate_length
         style = Style(length, not args.no_arr, not args.no_str, args.flow_style)
         heard = []
@@ -239,7 +238,7 @@ def measure_rate(args: argparse.Namespace) -> None:
         def note(_: bytes) -> None:
             arrivals.append(clock.now().nanoseconds * 1e-9 if clock else time.monotonic())
 
-        message_type = _one_type(node, topic, "measure")
+        message_type = _one_type(node, topic, args)
         node.create_subscription(message_type, topic, note, qos_profile_sensor_data, raw=True)
         last = None
         while True:
