@@ -1,0 +1,156 @@
+"""Assertions on the exit codes and the output of processes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Container, Iterator
+from typing import Any
+
+from launch.events.process import ProcessExited
+
+from .util import (
+    NO_CMD_ARGS,
+    NoMatchingProcessException,
+    find,
+    last_lines,
+    output_of,
+    resolveProcesses,
+)
+
+__all__ = [
+    "EXIT_OK",
+    "EXIT_SIGINT",
+    "EXIT_SIGKILL",
+    "EXIT_SIGQUIT",
+    "EXIT_SIGSEGV",
+    "NO_CMD_ARGS",
+    "NoMatchingProcessException",
+    "assertExitCodes",
+    "assertInStderr",
+    "assertInStdout",
+    "assertInStream",
+    "assertSequentialStdout",
+]
+
+EXIT_OK = 0
+EXIT_SIGINT = 130
+EXIT_SIGQUIT = 131
+EXIT_SIGKILL = 137
+EXIT_SIGSEGV = 139
+
+
+def assertExitCodes(
+    proc_info: Any,
+    allowable_exit_codes: Container[int] = (EXIT_OK,),
+    process: Any = None,
+    cmd_args: Any = None,
+    *,
+    strict_proc_matching: bool = True,
+) -> None:
+    """Assert that processes, all by default, exited with one of some codes.
+
+    The code of a process that died of a signal is the negative number of the signal.
+
+    Raises:
+        AssertionError: One did not.
+    """
+    __tracebackhide__ = True
+    for one in resolveProcesses(
+        proc_info,
+        process=process,
+        cmd_args=cmd_args,
+        strict_proc_matching=strict_proc_matching,
+    ):
+        info = proc_info[one]
+        if not isinstance(info, ProcessExited):
+            raise AssertionError(f"Proc {info.process_name} is still running")
+        if info.returncode not in allowable_exit_codes:
+            raise AssertionError(
+                f"Proc {info.process_name} exited with code {info.returncode}, which is not in "
+                f"{allowable_exit_codes}; its command was: {' '.join(info.cmd)}"
+            )
+
+
+def assertInStream(
+    proc_output: Any,
+    expected_output: Any,
+    process: Any,
+    cmd_args: Any = None,
+    *,
+    output_filter: Any = None,
+    strict_proc_matching: bool = True,
+    strip_ansi_escape_sequences: bool = True,
+    stream: str = "stderr",
+) -> None:
+    """Assert that a process has written something; for the arguments see `waitFor`.
+
+    Raises:
+        AssertionError: It has not; the message shows what it has written.
+    """
+    __tracebackhide__ = True
+    seen = []
+    for one in resolveProcesses(
+        proc_output,
+        process=process,
+        cmd_args=cmd_args,
+        strict_proc_matching=strict_proc_matching,
+    ):
+        text = output_of(
+            proc_output,
+            one,
+            stream,
+            output_filter=output_filter,
+            strip_ansi_escape_sequences=strip_ansi_escape_sequences,
+        )
+        if find(expected_output, text) >= 0:
+            return
+        seen.append(f"  {one.name}:\n{last_lines(text)}")
+    raise AssertionError(
+        f"Did not find {expected_output!r} in {stream} of any matching process:\n" + "\n".join(seen)
+    )
+
+
+def assertInStdout(
+    proc_output: Any, expected_output: Any, process: Any, *args: Any, **kwargs: Any
+) -> None:
+    """Assert that a process has written something to stdout; see `assertInStream`."""
+    __tracebackhide__ = True
+    assertInStream(proc_output, expected_output, process, *args, stream="stdout", **kwargs)
+
+
+def assertInStderr(
+    proc_output: Any, expected_output: Any, process: Any, *args: Any, **kwargs: Any
+) -> None:
+    """Assert that a process has written something to stderr; see `assertInStream`."""
+    __tracebackhide__ = True
+    assertInStream(proc_output, expected_output, process, *args, stream="stderr", **kwargs)
+
+
+class SequentialTextChecker:
+    """Asserts that texts come in an order."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._position = text, 0
+
+    def assertInText(self, msg: Any) -> None:
+        """Assert that `msg` comes after what has been asserted before."""
+        __tracebackhide__ = True
+        end = find(msg, self._text, self._position)
+        if end < 0:
+            rest = self._text[self._position :]
+            raise AssertionError(f"{msg!r} not found in what follows:\n{last_lines(rest, 1000)}")
+        self._position = end
+
+    def assertInStdout(self, msg: Any) -> None:
+        """Assert the same; the text is that of stdout."""
+        __tracebackhide__ = True
+        self.assertInText(msg)
+
+
+@contextlib.contextmanager
+def assertSequentialStdout(
+    proc_output: Any, process: Any, cmd_args: Any = None
+) -> Iterator[SequentialTextChecker]:
+    """Yield what asserts that texts come in an order on the stdout of one process."""
+    (one,) = resolveProcesses(proc_output, process=process, cmd_args=cmd_args)
+    yield SequentialTextChecker(output_of(proc_output, one, "stdout"))

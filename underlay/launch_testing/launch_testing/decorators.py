@@ -1,0 +1,49 @@
+"""Decorators of test descriptions and test classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+# Attributes that the decorators set.
+POST_SHUTDOWN = "__post_shutdown_test__"
+PARAMETERS = "__launch_test_parameters__"
+KEEP_ALIVE = "__launch_test_keep_alive__"
+TIMEOUT = "__launch_test_timeout__"
+
+
+def _set(name: str, value: Any) -> Callable[[T], T]:
+    def decorate(target: T) -> T:
+        setattr(target, name, value)
+        return target
+
+    return decorate
+
+
+def post_shutdown_test() -> Callable[[T], T]:
+    """Mark a test class to be run after the processes have ended."""
+    return _set(POST_SHUTDOWN, True)
+
+
+def parametrize(argnames: str | Iterable[str], argvalues: Iterable[Any]) -> Callable[[T], T]:
+    """Run the whole launch once for each value, given to `generate_test_description` by name.
+
+    Args:
+        argnames: One name, several separated by commas, or several names.
+        argvalues: The values; tuples of values where there are several names.
+    """
+    if isinstance(argnames, str):
+        argnames = [name.strip() for name in argnames.split(",") if name.strip()]
+    names = list(argnames)
+    rows = [(value,) if len(names) == 1 else tuple(value) for value in argvalues]
+    for row in rows:
+        if len(row) != len(names):
+            raise ValueError(f"parametrize: {len(row)} values {row} for the names {names}")
+    return _set(PARAMETERS, [dict(zip(names, row, strict=True)) for row in rows])
+
+
+def ready_to_test_action_timeout(timeout: float) -> Callable[[T], T]:
+    """Let `ReadyToTest` take up to `timeout` [s] instead of 15."""
+    return _set(TIMEOUT, timeout)

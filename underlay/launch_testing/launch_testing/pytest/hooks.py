@@ -1,0 +1,75 @@
+"""The pytest plugin: files whose `generate_test_description` is marked `launch_test`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+class LaunchTestFailure(Exception):  # noqa: N818 (upstream's name)
+    """Some tests of a launch test have failed; the text tells which and why."""
+
+
+class LaunchTestItem(pytest.Item):
+    """All launches and tests of one file."""
+
+    def runtest(self) -> None:
+        """Run them.
+
+        Raises:
+            LaunchTestFailure: Some failed.
+        """
+        from ..loader import LoadTestsFromPythonModule
+        from ..test_runner import LaunchTestRunner
+
+        assert isinstance(self.parent, LaunchTestModule)  # see collect
+        runs = LoadTestsFromPythonModule(self.parent.obj, name=self.name)
+        results = LaunchTestRunner(runs).run()
+        reports = [result.report() for result in results if not result.wasSuccessful()]
+        if reports:
+            raise LaunchTestFailure("\n\n".join(["some test cases have failed:", *reports]))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show the failed tests instead of the way to them."""
+        if isinstance(excinfo.value, LaunchTestFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Name the file."""
+        return self.path, 0, self.name
+
+
+class LaunchTestModule(pytest.Module):
+    """A file that may be a launch test; if it is not, an ordinary test file."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Return one item for a launch test."""
+        function = getattr(self.obj, "generate_test_description", None)
+        marks = getattr(function, "pytestmark", [])
+        if not any(mark.name == "launch_test" for mark in marks):
+            return super().collect()
+        item = LaunchTestItem.from_parent(self, name=self.path.name.removesuffix(".py"))
+        for mark in marks:
+            item.add_marker(getattr(pytest.mark, mark.name)(*mark.args, **mark.kwargs))
+        return [item]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line(
+        "markers", "launch_test: mark a generate_test_description function as a launch test"
+    )
+
+
+def pytest_pycollect_makemodule(
+    module_path: Path, parent: pytest.Collector
+) -> pytest.Module | None:
+    """Take charge of files that mention the marker."""
+    if b"launch_test" not in module_path.read_bytes():
+        return None
+    module: pytest.Module = LaunchTestModule.from_parent(parent, path=module_path)
+    return module

@@ -1,0 +1,108 @@
+"""Finding processes and output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from launch.actions import ExecuteProcess
+
+NO_CMD_ARGS = ""
+_ANSI_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+
+
+class NoMatchingProcessException(Exception):  # noqa: N818 (upstream's name)
+    """No process matches, or several where one is meant."""
+
+
+def KeepAliveProc() -> ExecuteProcess:
+    """Return a process that does nothing until it is told to end, which it then does cleanly."""
+    script = "trap 'exit 0' INT TERM; read nothing"
+    return ExecuteProcess(cmd=["/bin/sh", "-c", script], name="keep_alive")
+
+
+def resolveProcesses(
+    info_obj: Any,
+    *,
+    process: ExecuteProcess | str | None = None,
+    cmd_args: Iterable[str] | str | None = None,
+    strict_proc_matching: bool = True,
+) -> list[ExecuteProcess]:
+    """Return the processes that match.
+
+    Args:
+        info_obj: What knows the processes: a handler of their output or their state.
+        process: An action, a part of a process name, or None for all.
+        cmd_args: Only those by name whose arguments, joined by blanks, contain this.
+        strict_proc_matching: Whether a name must match only one process.
+
+    Raises:
+        NoMatchingProcessException: No process matches, or several do.
+    """
+    known = info_obj.processes()
+    if not process:
+        if known:
+            return list(known)
+        raise NoMatchingProcessException("no process has been recorded")
+    if not isinstance(process, str):
+        if process in known:
+            return [process]
+        raise NoMatchingProcessException(f"nothing has been recorded of process {process.name}")
+    wanted = None if cmd_args is None else _joined(cmd_args)
+    found = []
+    for candidate in known:
+        details = candidate.process_details or {}
+        arguments = _joined(details["cmd"][1:])
+        fits = wanted is None or (arguments == "" if wanted == NO_CMD_ARGS else wanted in arguments)
+        if fits and process in details["name"]:
+            found.append(candidate)
+    if not found or (len(found) > 1 and strict_proc_matching):
+        names = ", ".join(str(candidate.name) for candidate in (found or known))
+        problem = "several processes match" if found else "no process matches"
+        raise NoMatchingProcessException(
+            f"{problem} name '{process}' and arguments {cmd_args}: {names or 'none at all'}"
+        )
+    return found
+
+
+def _joined(arguments: Iterable[str] | str) -> str:
+    return arguments if isinstance(arguments, str) else " ".join(arguments)
+
+
+def output_of(
+    proc_output: Any,
+    process: ExecuteProcess,
+    stream: str,
+    *,
+    output_filter: Callable[[str], str] | None = None,
+    strip_ansi_escape_sequences: bool = True,
+) -> str:
+    """Return what a process has written to 'stdout' or 'stderr'."""
+    if stream not in ("stdout", "stderr"):
+        raise ValueError(f"stream must be 'stdout' or 'stderr', not {stream!r}")
+    pieces = [io.text for io in proc_output[process] if getattr(io, f"from_{stream}")]
+    text = b"".join(pieces).decode(errors="replace")
+    if strip_ansi_escape_sequences:
+        text = _ANSI_ESCAPE.sub("", text)
+    return text if output_filter is None else output_filter(text)
+
+
+def find(expected: Any, text: str, start: int = 0) -> int:
+    """Return where a text, a pattern, or a list of them in order, ends in `text`; -1 if nowhere."""
+    if isinstance(expected, (list, tuple)):
+        for part in expected:
+            start = find(part, text, start)
+            if start < 0:
+                return -1
+        return start
+    if isinstance(expected, re.Pattern):
+        match = expected.search(text, start)
+        return match.end() if match else -1
+    at = text.find(expected, start)
+    return at + len(expected) if at >= 0 else -1
+
+
+def last_lines(text: str, number: int = 20) -> str:
+    """Return the last lines, indented."""
+    return "\n".join(f"    {line}" for line in text.splitlines()[-number:]) or "    (nothing)"

@@ -1,0 +1,22 @@
+from setuptools import find_packages, setup
+
+setup(
+    name="launch_testing",
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    data_files=[
+        ("share/ament_index/resource_index/packages", ["resource/launch_testing"]),
+        ("share/launch_testing", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=True,
+    maintainer="basis_ik maintainers",
+    maintainer_email="maintainers@example.com",
+    description="Tests of running processes.",
+    license="Apache-2.0",
+    entry_points={
+        # No setup.cfg here: the command belongs on the PATH, as upstream has it.
+        "console_scripts": ["launch_test = launch_testing.launch_test:main"],
+        "pytest11": ["launch_testing = launch_testing.pytest.hooks"],
+    },
+)
