@@ -8,6 +8,7 @@ times [s].
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -137,9 +138,10 @@ def _refuse_joints(
     names: Sequence[str], joints: Sequence[str], allow_partial: bool
 ) -> Refusal | None:
     reason = None
-    unknown = [name for name in names if name not in joints]
-    duplicates = sorted({name for name in names if names.count(name) > 1})
-    missing = [joint for joint in joints if joint not in names]
+    counts = Counter(names)
+    unknown = [name for name in counts if name not in joints]
+    duplicates = [name for name, count in counts.items() if count > 1]
+    missing = [joint for joint in joints if joint not in counts]
     if not names:
         reason = "no joint names"
     elif unknown:

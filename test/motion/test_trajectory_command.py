@@ -105,7 +105,7 @@ def test_the_end_may_be_passed_at_speed_only_when_allowed():
 
 
 def test_hostile_joint_names_leave_the_reason_short_and_on_one_line():
-    names = ["x\n\x1b[2J" * 100_000] * 1000
+    names = ["x\n\x1b[2J" * 100_000] * 100_000
     refused = refusal(point(), names=names)
     assert len(refused.reason) < 2000
     assert refused.reason.isprintable()

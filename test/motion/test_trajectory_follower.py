@@ -110,6 +110,14 @@ def test_a_goal_beyond_a_limit_is_missed_when_its_time_is_over():
     assert rig.desired[-1] == 1.0
 
 
+def test_without_a_goal_tolerance_the_end_is_reached_and_desired_even_beyond_a_limit():
+    rig = Rig()
+    rig.follower.accept(to((1.5, 1.5)), tolerances())
+    rig.until(Progress.REACHED)
+    rig.run(0.1)
+    assert (rig.at, rig.desired[-1]) == (1.0, 1.5)
+
+
 def test_without_a_goal_time_the_goal_is_waited_for():
     rig = Rig()
     rig.follower.accept(to((1.5, 1.5)), tolerances(goal=0.01))

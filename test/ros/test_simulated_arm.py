@@ -24,7 +24,11 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import (
+    JointTrajectory,
+    JointTrajectoryPoint,
+    MultiDOFJointTrajectoryPoint,
+)
 
 from basis_ik.ros import simulated_arm
 
@@ -421,17 +425,46 @@ def test_tolerances_that_make_no_sense_are_ignored(arm):
     assert arm.outcome(handle)[0] == GoalStatus.STATUS_SUCCEEDED
 
 
-def test_a_goal_for_later_waits_for_its_time(arm):
-    before = len(arm.joint_states)
+def later(arm, seconds):
     now = arm.node.get_clock().now()
-    stamp = (now + rclpy.duration.Duration(seconds=1.0)).to_msg()
+    return (now + rclpy.duration.Duration(seconds=seconds)).to_msg()
+
+
+def test_a_goal_for_later_waits_for_its_time_while_the_motion_goes_on(arm):
+    before = len(arm.joint_states)
+    stamp = later(arm, 1.2)
+    arm.topic.publish(trajectory((0.2, (-0.1, 0.3, 0.0))))
+    arm.until(lambda: arm.at[0] < 0.0)
     handle = arm.send((0.1, (0.1, 0.3, 0.0)), way={"stamp": stamp})
     assert arm.outcome(handle)[0] == GoalStatus.STATUS_SUCCEEDED
     arm.wait(2)
     assert arm.at[0] == pytest.approx(0.1)
-    first = next(m for m in arm.joint_states[before:] if m.position[0] > 1e-6)
-    waited = rclpy.time.Time.from_msg(first.header.stamp) - now
-    assert waited.nanoseconds > 0.99e9
+    heard = arm.joint_states[before:]
+    assert min(message.position[0] for message in heard) == pytest.approx(-0.1)
+    first = next(message for message in heard if message.position[0] > 0.0).header.stamp
+    assert (first.sec, first.nanosec) > (stamp.sec, stamp.nanosec)
+
+
+def test_a_trajectory_on_the_topic_also_replaces_that_of_a_goal_that_waits(arm):
+    handle = arm.send((0.1, (0.1, 0.3, 0.0)), way={"stamp": later(arm, 30.0)})
+    arm.wait(2)
+    arm.topic.publish(trajectory((0.1, (0.15, 0.3, 0.0))))
+    assert arm.outcome(handle)[0] == GoalStatus.STATUS_SUCCEEDED
+    assert arm.at[0] == pytest.approx(0.15)
+
+
+def test_a_goal_keeps_its_tolerances_when_its_trajectory_is_replaced(arm):
+    tolerance = JointTolerance(name="turn", position=0.1)
+    handle = arm.send((30.0, (1.0, 0.3, 0.0)), path_tolerance=[tolerance])
+    arm.wait(2)
+    arm.topic.publish(trajectory((0.1, (1.5, 0.3, 0.0))))
+    assert arm.outcome(handle)[1] == Result.PATH_TOLERANCE_VIOLATED
+
+
+def test_a_goal_for_floating_joints_is_refused(arm):
+    goal = FollowJointTrajectory.Goal(trajectory=trajectory((0.1, (0.1, 0.3, 0.0))))
+    goal.multi_dof_trajectory.points.append(MultiDOFJointTrajectoryPoint())
+    assert not arm.result(arm.action.send_goal_async(goal)).accepted
 
 
 def test_parameters_that_upstream_lets_change_change_the_rules(arm):
@@ -477,14 +510,30 @@ def test_time_may_be_simulated_and_stands_still_without_a_clock(tmp_path):
             assert client.joint_states == []
             client.topic.publish(trajectory((2.0, (1.0,)), names=["turn"]))
             now = 100.0
-            while len(client.joint_states) < 250 or client.at[0] < 1.0:
-                now += 0.01
-                assert now < 200.0
+
+            def tick(dt=0.01):
+                nonlocal now
+                now += dt
                 clock.publish(Clock(clock=rclpy.time.Time(nanoseconds=round(now * 1e9)).to_msg()))
                 client.executor.spin_once(timeout_sec=0.02)
+
+            while not client.joint_states or client.at[0] < 0.5:
+                tick()
+                assert now < 200.0
+            tick(3600.0)  # a leap is no reason to leap
+            while client.at[0] < 1.0:
+                tick()
+                assert now < 3900.0
+            assert client.recorder.last[0] <= now
+            assert max(np.diff([m.position[0] for m in client.joint_states])) <= 0.2 + 1e-9
+            client.recorder.last = None
+            count = len(client.joint_states)
+            tick(-3600.0)
+            while len(client.joint_states) < count + 10:
+                tick()
+                assert now < 400.0
             np.testing.assert_allclose(client.at, (1.0, 0.2, 0.0))
             assert client.faults == []
-            assert client.recorder.last[0] <= now
         finally:
             client.close()
             stop(process)
