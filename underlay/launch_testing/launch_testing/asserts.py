@@ -12,9 +12,9 @@ from .util import (
     NO_CMD_ARGS,
     NoMatchingProcessException,
     find,
-    last_lines,
     output_of,
     resolveProcesses,
+    show,
 )
 
 __all__ = [
@@ -56,10 +56,7 @@ def assertExitCodes(
     """
     __tracebackhide__ = True
     for one in resolveProcesses(
-        proc_info,
-        process=process,
-        cmd_args=cmd_args,
-        strict_proc_matching=strict_proc_matching,
+        proc_info, process=process, cmd_args=cmd_args, strict_proc_matching=strict_proc_matching
     ):
         info = proc_info[one]
         if not isinstance(info, ProcessExited):
@@ -77,10 +74,8 @@ def assertInStream(
     process: Any,
     cmd_args: Any = None,
     *,
-    output_filter: Any = None,
-    strict_proc_matching: bool = True,
-    strip_ansi_escape_sequences: bool = True,
     stream: str = "stderr",
+    **matching: Any,
 ) -> None:
     """Assert that a process has written something; for the arguments see `waitFor`.
 
@@ -88,42 +83,23 @@ def assertInStream(
         AssertionError: It has not; the message shows what it has written.
     """
     __tracebackhide__ = True
-    seen = []
-    for one in resolveProcesses(
-        proc_output,
-        process=process,
-        cmd_args=cmd_args,
-        strict_proc_matching=strict_proc_matching,
-    ):
-        text = output_of(
-            proc_output,
-            one,
-            stream,
-            output_filter=output_filter,
-            strip_ansi_escape_sequences=strip_ansi_escape_sequences,
+    texts = output_of(proc_output, stream, process, cmd_args, **matching)
+    if not any(find(expected_output, text) >= 0 for text in texts.values()):
+        raise AssertionError(
+            f"Did not find {expected_output!r} in what the processes wrote:\n{show(texts, stream)}"
         )
-        if find(expected_output, text) >= 0:
-            return
-        seen.append(f"  {one.name}:\n{last_lines(text)}")
-    raise AssertionError(
-        f"Did not find {expected_output!r} in {stream} of any matching process:\n" + "\n".join(seen)
-    )
 
 
-def assertInStdout(
-    proc_output: Any, expected_output: Any, process: Any, *args: Any, **kwargs: Any
-) -> None:
+def assertInStdout(proc_output: Any, expected_output: Any, *args: Any, **kwargs: Any) -> None:
     """Assert that a process has written something to stdout; see `assertInStream`."""
     __tracebackhide__ = True
-    assertInStream(proc_output, expected_output, process, *args, stream="stdout", **kwargs)
+    assertInStream(proc_output, expected_output, *args, stream="stdout", **kwargs)
 
 
-def assertInStderr(
-    proc_output: Any, expected_output: Any, process: Any, *args: Any, **kwargs: Any
-) -> None:
+def assertInStderr(proc_output: Any, expected_output: Any, *args: Any, **kwargs: Any) -> None:
     """Assert that a process has written something to stderr; see `assertInStream`."""
     __tracebackhide__ = True
-    assertInStream(proc_output, expected_output, process, *args, stream="stderr", **kwargs)
+    assertInStream(proc_output, expected_output, *args, stream="stderr", **kwargs)
 
 
 class SequentialTextChecker:
@@ -138,7 +114,7 @@ class SequentialTextChecker:
         end = find(msg, self._text, self._position)
         if end < 0:
             rest = self._text[self._position :]
-            raise AssertionError(f"{msg!r} not found in what follows:\n{last_lines(rest, 1000)}")
+            raise AssertionError(f"{msg!r} not found in what follows:\n{rest}")
         self._position = end
 
     def assertInStdout(self, msg: Any) -> None:
@@ -152,5 +128,5 @@ def assertSequentialStdout(
     proc_output: Any, process: Any, cmd_args: Any = None
 ) -> Iterator[SequentialTextChecker]:
     """Yield what asserts that texts come in an order on the stdout of one process."""
-    (one,) = resolveProcesses(proc_output, process=process, cmd_args=cmd_args)
-    yield SequentialTextChecker(output_of(proc_output, one, "stdout"))
+    (text,) = output_of(proc_output, "stdout", process, cmd_args).values()
+    yield SequentialTextChecker(text)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from launch.actions import ExecuteProcess
 from launch.events.process import ProcessExited, RunningProcessEvent
 
-from .util import NoMatchingProcessException, resolveProcesses
+from .util import Waiting, resolveProcesses
 
 
 class ProcInfoHandler:
@@ -39,25 +38,8 @@ class ProcInfoHandler:
         return self._events[process]
 
 
-class ActiveProcInfoHandler(ProcInfoHandler):
+class ActiveProcInfoHandler(Waiting, ProcInfoHandler):
     """Processes that are still running and can be waited for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.proc_event = threading.Condition()
-        self._closed = False
-
-    def append(self, process_info: RunningProcessEvent) -> None:
-        """Record an event and tell those who wait."""
-        with self.proc_event:
-            super().append(process_info)
-            self.proc_event.notify_all()
-
-    def close(self) -> None:
-        """Let nobody wait any more: there is nothing to come."""
-        with self.proc_event:
-            self._closed = True
-            self.proc_event.notify_all()
 
     def assertWaitForStartup(
         self, process: ExecuteProcess | str, cmd_args: Any = None, *, timeout: float = 10
@@ -67,7 +49,8 @@ class ActiveProcInfoHandler(ProcInfoHandler):
         Raises:
             AssertionError: It did not start within `timeout` [s].
         """
-        self.__wait(process, cmd_args, timeout, lambda event: True, "start up")
+        __tracebackhide__ = True
+        self.__assert(RunningProcessEvent, "start up", process, cmd_args, timeout)
 
     def assertWaitForShutdown(
         self, process: ExecuteProcess | str, cmd_args: Any = None, *, timeout: float = 10
@@ -77,32 +60,19 @@ class ActiveProcInfoHandler(ProcInfoHandler):
         Raises:
             AssertionError: It did not end within `timeout` [s].
         """
-        self.__wait(
-            process, cmd_args, timeout, lambda event: isinstance(event, ProcessExited), "finish"
-        )
+        __tracebackhide__ = True
+        self.__assert(ProcessExited, "finish", process, cmd_args, timeout)
 
-    def __wait(
-        self,
-        process: ExecuteProcess | str,
-        cmd_args: Any,
-        timeout: float,
-        condition: Callable[[RunningProcessEvent], bool],
-        what: str,
-    ) -> None:
+    def __assert(self, kind: type, what: str, process: Any, cmd_args: Any, timeout: float) -> None:
         __tracebackhide__ = True
 
         def is_so() -> bool:
-            try:
-                (found,) = resolveProcesses(self, process=process, cmd_args=cmd_args)
-            except NoMatchingProcessException:
-                return False
-            return condition(self._events[found])
+            (found,) = resolveProcesses(self, process=process, cmd_args=cmd_args)
+            return isinstance(self._events[found], kind)
 
-        with self.proc_event:
-            self.proc_event.wait_for(lambda: self._closed or is_so(), timeout)
-            if not is_so():
-                name = process if isinstance(process, str) else process.name
-                raise AssertionError(
-                    f"Timed out after {timeout} s waiting for process '{name}' to {what}; there "
-                    f"are: {', '.join(self.process_names()) or 'none'}"
-                )
+        if not self._wait(is_so, timeout):
+            name = process if isinstance(process, str) else process.name
+            raise AssertionError(
+                f"Timed out after {timeout} s waiting for process '{name}' to {what}; there "
+                f"are: {', '.join(self.process_names()) or 'none'}"
+            )

@@ -23,7 +23,7 @@ from .actions import Ready
 from .io_handler import ActiveIoHandler
 from .loader import TestRun
 from .proc_info_handler import ActiveProcInfoHandler
-from .util import last_lines, output_of
+from .util import output_of, show
 
 # How long tests may go on after the processes under test have ended by themselves [s].
 _TESTS_GRACE = 10.0
@@ -160,10 +160,12 @@ class _Worker:
             if isinstance(info, ProcessExited):
                 state = f"exited with code {info.returncode}"
             parts.append(f"  {info.process_name} {state}; its command was: {' '.join(info.cmd)}")
+        if len(parts) == 1:
+            return ": no process has been started"
+        if self._proc_output.processes():
             for stream in ("stdout", "stderr"):
-                text = output_of(self._proc_output, info.action, stream)
-                parts.append(f"  its last words on {stream}:\n{last_lines(text)}")
-        return "\n".join(parts) if len(parts) > 1 else ": no process has been started"
+                parts.append(show(output_of(self._proc_output, stream), stream))
+        return "\n".join(parts)
 
 
 class LaunchTestRunner:

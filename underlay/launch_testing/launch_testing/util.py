@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -72,20 +73,37 @@ def _joined(arguments: Iterable[str] | str) -> str:
 
 def output_of(
     proc_output: Any,
-    process: ExecuteProcess,
     stream: str,
+    process: ExecuteProcess | str | None = None,
+    cmd_args: Any = None,
     *,
+    strict_proc_matching: bool = True,
     output_filter: Callable[[str], str] | None = None,
     strip_ansi_escape_sequences: bool = True,
-) -> str:
-    """Return what a process has written to 'stdout' or 'stderr'."""
+) -> dict[ExecuteProcess, str]:
+    """Return what processes have written.
+
+    Args:
+        proc_output: The handler of their output.
+        stream: 'stdout' or 'stderr'.
+        process: Whose output; see `resolveProcesses`.
+        cmd_args: See there.
+        strict_proc_matching: See there.
+        output_filter: A function from the text to what counts of it.
+        strip_ansi_escape_sequences: Whether colours are taken out first.
+    """
     if stream not in ("stdout", "stderr"):
         raise ValueError(f"stream must be 'stdout' or 'stderr', not {stream!r}")
-    pieces = [io.text for io in proc_output[process] if getattr(io, f"from_{stream}")]
-    text = b"".join(pieces).decode(errors="replace")
-    if strip_ansi_escape_sequences:
-        text = _ANSI_ESCAPE.sub("", text)
-    return text if output_filter is None else output_filter(text)
+    texts = {}
+    for one in resolveProcesses(
+        proc_output, process=process, cmd_args=cmd_args, strict_proc_matching=strict_proc_matching
+    ):
+        pieces = [io.text for io in proc_output[one] if getattr(io, f"from_{stream}")]
+        text = b"".join(pieces).decode(errors="replace")
+        if strip_ansi_escape_sequences:
+            text = _ANSI_ESCAPE.sub("", text)
+        texts[one] = text if output_filter is None else output_filter(text)
+    return texts
 
 
 def find(expected: Any, text: str, start: int = 0) -> int:
@@ -103,6 +121,42 @@ def find(expected: Any, text: str, start: int = 0) -> int:
     return at + len(expected) if at >= 0 else -1
 
 
-def last_lines(text: str, number: int = 20) -> str:
-    """Return the last lines, indented."""
-    return "\n".join(f"    {line}" for line in text.splitlines()[-number:]) or "    (nothing)"
+def show(texts: dict[ExecuteProcess, str], stream: str) -> str:
+    """Return the last lines that processes have written, for people."""
+    parts = []
+    for process, text in texts.items():
+        parts.append(f"  {process.name} wrote to {stream}:")
+        parts += [f"    {line}" for line in text.splitlines()[-20:] or ["(nothing)"]]
+    return "\n".join(parts)
+
+
+class Waiting:
+    """Lets threads wait for what another thread records."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._condition = threading.Condition()
+        self._closed = False
+
+    def append(self, item: Any) -> None:
+        """Record something and tell those who wait."""
+        with self._condition:
+            super().append(item)  # type: ignore[misc]  # of the handler that is mixed in
+            self._condition.notify_all()
+
+    def close(self) -> None:
+        """Let nobody wait any more: there is nothing to come."""
+        with self._condition:
+            self._closed = True
+            self._condition.notify_all()
+
+    def _wait(self, predicate: Callable[[], bool], timeout: float) -> bool:
+        def is_so() -> bool:
+            try:
+                return predicate()
+            except NoMatchingProcessException:
+                return False
+
+        with self._condition:
+            self._condition.wait_for(lambda: self._closed or is_so(), timeout)
+            return is_so()

@@ -24,18 +24,14 @@ from launch_testing.asserts import (
 from launch_testing.util import resolveProcesses
 
 
-def process(name, *arguments):
-    details = {"name": name, "cmd": ["exe", *arguments], "cwd": None, "env": {}, "pid": 1}
-    return SimpleNamespace(name=name, process_details=details, __hash__=object.__hash__)
-
-
 class Process(SimpleNamespace):
     __hash__ = object.__hash__
     __eq__ = object.__eq__
 
 
 def make(name, *arguments):
-    return Process(**vars(process(name, *arguments)))
+    details = {"name": name, "cmd": ["exe", *arguments], "cwd": None, "env": {}, "pid": 1}
+    return Process(name=name, process_details=details)
 
 
 A, B = make("arm-1", "left"), make("arm-2")
@@ -70,11 +66,13 @@ def test_output_is_found_across_pieces(output):
     assertInStderr(output, "green\n", A)
     assertInStderr(output, "\x1b[32mgreen", A, strip_ansi_escape_sequences=False)
     assertInStdout(output, "TWO", A, output_filter=str.upper)
-    with pytest.raises(AssertionError, match=r"(?s)Did not find 'four' in stdout.*arm-1:.*three"):
+    with pytest.raises(
+        AssertionError, match=r"(?s)Did not find 'four' in .*arm-1 wrote to stdout:.*three"
+    ):
         assertInStdout(output, "four", A)
     with pytest.raises(AssertionError, match="Did not find"):
         assertInStdout(output, ["two", "one"], A)
-    with pytest.raises(AssertionError, match="Did not find 'green' in stdout"):
+    with pytest.raises(AssertionError, match="Did not find 'green' in"):
         assertInStdout(output, "green", A)
     with pytest.raises(AssertionError, match="Did not find 'other'"):
         assertInStdout(output, "other", A)
@@ -137,6 +135,8 @@ def test_waiting_for_an_unknown_stream_is_an_error():
     output.append(ProcessIO(action=A, text=b"x", fd=1, **A.process_details))
     with pytest.raises(ValueError, match="stream must be 'stdout' or 'stderr', not 'out'"):
         output.waitFor("x", stream="out")
+    with pytest.raises(TypeError, match="no_such_option"):
+        output.waitFor("x", no_such_option=1)
 
 
 def test_parameters_that_do_not_fit_their_names():

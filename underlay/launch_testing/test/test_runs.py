@@ -95,7 +95,7 @@ def test_failures_are_reported_test_by_test(run, out):
     report = result.report()
     assert "FAILED f TestActive.test_bad\n" in report
     assert "Waiting for output timed out: 'never' was not on stdout after 0.5 s" in report
-    assert "  stdout of it-1:\n    ready\n" in report
+    assert "  it-1 wrote to stdout:\n    ready\n" in report
     assert "FAILED f TestActive.test_worse\n" in report
     assert "missing 1 required positional argument: 'no_such_argument'" in report
     assert "FAILED f TestAfter.test_exit\n" in report
@@ -125,7 +125,7 @@ def test_a_process_that_dies_before_ready_is_the_failure(run, out):
     assert result.tests_run == 0
     assert "Processes under test stopped before tests completed" in result.report()
     assert "it-1 exited with code 4; its command was: /bin/sh -c echo no" in result.report()
-    assert "last words on stderr:\n    no config" in result.report()
+    assert "it-1 wrote to stderr:\n    no config" in result.report()
 
 
 def test_processes_that_end_during_the_tests_end_the_waiting(run, out):
@@ -188,7 +188,7 @@ def test_ready_in_time(run, out):
     out()
     assert "Timed out after 0.5 s waiting for ReadyToTest" in result.report()
     assert "it-1 was still running" in result.report()
-    assert "last words on stdout:\n    starting" in result.report()
+    assert "it-1 wrote to stdout:\n    starting" in result.report()
 
 
 def test_a_launch_error_is_told(run, out):
