@@ -4,6 +4,7 @@ from pathlib import Path
 from shutil import which
 
 from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     LogInfo,
@@ -16,7 +17,6 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from basis_ik.model.robot import RobotModel
-from launch import LaunchDescription
 
 
 def generate_launch_description():

@@ -108,7 +108,7 @@ class IkNode(LifecycleNode):
         """Make the chain of a robot description and compile for it."""
         model = RobotModel.from_urdf(text)
         chain = model.chain(self._value("root_link") or None, self._value("tip_link") or None)
-        self.get_logger().info("compiling the kernels (a few seconds the first time)")
+        self.get_logger().info("compiling the kernels (once; up to half a minute)")
         warm_up(chain)
         self._description, self._chain = text, chain
         self._measured = MeasuredState(chain.joint_names)

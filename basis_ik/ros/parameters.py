@@ -67,7 +67,12 @@ class Declaration:
 
 
 IK_NODE = (
-    Declaration("robot_description", "", "URDF text; empty: from the topic robot_description."),
+    Declaration(
+        "robot_description",
+        "",
+        "URDF text; empty: from the topic robot_description.",
+        read_only=True,
+    ),
     Declaration("root_link", "", "First link of the chain; empty: inferred.", read_only=True),
     Declaration("tip_link", "", "Last link of the chain; empty: inferred.", read_only=True),
     Declaration(

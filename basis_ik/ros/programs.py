@@ -28,6 +28,16 @@ def demo_targets() -> int:
     return run("demo_targets")
 
 
+def frames_node() -> int:
+    """Run the node that applies constraints to tf frames; the exit status."""
+    return run("frames_node")
+
+
+def legs_motion() -> int:
+    """Swing the shipped legs; the exit status."""
+    return run("legs_motion")
+
+
 def run(program: str) -> int:
     """Run the module of that name: its `main(stop)` returns the exit status.
 

@@ -1,0 +1,49 @@
+"""Joint states of the shipped legs: the right one swings, so that there is something to see."""
+
+from __future__ import annotations
+
+import math
+from threading import Event
+
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from basis_ik.ros.programs import spin
+
+# Joint: middle and amplitude of the swing [rad].
+SWING = {
+    "thigh_l_yaw_joint": (0.0, 0.0),
+    "thigh_l_roll_joint": (0.0, 0.0),
+    "thigh_l_pitch_joint": (-0.4, 0.0),
+    "calf_l_joint": (0.6, 0.0),
+    "thigh_r_yaw_joint": (0.0, 0.0),
+    "thigh_r_roll_joint": (0.0, 0.1),
+    "thigh_r_pitch_joint": (-0.3, 0.3),
+    "calf_r_joint": (0.6, 0.3),
+}
+
+
+class LegsMotion(Node):
+    """Node `legs_motion`: publishes joint_states; parameter `period` [s], 0 stands still."""
+
+    def __init__(self) -> None:
+        super().__init__("legs_motion")
+        self._period = float(self.declare_parameter("period", 4.0).value)
+        self._start = self.get_clock().now()
+        self._publisher = self.create_publisher(JointState, "joint_states", 10)
+        self.create_timer(0.02, self._publish)
+
+    def _publish(self) -> None:
+        now = self.get_clock().now()
+        elapsed = 1e-9 * (now - self._start).nanoseconds
+        phase = math.sin(2.0 * math.pi * elapsed / self._period) if self._period > 0.0 else 0.0
+        message = JointState(name=list(SWING))
+        message.header.stamp = now.to_msg()
+        message.position = [middle + amplitude * phase for middle, amplitude in SWING.values()]
+        self._publisher.publish(message)
+
+
+def main(stop: Event) -> int:
+    """Run the node until it is told to stop; the exit status."""
+    spin(LegsMotion(), stop)
+    return 0

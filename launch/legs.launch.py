@@ -1,0 +1,80 @@
+"""Legs: the left calf points at the moving right ankle, the right leg reaches a foothold."""
+
+from pathlib import Path
+from shutil import which
+
+from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+
+def generate_launch_description():
+    share = Path(get_package_share_directory("basis_ik"))
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "params_file",
+                default_value=str(share / "config" / "legs.yaml"),
+                description="The constraints.",
+            ),
+            DeclareLaunchArgument(
+                "period",
+                default_value="4.0",
+                description="Of the leg's swing [s]; 0.0 stands still.",
+            ),
+            DeclareLaunchArgument(
+                "launch_rviz",
+                default_value="false",
+                choices=["true", "false"],
+                description="Open RViz.",
+            ),
+            OpaqueFunction(function=start),
+        ]
+    )
+
+
+def start(context):
+    share = Path(get_package_share_directory("basis_ik"))
+    description = (share / "urdf" / "legs.urdf").read_text()
+    actions = [
+        Node(
+            package="robot_state_publisher",
+            executable="robot_state_publisher",
+            parameters=[{"robot_description": description, "publish_frequency": 100.0}],
+            on_exit=Shutdown(reason="robot_state_publisher ended"),
+        ),
+        Node(
+            package="basis_ik",
+            executable="legs_motion",
+            parameters=[
+                {"period": ParameterValue(LaunchConfiguration("period"), value_type=float)}
+            ],
+        ),
+        Node(
+            package="tf2_ros",
+            executable="static_transform_publisher",
+            name="foothold_publisher",
+            arguments=[
+                "--x", "0.25", "--y", "-0.12", "--z", "-0.70",
+                "--frame-id", "hip", "--child-frame-id", "foothold",
+            ],
+        ),
+        Node(
+            package="basis_ik",
+            executable="frames_node",
+            name="frames_node",
+            output="screen",
+            parameters=[LaunchConfiguration("params_file")],
+            on_exit=Shutdown(reason="frames_node ended"),
+        ),
+    ]
+    if LaunchConfiguration("launch_rviz").perform(context) == "true":
+        if which("rviz2") is None:
+            actions.append(LogInfo(msg="RViz is not installed here (apt: ros-$ROS_DISTRO-rviz2)."))
+        else:
+            config = str(share / "rviz" / "legs.rviz")
+            actions.append(Node(package="rviz2", executable="rviz2", arguments=["-d", config]))
+    return actions
