@@ -58,7 +58,7 @@ def rotation_error(
         a, b, c = 0.5 * (r10 + r01), 1.0 + r11, 0.5 * (r21 + r12)
     elif r22 >= r00:
         a, b, c = 0.5 * (r20 + r02), 0.5 * (r21 + r12), 1.0 + r22
-    f = 2.0 / sqrt(a * a + b * b + c * c)
+    f = sqrt((4.0 - four) / (a * a + b * b + c * c))
     if a * x + b * y + c * z < 0.0:
         f = -f
     return a * f, b * f, c * f
