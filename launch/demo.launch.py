@@ -72,7 +72,11 @@ def start(context):
             package="basis_ik",
             executable="simulated_arm",
             name="joint_trajectory_controller",
-            parameters=[described, str(share / "config" / f"demo_{robot}.yaml")],
+            parameters=[
+                described,
+                {"joints": list(chain.joint_names)},
+                str(share / "config" / f"demo_{robot}.yaml"),
+            ],
             on_exit=Shutdown(reason="the simulated arm ended"),
         ),
         Node(

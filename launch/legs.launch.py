@@ -58,8 +58,16 @@ def start(context):
             executable="static_transform_publisher",
             name="foothold_publisher",
             arguments=[
-                "--x", "0.25", "--y", "-0.12", "--z", "-0.70",
-                "--frame-id", "hip", "--child-frame-id", "foothold",
+                "--x",
+                "0.25",
+                "--y",
+                "-0.12",
+                "--z",
+                "-0.70",
+                "--frame-id",
+                "hip",
+                "--child-frame-id",
+                "foothold",
             ],
         ),
         Node(

@@ -213,7 +213,7 @@ class DemoTargets(Node):
         line = f"{target.name:18} {target.frame:12} {verdict:12} {distance * 1e3:9.3f} {degrees}"
         if target.kind == "unreachable":
             missing = float(self._status.get("missing_distance", "nan"))
-            good = verdict == "TOO_FAR" and 0.0 < missing <= distance + GOOD_POSITION
+            good = verdict == "TOO_FAR" and abs(missing - distance) <= GOOD_POSITION
             return good, f"{line}  {self._status.get('message', '')}"
         good = distance <= GOOD_POSITION and verdict == "REACHED"
         if target.kind != "position":

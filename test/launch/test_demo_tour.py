@@ -31,7 +31,7 @@ def generate_test_description(robot):
 
 class TestTour(unittest.TestCase):
     def test_the_tour_ends_well(self, proc_output):
-        proc_output.assertWaitFor("10 of 10 targets as expected", timeout=PATIENCE)
+        proc_output.assertWaitFor("10 of 10 targets as expected", timeout=PATIENCE, stream="stdout")
 
 
 @launch_testing.post_shutdown_test()
