@@ -166,8 +166,8 @@ def build(arm: Arm, judge: Judge) -> Iterator[tuple[str, Call, Read]]:
         try:
             with contextlib.redirect_stdout(None):
                 call, read = make(arm, judge)
-        except Exception as error:  # a competitor may fail in any way it likes
-            if name == "basis_ik":
+        except BaseException as error:  # a competitor may fail in any way it likes: Rust panics too
+            if name == "basis_ik" or isinstance(error, KeyboardInterrupt | SystemExit):
                 raise
             print(f"  {name}: not for {arm.name}: {type(error).__name__}: {str(error)[:80]}")
             continue

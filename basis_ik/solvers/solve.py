@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,10 +16,11 @@ from basis_ik.kernels.pose_solve import (
     LARGEST_ANGLE,
     LARGEST_LENGTH,
     OUT_OF_REACH,
+    begin_inside,
     solve_pose,
 )
 from basis_ik.solvers.explain import Inquiry, explain
-from basis_ik.solvers.prepared import NEAR, prepared
+from basis_ik.solvers.prepared import NEAR, PreparedChain, prepared
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
 from basis_ik.solvers.wanted import Wanted, narrow
 from basis_ik.transforms.rigid import RigidTransform
@@ -81,6 +83,7 @@ def solve(
     *,
     position_only: bool = False,
     wanted: Wanted | None = None,
+    max_move: npt.ArrayLike | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
     max_iterations: int = MAX_ITERATIONS,
@@ -98,6 +101,8 @@ def solve(
             limits are taken a full turn or else to the limit. None is the middle of the limits.
         position_only: Leave the orientation free.
         wanted: Which part of the pose counts, where it is less than all of it.
+        max_move: How far each joint may be from the seed, (n,) or one for all [rad or m], above 0.
+            Held like a limit: where only a longer move would reach, the verdict is MOVE_BOUND.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included.
@@ -135,6 +140,8 @@ def solve(
         position_only = position_only or not wanted.orientation
         if ready.target_T_goal is not None:
             goal = goal @ ready.target_T_goal
+    if max_move is not None:
+        ready = hold_near(ready, start, max_move)
     positions = np.empty(len(start))
     spare = ready.spare
     work = spare.pop() if spare else ready.new_work()
@@ -148,7 +155,7 @@ def solve(
     if status == ARRIVED:
         return Solution(positions, Verdict.REACHED, away, turned, steps, fresh, REACHED)
     refuse(status, "seed", seed, target)
-    if status != OUT_OF_REACH and fresh < FEWEST_STARTS:
+    if steps >= max_iterations or (status != OUT_OF_REACH and fresh < FEWEST_STARTS):
         reason = Reason(Verdict.BUDGET_SPENT, away, 0.0 if position_only else turned)
         return Solution(positions, reason.verdict, away, turned, steps, fresh, reason)
     inquiry = Inquiry(
@@ -169,6 +176,8 @@ def solve(
             answer, reason = explain(
                 inquiry, answer, chain.joint_names, position_only=position_only
             )
+            if reason.verdict is Verdict.LIMIT and reason.bound not in (*chain.lower, *chain.upper):
+                reason = replace(reason, verdict=Verdict.MOVE_BOUND)
     steps = max_iterations - inquiry.budget
     return Solution(answer.q, reason.verdict, answer.away, answer.turned, steps, fresh, reason)
 
@@ -181,6 +190,24 @@ def warm_up(chain: Chain) -> None:
     far = RigidTransform.from_matrix(out_of_reach)
     solve(chain, far, max_iterations=50)
     solve(chain, chain.forward(ready.middle))
+
+
+def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -> PreparedChain:
+    """Return the chain with limits no farther than `max_move` from the seed."""
+    try:
+        reach = np.broadcast_to(np.asarray(max_move, np.float64), seed.shape)
+    except (TypeError, ValueError):
+        reach = np.zeros(1)
+    if not (reach > 0.0).all():
+        raise SolveArgumentError("max_move", max_move, "above 0, one for all joints or one each")
+    variables = ready.variables.copy()
+    centre = np.empty_like(seed)
+    begin_inside(ready.variables, seed, centre)
+    variables[:, 0] = np.maximum(variables[:, 0], centre - reach)
+    variables[:, 1] = np.minimum(variables[:, 1], centre + reach)
+    held = np.isfinite(variables[:, :2]).all(axis=1)
+    variables[held, 3:5] = variables[held, :2]
+    return replace(ready, variables=variables)
 
 
 def refuse(status: int, argument: str, values: object, target: object) -> None:

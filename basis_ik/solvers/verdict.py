@@ -17,6 +17,7 @@ class Verdict(enum.Enum):
     SINGULAR = "singular"
     DEGENERATE = "degenerate"
     BUDGET_SPENT = "budget spent"
+    MOVE_BOUND = "only a longer move than allowed would reach"
     STEP_BOUND = "on the way, as far as one step may go"
 
 
@@ -28,7 +29,7 @@ class Reason:
         verdict: The verdict that this explains.
         missing: Distance between the target and the nearest position found [m].
         turn: Angle between the target and the answer [rad]; 0 where orientation does not count.
-        joint: The joint whose limit stands in the way, for LIMIT.
+        joint: The joint whose limit stands in the way, for LIMIT and MOVE_BOUND.
         bound: That limit [rad or m].
         starts: How many different starts support the verdict; 0 where it follows from the chain's
             lengths alone.
@@ -50,6 +51,8 @@ class Reason:
             return f"too near by {_length(self.missing)}"
         if self.verdict is Verdict.LIMIT:
             return f"{self.joint} is held by its limit {self.bound:.4g}; {self._left()}"
+        if self.verdict is Verdict.MOVE_BOUND:
+            return f"{self.joint} would have to move farther than allowed; {self._left()}"
         if self.verdict is Verdict.ORIENTATION_UNREACHABLE:
             return f"position reached, orientation off by {self.turn:.4g} rad"
         return f"{self.verdict.value}; {self._left()}"

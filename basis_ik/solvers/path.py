@@ -1,0 +1,150 @@
+"""Cartesian paths: lines and arcs of poses, and joint positions that follow them without jumps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.solvers.solve import Solution, SolveArgumentError, solve
+from basis_ik.solvers.verdict import REACHED, Reason, Verdict
+from basis_ik.solvers.wanted import Wanted
+from basis_ik.transforms.rigid import RigidTransform
+
+if TYPE_CHECKING:
+    from basis_ik.model.chain import Chain
+
+FloatArray = npt.NDArray[np.float64]
+
+RESTARTS = 50  # another start may land on the same branch: the bound on the move decides
+
+
+@dataclass(frozen=True)
+class PathSolution:
+    """Joint positions along a path, as far as it could be followed."""
+
+    positions: FloatArray
+    """(k, n), one row for each pose that was reached, in order."""
+    fraction: float
+    """Share of the poses that was reached."""
+    reason: Reason
+    """What stopped the arm at the next pose, or that nothing did."""
+
+    @property
+    def success(self) -> bool:
+        """Whether the whole path was followed."""
+        return self.reason.verdict is Verdict.REACHED
+
+
+def line(
+    start: RigidTransform, end: RigidTransform, *, step: float = 0.005, turn: float = 0.02
+) -> list[RigidTransform]:
+    """Return poses on the straight line between two, the orientation turning about one axis.
+
+    Args:
+        start: First pose.
+        end: Last pose.
+        step: Largest distance between neighbours [m].
+        turn: Largest angle between neighbours [rad].
+    """
+    _check_steps(step, turn)
+    vector = (start.inverse() @ end).log()[3:]
+    shift = end.translation - start.translation
+    angle = float(np.linalg.norm(vector))
+    count = max(1, math.ceil(float(np.linalg.norm(shift)) / step), math.ceil(angle / turn))
+    poses = []
+    for s in np.linspace(0.0, 1.0, count + 1):
+        spun = RigidTransform.exp(np.concatenate([np.zeros(3), s * vector]))
+        rotation = start.rotation @ spun.rotation
+        poses.append(
+            RigidTransform.from_rotation_translation(rotation, start.translation + s * shift)
+        )
+    return poses
+
+
+def arc(
+    start: RigidTransform,
+    centre: npt.ArrayLike,
+    axis: npt.ArrayLike,
+    angle: float,
+    *,
+    step: float = 0.005,
+    turn: float = 0.02,
+) -> list[RigidTransform]:
+    """Return poses on a circular arc; position and orientation turn together.
+
+    Args:
+        start: First pose.
+        centre: A point of the arc's axis (3,) [m].
+        axis: Direction of the axis (3,), any length above zero.
+        angle: How far to turn, by the right hand [rad].
+        step: Largest distance between neighbours [m].
+        turn: Largest angle between neighbours [rad].
+    """
+    _check_steps(step, turn)
+    if not math.isfinite(angle):
+        raise SolveArgumentError("angle", angle, "finite")
+    hub = RigidTransform.from_rotation_translation(np.eye(3), centre)
+    spoke = float(np.linalg.norm(start.translation - hub.translation))
+    count = max(1, math.ceil(abs(angle) * spoke / step), math.ceil(abs(angle) / turn))
+    back = hub.inverse()
+    return [
+        hub @ RigidTransform.from_axis_angle(axis, angle * i / count) @ back @ start
+        for i in range(count + 1)
+    ]
+
+
+def follow(
+    chain: Chain,
+    poses: Sequence[RigidTransform],
+    seed: npt.ArrayLike | None = None,
+    *,
+    max_move: npt.ArrayLike = 0.2,
+    wanted: Wanted | None = None,
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+) -> PathSolution:
+    """Solve for one pose after the other, each from the one before, without jumps.
+
+    Args:
+        chain: What to move.
+        poses: k of root_T_target.
+        seed: (n,) where the arm is. The first pose may be anywhere from there.
+        max_move: Largest change of each joint between neighbours, (n,) or one for all [rad or m].
+        wanted: Which part of each pose counts, where it is less than all of it.
+        position_tolerance: [m], above 0.
+        orientation_tolerance: [rad], above 0.
+
+    Raises:
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+    """
+    rows: list[FloatArray] = []
+    reason = REACHED
+    for pose in poses:
+        solution: Solution = solve(
+            chain,
+            pose,
+            rows[-1] if rows else seed,
+            wanted=wanted,
+            max_move=max_move if rows else None,
+            max_restarts=RESTARTS,
+            position_tolerance=position_tolerance,
+            orientation_tolerance=orientation_tolerance,
+        )
+        if not solution.success:
+            reason = solution.reason
+            break
+        rows.append(solution.positions)
+    positions = np.array(rows).reshape(len(rows), len(chain.joint_names))
+    return PathSolution(positions, len(rows) / len(poses) if poses else 1.0, reason)
+
+
+def _check_steps(step: float, turn: float) -> None:
+    if not 0.0 < step < math.inf:
+        raise SolveArgumentError("step", step, "above 0 m")
+    if not 0.0 < turn < math.inf:
+        raise SolveArgumentError("turn", turn, "above 0 rad")
