@@ -1,29 +1,31 @@
 #!/usr/bin/env bash
-# All tests. Kernels run three times: compiled, compiled with bounds checks, and as plain Python.
-# Each pass has a ROS domain of its own, so that nothing outside is heard or disturbed.
+# All tests, and how many they were. Kernels run three times: compiled, compiled with bounds checks, and as plain
+# Python. With arguments: pytest with those, once.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-export PYTHONDONTWRITEBYTECODE=
-total=0 status=0
+if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
 
-run() { # run TITLE PYTEST-ARGUMENTS...
-  local title=$1 log code count
+passed=0 failed=0 status=0 started=$SECONDS
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+count() { grep -oE "[0-9]+ $1" "$log" | tail -n 1 | cut -d' ' -f1; }
+
+run() { # run TITLE COMMAND...
+  local title=$1
   shift
-  log=$(mktemp)
   printf '\n== %s\n' "$title"
-  python -m pytest -q "$@" 2>&1 | tee "$log"
-  code=${PIPESTATUS[0]}
-  [ "$code" = 0 ] || { status=1; failed+=("$title"); }
-  count=$(grep -oE '[0-9]+ passed' "$log" | tail -n 1 | cut -d' ' -f1)
-  total=$((total + ${count:-0}))
-  rm -f "$log"
+  "$@" 2>&1 | tee "$log" || status=1
+  passed=$((passed + 10#0$(count passed)))
+  failed=$((failed + 10#0$(count failed) + 10#0$(count error)))
 }
 
-failed=()
-if [ $# -gt 0 ]; then
-  exec python -m pytest "$@"
-fi
-run "basis_ik" test
-run "kernels, bounds checked" env test/kernels
-run "underlay" underlay
+run "basis_ik" python -m pytest -q --durations=10 test
+run "kernels, with bounds checks" env NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="${NUMBA_CACHE_DIR:-.}/bounds" \
+  python -m pytest -q test/kernels
+run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/kernels
+# With ROS 2 installed the underlay is not used, and upstream's packages have their own tests.
+if [ -n "${BASIS_IK_UNDERLAY:-}" ]; then run "underlay" python -m pytest -q underlay; fi
+
+printf '\nall tests in %d s\n%d passed, %d failed\n' $((SECONDS - started)) "$passed" "$failed"
 exit $status
