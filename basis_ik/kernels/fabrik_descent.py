@@ -13,7 +13,7 @@ import numpy as np
 
 from basis_ik.kernels.fabrik_freedom import advance, freedoms
 from basis_ik.kernels.fabrik_joint import Vector, inverse, product
-from basis_ik.kernels.fabrik_skeleton import Goals, Skeleton, errors, load, place
+from basis_ik.kernels.fabrik_skeleton import Goals, Skeleton, copy, errors, load, place
 from basis_ik.kernels.jit import jit
 from basis_ik.kernels.rigid import FloatArray
 
@@ -73,7 +73,10 @@ def _miss(g: Goals, q: FloatArray, p: FloatArray, scale: float, out: FloatArray)
         x, y, z = _rotation_vector(g.turns, k, q, g.turned[k])
         out[row], out[row + 1], out[row + 2] = scale * x, scale * y, scale * z
         row += 3
-    return float(np.sum(out * out))
+    total = 0.0
+    for i in range(row):
+        total += out[i] * out[i]
+    return total
 
 
 @jit
@@ -81,8 +84,10 @@ def _jacobian(
     s: Skeleton, g: Goals, table: FloatArray, p: FloatArray, scale: float, jac: FloatArray
 ) -> None:
     """Fill J: how the rows of `_miss` shrink with each freedom, shape (rows, 3 m + 3)."""
-    jac[:] = 0.0
     row = 0
+    for i in range(jac.shape[0]):
+        for c in range(jac.shape[1]):
+            jac[i, c] = 0.0
     for k in range(g.joints.shape[0]):
         _chase(s, table, p, g.joints[k], row, 1.0, jac)
         row += 3
@@ -121,6 +126,13 @@ def _solve(a: FloatArray, b: FloatArray) -> None:
 
 
 @jit
+def _clear(jac: FloatArray, c: int) -> None:
+    """Take a freedom out of J."""
+    for i in range(jac.shape[0]):
+        jac[i, c] = 0.0
+
+
+@jit
 def _step(
     jac: FloatArray, table: FloatArray, miss: FloatArray, damping: float, step: FloatArray
 ) -> None:
@@ -134,20 +146,22 @@ def _step(
         step: Filled, shape (columns,).
     """
     rows = jac.shape[0]
-    normal = np.empty((rows, rows))
+    normal, weights = np.empty((rows, rows)), np.empty(rows)
     for c in range(table.shape[0]):
         if table[c, 5] == 2.0:
-            jac[:, c] = 0.0
+            _clear(jac, c)
     for _ in range(8):
         mean = 0.0
         for i in range(rows):
             for k in range(i + 1):
-                normal[i, k] = np.sum(jac[i] * jac[k])
-                normal[k, i] = normal[i, k]
+                value = 0.0
+                for c in range(jac.shape[1]):
+                    value += jac[i, c] * jac[k, c]
+                normal[i, k] = value
             mean += normal[i, i] / rows
+            weights[i] = miss[i]
         for i in range(rows):
             normal[i, i] += damping * mean + 1e-300
-        weights = miss.copy()
         _solve(normal, weights)
         blocked = False
         for c in range(jac.shape[1]):
@@ -156,7 +170,7 @@ def _step(
                 step[c] += jac[i, c] * weights[i]
             if c < table.shape[0] and step[c] * table[c, 5] > 0.0:
                 blocked = True
-                jac[:, c] = 0.0
+                _clear(jac, c)
                 step[c] = 0.0
         if not blocked:
             break
@@ -164,7 +178,8 @@ def _step(
     for c in range(table.shape[0]):
         longest = max(longest, abs(step[c]))
     if longest > _STRIDE:
-        step *= _STRIDE / longest
+        for c in range(step.shape[0]):
+            step[c] *= _STRIDE / longest
 
 
 @jit
@@ -217,7 +232,10 @@ def descend(
         trial = _miss(g, next_q, next_p, scale, other)
         if trial < error:
             idle = idle + 1 if trial > (1.0 - _GAIN) * error else 0
-            q[:], p[:], miss[:] = next_q, next_p, other
+            copy(next_q, q)
+            copy(next_p, p)
+            for i in range(rows):
+                miss[i] = other[i]
             error = trial
             damping = max(damping * _EASE, 1e-12)
         else:

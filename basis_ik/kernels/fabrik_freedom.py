@@ -96,34 +96,39 @@ def freedoms(s: Skeleton, q: FloatArray, table: FloatArray) -> None:
             freedom is none.
     """
     for j in range(q.shape[0]):
-        rows = table[3 * j : 3 * j + 3]
-        rows[:] = 0.0
+        r = 3 * j
+        for i in range(r, r + 3):
+            for c in range(6):
+                table[i, c] = 0.0
         parent = load(q, s.starts[j] - 1)
+        lower, upper = s.bounds[j, LOWER], s.bounds[j, UPPER]
         if s.kinds[j] == BALL:
             x, y, twist = swing_twist(local_turn(s, q, j))
             u, v, side = _normal(x, y, s.bounds[j])
             outer = product(parent, load(s.frames, j))
-            a = _swing_axis(x, y, u, v)
-            rows[0, 0], rows[0, 1], rows[0, 2] = rotated(outer, a[0], a[1], a[2])
-            a = _swing_axis(x, y, -v, u)
-            rows[1, 0], rows[1, 1], rows[1, 2] = rotated(outer, a[0], a[1], a[2])
-            swing = product(outer, from_swing_twist(x, y, 0.0))
-            rows[2, 0], rows[2, 1], rows[2, 2] = rotated(swing, 0.0, 0.0, 1.0)
-            rows[0, 3], rows[0, 4], rows[0, 5] = u, v, side
-            rows[1, 3], rows[1, 4] = -v, u
+            _turning(outer, _swing_axis(x, y, u, v), table, r)
+            _turning(outer, _swing_axis(x, y, -v, u), table, r + 1)
+            _turning(product(outer, from_swing_twist(x, y, 0.0)), (0.0, 0.0, 1.0), table, r + 2)
+            table[r, 3], table[r, 4], table[r, 5] = u, v, side
+            table[r + 1, 3], table[r + 1, 4] = -v, u
             if side == 2.0 and max(s.bounds[j, UP], s.bounds[j, DOWN]) <= _TOUCH:
-                rows[1, 5] = 2.0 if max(s.bounds[j, LEFT], s.bounds[j, RIGHT]) <= _TOUCH else 0.0
-            rows[2, 5] = _side(twist, s.bounds[j, LOWER], s.bounds[j, UPPER])
+                flat = max(s.bounds[j, LEFT], s.bounds[j, RIGHT]) <= _TOUCH
+                table[r + 1, 5] = 2.0 if flat else 0.0
+            table[r + 2, 5] = _side(twist, lower, upper)
         elif s.kinds[j] == HINGE:
             n = s.axes[j]
-            rows[2, 0], rows[2, 1], rows[2, 2] = rotated(parent, n[0], n[1], n[2])
-            angle = nearest_angle(
-                hinge_angle(local_turn(s, q, j), n), s.bounds[j, LOWER], s.bounds[j, UPPER]
-            )
-            rows[2, 5] = _side(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
-            rows[0, 5], rows[1, 5] = 2.0, 2.0
+            _turning(parent, (n[0], n[1], n[2]), table, r + 2)
+            angle = nearest_angle(hinge_angle(local_turn(s, q, j), n), lower, upper)
+            table[r, 5], table[r + 1, 5] = 2.0, 2.0
+            table[r + 2, 5] = _side(angle, lower, upper)
         else:
-            rows[0, 0], rows[1, 1], rows[2, 2] = 1.0, 1.0, 1.0
+            table[r, 0], table[r + 1, 1], table[r + 2, 2] = 1.0, 1.0, 1.0
+
+
+@jit
+def _turning(outer: Quaternion, axis: Vector, table: FloatArray, row: int) -> None:
+    """Write an axis, seen in a rotated frame, to a row of the table."""
+    table[row, 0], table[row, 1], table[row, 2] = rotated(outer, axis[0], axis[1], axis[2])
 
 
 @jit

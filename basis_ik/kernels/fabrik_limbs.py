@@ -12,12 +12,12 @@ import math
 
 import numpy as np
 
-from basis_ik.kernels.fabrik_skeleton import IntArray
+from basis_ik.kernels.fabrik_skeleton import IntArray, copy
 from basis_ik.kernels.jit import jit
 from basis_ik.kernels.rigid import FloatArray
 
 # Sweeps in a row that must bring the residual below this part of itself.
-_PATIENCE, _PROGRESS = 50, 0.999
+_PATIENCE, _PROGRESS = 10, 0.5
 
 
 @jit
@@ -94,7 +94,7 @@ def sweep_limbs(
             record[used - 1] = residual
         if residual < least:
             least = residual
-            best[:] = p
+            copy(p, best)
         if used % _PATIENCE == 0:
             if least > _PROGRESS * milestone:
                 break
@@ -102,7 +102,8 @@ def sweep_limbs(
         if least <= tolerance or used >= budget:
             break
         used += 1
-        sums[:], votes[:] = 0.0, 0
+        for k in range(n):
+            sums[k, 0], sums[k, 1], sums[k, 2], votes[k] = 0.0, 0.0, 0.0, 0
         for k in range(n - 1, -1, -1):
             if asked[k] == 1:
                 p[k] = goals[k]
@@ -117,5 +118,5 @@ def sweep_limbs(
                     sums[a, c] += place[c]
         if free_root == 0:
             p[0] = root
-    p[:] = best
+    copy(best, p)
     return least, used

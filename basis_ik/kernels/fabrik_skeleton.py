@@ -83,6 +83,14 @@ def store(q: FloatArray, j: int, value: Quaternion) -> None:
 
 
 @jit
+def copy(source: FloatArray, out: FloatArray) -> None:
+    """Copy rows; plain loops compile to a fraction of what array expressions do."""
+    for i in range(source.shape[0]):
+        for c in range(source.shape[1]):
+            out[i, c] = source[i, c]
+
+
+@jit
 def place(s: Skeleton, q: FloatArray, p: FloatArray) -> None:
     """Lay out the joints from the root p[0] by the bones' rotations.
 

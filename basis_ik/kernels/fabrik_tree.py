@@ -28,7 +28,16 @@ from basis_ik.kernels.fabrik_joint import (
     product,
     rotated,
 )
-from basis_ik.kernels.fabrik_skeleton import Goals, IntArray, Skeleton, aim, errors, load, store
+from basis_ik.kernels.fabrik_skeleton import (
+    Goals,
+    IntArray,
+    Skeleton,
+    aim,
+    copy,
+    errors,
+    load,
+    store,
+)
 from basis_ik.kernels.jit import jit
 from basis_ik.kernels.rigid import FloatArray
 
@@ -102,7 +111,8 @@ def backward(
         sums: Scratch, shape (m + 1, 3).
         votes: Scratch, shape (m + 1,).
     """
-    sums[:], votes[:] = 0.0, 0
+    for i in range(votes.shape[0]):
+        sums[i, 0], sums[i, 1], sums[i, 2], votes[i] = 0.0, 0.0, 0.0, 0
     for k in range(g.joints.shape[0]):
         i = g.joints[k]
         votes[i] += 1
@@ -207,7 +217,7 @@ def sweep_tree(
         The sweeps used.
     """
     sums, votes = np.empty_like(p), np.empty(p.shape[0], np.int64)
-    best, best_q, best_p = math.inf, q.copy(), p.copy()
+    best, best_q, best_p = math.inf, np.empty_like(q), np.empty_like(p)
     milestone, used = math.inf, 0
     while True:
         forward(s, g, q, p)
@@ -216,7 +226,8 @@ def sweep_tree(
             record[used - 1] = apart
         if apart + scale * turned < best:
             best = apart + scale * turned
-            best_q[:], best_p[:] = q, p
+            copy(q, best_q)
+            copy(p, best_p)
         if (apart <= tolerance and turned <= turn_tolerance) or used >= budget:
             break
         if used % _SWEEPS == 0:
@@ -225,5 +236,6 @@ def sweep_tree(
             milestone = best
         backward(s, g, q, p, sums, votes)
         used += 1
-    q[:], p[:] = best_q, best_p
+    copy(best_q, q)
+    copy(best_p, p)
     return used

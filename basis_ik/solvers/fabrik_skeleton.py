@@ -119,10 +119,7 @@ def make_goals(
         check_index("orientations", bone, m)
         checked = RigidTransform.from_rotation_translation(rotation, np.zeros(3))
         turns[row] = xyzw_from_matrix(checked.rotation)[[3, 0, 1, 2]]
-    pairs = np.array([tuple(pair) for pair in loops], np.int64).reshape(-1, 2)
-    for a, b in pairs:
-        check_index("loops", int(a), m + 1)
-        check_index("loops", int(b), m + 1)
+    pairs = _pairs(loops, m + 1)
     joints, turned = np.array(list(targets), np.int64), np.array(list(orientations), np.int64)
     for joint in (*joints, *(turned + 1), *pairs.ravel()):
         while joint > 0:
@@ -131,6 +128,19 @@ def make_goals(
     if not len(joints) + len(turned) + len(pairs):
         raise TreeError("nothing is asked: no target, orientation or loop")
     return Goals(joints, points, turned, turns, pairs, active)
+
+
+def _pairs(loops: Iterable[tuple[int, int]], joints: int) -> IntArray:
+    """Return loops as rows, shape (l, 2), or raise TreeError."""
+    pairs = [tuple(pair) for pair in loops]
+    for pair in pairs:
+        if len(pair) != 2:
+            raise TreeError(f"a loop is a pair of joints, got {pair}")
+        check_index("loops", pair[0], joints)
+        check_index("loops", pair[1], joints)
+        if pair[0] == pair[1]:
+            raise TreeError(f"a loop needs two joints, got {pair[0]} twice")
+    return np.array(pairs, np.int64).reshape(-1, 2)
 
 
 def check_index(name: str, index: int, count: int) -> None:

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.kernels.fabrik import pull
-from basis_ik.kernels.fabrik_limbs import sweep_limbs
-from basis_ik.kernels.fabrik_reach import reach_chain
 from basis_ik.kernels.fabrik_skeleton import Goals, IntArray, Skeleton
 from basis_ik.kernels.rigid import FloatArray
+from basis_ik.solvers.fabrik_limbs import solve_limbs
 from basis_ik.solvers.fabrik_limits import Limit
 from basis_ik.solvers.fabrik_result import (
     FabrikResult,
@@ -33,9 +31,6 @@ from basis_ik.solvers.verdict import Verdict
 
 # Bone lengths of rest pose and start may differ by this part of the tree's size.
 _SAME = 1e-6
-# How well limbs meet their ends, as part of their reach: as well as sums allow.
-_EXACT = 1e-15
-_NOTHING = np.empty(0)
 
 
 def solve_tree(
@@ -101,7 +96,7 @@ def solve_tree(
     if limits or orientations or loops:
         given = quaternions(rotations, s, p)
         return _bounded(s, g, p, given, tolerance, turn_tolerance, max_iterations, record)
-    return _free(s, g, p, tolerance, max_iterations, record)
+    return solve_limbs(s, g, p, tolerance, max_iterations, record)
 
 
 def _bounded(
@@ -117,7 +112,7 @@ def _bounded(
     """Search within limits, and judge what was found."""
     guess = None
     if len(g.joints):
-        guess = _free(s, g, p, tolerance, budget, False).positions
+        guess = solve_limbs(s, g, p, tolerance, budget, False).positions
     poses = starting_poses(s, given, p, guess)
     found = search(s, g, poses, tolerance, turn_tolerance, budget, record)
     verdict = Verdict.REACHED
@@ -135,72 +130,6 @@ def _bounded(
     return FabrikResult(
         found.p, verdict, found.apart, found.used, found.turned, matrices(found.q), held, history
     )
-
-
-def _free(
-    s: Skeleton, g: Goals, p: FloatArray, tolerance: float, budget: int, record: bool
-) -> FabrikResult:
-    """Sweep the limbs, then lay every limb between its ends."""
-    limbs = _limbs(s, g)
-    ends = [limb[-1] for limb in limbs]
-    rows = {0: 0} | {end: row for row, end in enumerate(ends, 1)}
-    bounds, parents = np.zeros((len(ends) + 1, 2)), np.zeros(len(ends) + 1, np.int64)
-    for row, limb in enumerate(limbs, 1):
-        lengths = np.sqrt((s.bones[np.array(limb[1:]) - 1] ** 2).sum(axis=1))
-        bounds[row] = max(0.0, 2.0 * lengths.max() - lengths.sum()), lengths.sum()
-        parents[row] = rows[limb[0]]
-    places, goals = p[[0, *ends]], np.zeros((len(ends) + 1, 3))
-    asked = np.zeros(len(ends) + 1, np.int64)
-    for joint, point in zip(g.joints, g.points, strict=True):
-        goals[rows[int(joint)]], asked[rows[int(joint)]] = point, 1
-    trace = np.full(budget if record else 0, np.nan)
-    _, used = sweep_limbs(
-        parents, bounds, goals, asked, int(s.free_root[0]), 0.1 * tolerance, budget, places, trace
-    )
-    out = p.copy()
-    out[0] = places[0]
-    for limb, place in zip(limbs, places[1:], strict=True):
-        _lay(limb, place, p, out)
-    for bone in np.flatnonzero(g.active == 0):
-        _drag(s, int(bone), out)
-    misses = out[g.joints] - g.points
-    residual = float(np.sqrt((misses**2).sum(axis=1)).max())
-    verdict = Verdict.REACHED
-    if not residual <= tolerance:
-        verdict = out_of_reach(s, g, p[0], tolerance) or Verdict.BUDGET_SPENT
-    out.setflags(write=False)
-    history = np.append(trace[:used], residual) if record else None
-    return FabrikResult(out, verdict, residual, used, record=history)
-
-
-def _limbs(s: Skeleton, g: Goals) -> list[list[int]]:
-    """Return the joints of every limb that leads to an end effector, from its start to its end."""
-    forks = np.bincount(s.starts[g.active == 1], minlength=len(s.starts) + 1)
-    ends = [joint for joint in range(1, len(forks)) if forks[joint] > 1 or joint in g.joints]
-    limbs = []
-    for end in ends:
-        limb = [end]
-        while True:
-            limb.append(int(s.starts[limb[-1] - 1]))
-            if limb[-1] == 0 or limb[-1] in ends:
-                break
-        limbs.append(limb[::-1])
-    return limbs
-
-
-def _lay(limb: list[int], place: FloatArray, p: FloatArray, out: FloatArray) -> None:
-    """Move a limb as a free chain to where its ends are to be."""
-    chain = p[limb]
-    chain += out[limb[0]] - chain[0]
-    reach = float(np.sqrt((np.diff(chain, axis=0) ** 2).sum(axis=1)).sum())
-    reach_chain(chain, place, _EXACT * reach + np.finfo(float).tiny, _NOTHING)
-    out[limb[1:]] = chain[1:]
-
-
-def _drag(s: Skeleton, bone: int, out: FloatArray) -> None:
-    """Pull the end of a bone that nothing is asked of after its start."""
-    length = float(np.sqrt((s.bones[bone] ** 2).sum()))
-    pull(out, int(s.starts[bone]), bone + 1, length)
 
 
 def _checked_rest(rest: npt.ArrayLike, p: FloatArray, starts: IntArray) -> FloatArray:
