@@ -26,7 +26,7 @@ _PLACES = {
 }
 
 
-class _Screen(logging.StreamHandler[TextIO]):
+class _Screen(logging.StreamHandler):  # type: ignore[type-arg]  # Python 3.10 takes none
     """Writes to what is `sys.stdout` at that moment, so that capturing it works."""
 
     @property

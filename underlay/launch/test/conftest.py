@@ -10,9 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from launch.actions import execute_process
-
 from launch import LaunchDescription, LaunchService
+from launch.actions import execute_process
 
 RUNNER = """
 import sys

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     GroupAction,
@@ -29,8 +30,6 @@ from launch.launch_description_sources import (
 )
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, ThisLaunchFileDir
 
-from launch import LaunchContext, LaunchDescription
-
 
 def log(*names):
     return LogInfo(msg=[text for name in names for text in (LaunchConfiguration(name), " ")])
@@ -47,7 +46,9 @@ def test_a_given_value_wins_over_the_default(run):
 
 
 def test_an_argument_tells_its_choices():
-    argument = DeclareLaunchArgument("a", default_value="1", description="what", choices=["1", "2"])
+    argument = DeclareLaunchArgument(
+        "a", default_value="1", description="what.", choices=["1", "2"]
+    )
     assert argument.description == "what. Valid choices are: ['1', '2']"
     with pytest.raises(ValueError, match="is not in provided choices"):
         DeclareLaunchArgument("a", default_value="3", choices=["1", "2"])

@@ -5,6 +5,7 @@ import signal
 import threading
 
 import pytest
+from launch import LaunchDescription, LaunchService
 from launch.actions import (
     ExecuteProcess,
     LogInfo,
@@ -13,8 +14,6 @@ from launch.actions import (
     TimerAction,
 )
 from launch.event_handlers import OnShutdown
-
-from launch import LaunchDescription, LaunchService
 
 SLEEPER = """
     from launch import LaunchDescription

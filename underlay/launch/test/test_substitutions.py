@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from launch import LaunchContext
 from launch.substitutions import (
     AndSubstitution,
     Command,
@@ -20,8 +21,6 @@ from launch.substitutions import (
     TextSubstitution,
 )
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
-
-from launch import LaunchContext
 
 
 @pytest.fixture

@@ -8,10 +8,9 @@ import threading
 from typing import Any
 
 import rclpy
+from launch import LaunchContext
 from launch.event_handlers import OnShutdown
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-
-from launch import LaunchContext
 
 _NAME = "_launch_ros_node"
 

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import yaml
+from launch import LaunchContext, SomeSubstitutionsType, Substitution
 from launch._upstream import upstream_names
 from launch.utilities import evaluate, parse_bool
-
-from launch import LaunchContext, SomeSubstitutionsType, Substitution
 
 
 class ParameterValue:

@@ -6,10 +6,9 @@ import os
 from pathlib import Path
 
 from ament_index_python.packages import get_package_prefix, get_package_share_directory
+from launch import LaunchContext, SomeSubstitutionsType
 from launch._upstream import upstream_names
 from launch.substitutions import SubstitutionFailure, _OfTexts
-
-from launch import LaunchContext, SomeSubstitutionsType
 
 
 class FindPackagePrefix(_OfTexts):

@@ -7,9 +7,8 @@ import textwrap
 import threading
 
 import pytest
-from launch.actions import execute_process
-
 from launch import LaunchDescription, LaunchService
+from launch.actions import execute_process
 
 os.environ.setdefault("ROS_DOMAIN_ID", "42")
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument, GroupAction, Shutdown
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, TextSubstitution
@@ -16,8 +17,6 @@ from launch_ros.actions import (
 )
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import ExecutableInPackage, FindPackagePrefix, FindPackageShare
-
-from launch import LaunchContext
 
 ECHO = 'echo "$@"'
 

@@ -36,7 +36,7 @@ class DeclareLaunchArgument(Action):
                     f'Provided default_value "{default_value}" is not in provided choices '
                     f'"{self.choices}".'
                 )
-            self.description += f". Valid choices are: {self.choices}"
+            self.description = f"{self.description.rstrip('.')}. Valid choices are: {self.choices}"
         self.default_value = (
             None if default_value is None else normalize_to_list_of_substitutions(default_value)
         )

@@ -9,10 +9,6 @@ from typing import Any
 
 import lifecycle_msgs.msg
 import lifecycle_msgs.srv
-from launch.actions import EmitEvent
-from launch.events import matches_action
-from launch.utilities import evaluate, parse_bool
-
 from launch import (
     EventHandler,
     LaunchContext,
@@ -20,6 +16,9 @@ from launch import (
     SomeSubstitutionsType,
     logging,
 )
+from launch.actions import EmitEvent
+from launch.events import matches_action
+from launch.utilities import evaluate, parse_bool
 
 from .._ros_node import get_ros_node
 from ..event_handlers import OnStateTransition

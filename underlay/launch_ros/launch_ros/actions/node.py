@@ -11,10 +11,9 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 import yaml
+from launch import LaunchContext, LaunchDescriptionEntity, SomeSubstitutionsType, logging
 from launch.actions import ExecuteProcess
 from launch.utilities import evaluate
-
-from launch import LaunchContext, LaunchDescriptionEntity, SomeSubstitutionsType, logging
 
 from ..parameter_descriptions import ParameterFile, evaluate_dict
 from ..substitutions import ExecutableInPackage

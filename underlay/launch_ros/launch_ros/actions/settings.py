@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from launch.utilities import evaluate
-
 from launch import Action, LaunchContext, SomeSubstitutionsType
+from launch.utilities import evaluate
 
 from ..parameter_descriptions import evaluate_value
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lifecycle_msgs.msg import TransitionEvent
-
 from launch import Event
+from lifecycle_msgs.msg import TransitionEvent
 
 
 class ChangeState(Event):
