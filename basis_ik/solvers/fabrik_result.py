@@ -71,9 +71,10 @@ class FabrikResult(NamedTuple):
         rotations: How each bone is turned against its rest pose, shape (n, 3, 3), read-only:
             `rotations[i] @ rest_bone[i]` is the bone. None for a chain without limits, rest pose
             and orientation: there `bone_rotations` gives them.
-        held: Bones whose limit is touched.
-        record: Residual [m] before the first pass, in those that measure it, and at the end, if it
-            was asked for.
+        held: Bones whose bounds are touched. A hinge may also stand in the way by its axis alone.
+        record: Residual [m] of a free chain before the first pass; then in every pass that measures
+            it towards the goals as they were asked; and last of what is returned. None if it was
+            not asked for.
     """
 
     positions: FloatArray

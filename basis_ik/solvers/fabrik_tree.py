@@ -110,26 +110,30 @@ def _bounded(
     record: bool,
 ) -> FabrikResult:
     """Search within limits, and judge what was found."""
-    guess = None
-    if len(g.joints):
-        guess = solve_limbs(s, g, p, tolerance, budget, False).positions
-    poses = starting_poses(s, given, p, guess)
-    found = search(s, g, poses, tolerance, turn_tolerance, budget, record)
+    free = solve_limbs(s, g, p, tolerance, budget, False) if len(g.joints) else None
+    spent = free.iterations if free else 0
+    poses = starting_poses(s, given, p, free.positions if free else None)
+    both = len(g.turned) > 0 and len(g.joints) > 0
+    share = (budget - spent) // 4 if both else 0  # kept back for the position alone
+    found = search(s, g, poses, tolerance, turn_tolerance, budget - spent - share, record)
     verdict = Verdict.REACHED
     if found.apart > tolerance or found.turned > turn_tolerance:
         verdict = out_of_reach(s, g, p[0], tolerance) or Verdict.BUDGET_SPENT
-        if verdict is Verdict.BUDGET_SPENT and len(g.turned) and len(g.joints):
-            first = position_first(s, g, found, tolerance, budget)
+        if verdict is Verdict.BUDGET_SPENT and both:
+            first = position_first(s, g, found, tolerance, share)
             if first.apart <= tolerance:
                 found, verdict = first, Verdict.ORIENTATION_UNREACHABLE
     held = touched(s, found.q)
-    if verdict is Verdict.BUDGET_SPENT and held:
+    # What the bones could reach without their limits, the limits keep them from.
+    unlimited = free is not None and free.success and len(g.loops) == 0
+    if verdict is Verdict.BUDGET_SPENT and s.kinds.any() and (held or unlimited):
         verdict = Verdict.LIMIT
     found.p.setflags(write=False)
     history = np.append(found.record, found.apart) if record else None
     return FabrikResult(
-        found.p, verdict, found.apart, found.used, found.turned, matrices(found.q), held, history
-    )
+        found.p, verdict, found.apart, spent + found.used, found.turned, matrices(found.q), held,
+        history,
+    )  # fmt: skip
 
 
 def _checked_rest(rest: npt.ArrayLike, p: FloatArray, starts: IntArray) -> FloatArray:
