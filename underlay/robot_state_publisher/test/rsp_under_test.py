@@ -38,12 +38,11 @@ class Publisher:
 
     def __init__(self, tmp_path, urdf, **parameters):
         file = tmp_path / "robot.yaml"
+        parameters = {"use_sim_time": "false", **parameters}
         lines = [f"    {name}: {value}" for name, value in parameters.items()]
         if urdf is not None:
             lines.append("    robot_description: '" + urdf.replace("'", "''") + "'")
-        file.write_text(
-            "\n".join(["/**:", "  ros__parameters:", *lines, "    use_sim_time: false"])
-        )
+        file.write_text("\n".join(["/**:", "  ros__parameters:", *lines]))
         self.process = self.start("--ros-args", "--params-file", str(file))
 
     @staticmethod

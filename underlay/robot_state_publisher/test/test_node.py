@@ -6,6 +6,8 @@ import signal
 import time
 
 import pytest
+from builtin_interfaces.msg import Time
+from rosgraph_msgs.msg import Clock
 from rsp_under_test import Publisher, joint, robot
 from sensor_msgs.msg import JointState
 
@@ -105,6 +107,29 @@ def test_states_without_stamp_are_published_only_when_told_so(publisher, listene
     listener.state(2000.0, turn=0.2)
     listener.wait(lambda: listener.moving and seconds_of(listener)[-1] == 2000.0)
     assert seconds_of(listener)[:-1] == heard
+
+
+def test_a_stamp_from_the_future_does_not_silence_what_follows(publisher, listener):
+    publisher(ARM)
+    listener.ready()
+    for stamp in (2.1e9, 2.0e9):  # 2036 and 2033
+        listener.moving.clear()
+        listener.state(stamp, turn=0.1)
+        listener.wait(lambda: listener.moving)
+
+
+def test_when_the_clock_goes_back_states_are_published_at_once(publisher, listener):
+    it = publisher(ARM, use_sim_time="true")
+    clock = listener.node.create_publisher(Clock, "/clock", 10)
+    listener.ready()
+    listener.wait(lambda: clock.get_subscription_count() > 0)
+    for stamp in (100, 50):
+        listener.moving.clear()
+        clock.publish(Clock(clock=Time(sec=stamp)))
+        listener.spin(0.5)
+        listener.state(stamp, turn=0.1)
+        listener.wait(lambda: listener.moving)
+    assert "Moved backwards in time" in it.stop()[1]
 
 
 def seconds_of(listener):

@@ -61,16 +61,18 @@ def spin(node: Node, done: Callable[[], object], timeout: float | None = None) -
 
 
 def settle(node: Node, args: argparse.Namespace) -> None:
-    """Wait until nothing new has been discovered for the spin time, at most ten times that."""
+    """Wait until nothing new has been discovered for the spin time, at most ten times that.
+
+    That there is nobody else is not believed so soon: four times the spin time.
+    """
     start = changed = time.monotonic()
-    known = None
-    while time.monotonic() < min(changed + args.spin_time, start + 10 * args.spin_time):
-        seen = (
-            node.get_topic_names_and_types(no_demangle=True),
-            sorted(node.get_node_names_and_namespaces()),
-        )
+    quiet, known = 4 * args.spin_time, None
+    while time.monotonic() < min(changed + quiet, start + 10 * args.spin_time):
+        nodes = sorted(node.get_node_names_and_namespaces())
+        seen = (nodes, node.get_topic_names_and_types(no_demangle=True))
         if seen != known:
             known, changed = seen, time.monotonic()
+            quiet = (1 if len(nodes) > 1 else 4) * args.spin_time
         time.sleep(0.02)
 
 

@@ -14,7 +14,8 @@ import pytest
 PACKAGE = Path(__file__).parents[1]
 os.environ.setdefault("ROS_DOMAIN_ID", "43")
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", str(PACKAGE / "config" / "discovery.xml"))
+dds = "FASTRTPS" if os.environ.get("ROS_DISTRO", "jazzy") == "jazzy" else "FASTDDS"
+os.environ.setdefault(f"{dds}_DEFAULT_PROFILES_FILE", str(PACKAGE / "config" / "discovery.xml"))
 os.environ["PYTHONPATH"] = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
 sys.path.insert(0, str(PACKAGE))
 
@@ -44,10 +45,7 @@ class Ros2:
     def start(self, *arguments, **options):
         return subprocess.Popen(
             [*ROS2, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            **options,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, **options},
         )
 
     def until(self, text, *arguments, number=signal.SIGINT):

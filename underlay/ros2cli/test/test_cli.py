@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
-from ros2cli import qos
+from ros2cli import graph, qos
 from ros2cli.cli import COMMANDS, ELSEWHERE, main
 from ros2cli.command import launch, topic
 
@@ -106,6 +106,40 @@ def test_rate_of_known_gaps(capsys):
     assert capsys.readouterr().out == (
         "average rate: 5.000\n\tmin: 0.100s max: 0.300s std dev: 0.10000s window: 3\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "ends"),
+    [
+        ([], 4),  # nobody else: not believed before four spin times
+        ([0.5], 1.5),
+        ([3.0], 4.0),
+        ([0.5, 1.0, 1.9], 2.9),
+        ([i * 0.9 for i in range(50)], 10),  # news without end
+    ],
+)
+def test_the_graph_is_known_when_there_is_no_more_news(arrivals, ends, monkeypatch):
+    class Clock:
+        """A time that only sleeping moves, and a graph in which a node arrives now and then."""
+
+        now = 0.0
+
+        def monotonic(self):
+            return self.now
+
+        def sleep(self, seconds):
+            self.now += seconds
+
+        def get_node_names_and_namespaces(self):
+            return [("self", "/"), *((f"n{t}", "/") for t in arrivals if t <= self.now)]
+
+        def get_topic_names_and_types(self, no_demangle):
+            return []
+
+    clock = Clock()
+    monkeypatch.setattr(graph, "time", clock)
+    graph.settle(clock, argparse.Namespace(spin_time=1.0))
+    assert clock.now == pytest.approx(ends, abs=0.05)
 
 
 @pytest.mark.parametrize("text", ["x", "x=1", ":=1", ""])

@@ -2,6 +2,8 @@
 
 import re
 import signal
+import subprocess
+import time
 
 import pytest
 
@@ -61,10 +63,30 @@ def test_topic_echo_takes_the_qos_of_the_publishers(ros2):
 
 
 def test_topic_echo_ends_without_a_word_when_nobody_listens_any_more(ros2):
-    process = ros2.start("topic", "echo", "/ns/joint_states")
+    process = ros2.start("topic", "echo", "/ns/joint_states", stderr=subprocess.PIPE)
     assert process.stdout.readline() == "header:\n"
     process.stdout.close()
     assert process.wait(timeout=30) == 1
+    assert process.stderr.read() == ""
+
+
+def test_interrupting_again_and_again_and_in_the_background_is_quiet(ros2):
+    def like_a_script_does_for_a_command_with_an_ampersand():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    process = ros2.start(
+        "topic",
+        "echo",
+        "/ns/joint_states",
+        preexec_fn=like_a_script_does_for_a_command_with_an_ampersand,
+    )
+    assert process.stdout.readline() == "header:\n"
+    for _ in range(20):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == signal.SIGINT
+    assert "Traceback" not in out
 
 
 def test_topic_pub(ros2, zoo):
@@ -182,7 +204,7 @@ def test_param(ros2):
     assert ros2("param", "get", name, "gain") == "Double value is: 1.5\n"
     assert ros2("param", "get", name, "deep.down") == "Integer values are: [1, 2]\n"
     assert ros2("param", "get", name, "fixed", "--hide-type") == "as it is\n"
-    assert ros2("param", "get", name, "nope", *NOT_LONG, code=1) == "Parameter not set\n"
+    assert ros2("param", "get", name, "nope", code=1) == "Parameter not set\n"
     assert ros2("param", "get", "/nope", "gain", *NOT_LONG, code=1) == "Node not found\n"
     assert ros2("param", "set", name, "gain", "0.5") == "Set parameter successful\n"
     assert ros2("param", "set", name, "gain", "3.0") == ""
