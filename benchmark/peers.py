@@ -101,6 +101,8 @@ def trac_ik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
 
 def optik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
     module = importlib.import_module("optik")
+    if not np.isfinite(judge.lower).all():
+        raise RuntimeError("continuous joints are not supported")  # it would panic
     robot = module.Robot.from_urdf_file(str(arm.path), arm.root, arm.tip)
     robot.set_parallelism(1)
     settings = module.SolverConfig(solution_mode="speed", max_time=0.1, tol_f=1e-11)

@@ -15,14 +15,9 @@ import numpy.typing as npt
 
 from basis_ik.kernels.pose_batch import solve_poses
 from basis_ik.kernels.pose_solve import LARGEST_ANGLE, LARGEST_LENGTH
+from basis_ik.solvers.arguments import LARGEST_TOLERANCE, SolveArgumentError
 from basis_ik.solvers.prepared import NEAR, prepared
-from basis_ik.solvers.solve import (
-    LARGEST_TOLERANCE,
-    MAX_ITERATIONS,
-    MAX_RESTARTS,
-    PATIENCE,
-    SolveArgumentError,
-)
+from basis_ik.solvers.solve import MAX_ITERATIONS, MAX_RESTARTS, PATIENCE
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from basis_ik.kernels.descent import REACHED as ARRIVED
 from basis_ik.kernels.pose_solve import solve_pose, take_shortest_turns
+from basis_ik.solvers.arguments import SolveArgumentError, as_positions, refuse
 from basis_ik.solvers.prepared import prepared
-from basis_ik.solvers.solve import PATIENCE, Solution, SolveArgumentError, as_positions, refuse
+from basis_ik.solvers.solve import PATIENCE, Solution
 from basis_ik.solvers.verdict import REACHED, Verdict
 from basis_ik.transforms.rigid import RigidTransform
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.solvers.solve import Solution, SolveArgumentError, solve
+from basis_ik.solvers.arguments import SolveArgumentError
+from basis_ik.solvers.solve import Solution, solve
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
 from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.errors import BasisIkError
 from basis_ik.kernels.descent import REACHED as ARRIVED
-from basis_ik.kernels.pose_solve import (
-    BAD_SEED,
-    BAD_TARGET,
-    LARGEST_ANGLE,
-    LARGEST_LENGTH,
-    OUT_OF_REACH,
-    begin_inside,
-    solve_pose,
+from basis_ik.kernels.pose_solve import OUT_OF_REACH, solve_pose
+from basis_ik.solvers.arguments import (
+    LARGEST_TOLERANCE,
+    SolveArgumentError,
+    as_positions,
+    count,
+    hold_near,
+    positive,
+    refuse,
 )
 from basis_ik.solvers.explain import Inquiry, explain
-from basis_ik.solvers.prepared import NEAR, PreparedChain, prepared
+from basis_ik.solvers.prepared import NEAR, prepared
+from basis_ik.solvers.race import Race
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
 from basis_ik.solvers.wanted import Wanted, narrow
 from basis_ik.transforms.rigid import RigidTransform
@@ -33,23 +35,8 @@ FloatArray = npt.NDArray[np.float64]
 MAX_ITERATIONS = 20_000
 MAX_RESTARTS = 2000
 QUICK = 100  # restarts after which it is asked whether the position can be reached at all
-LARGEST_TOLERANCE = 1e6
 PATIENCE = 1  # see kernels.descent; measured in docs/algorithms.md
 FEWEST_STARTS = 20  # below it, nothing is claimed about a target
-
-
-class SolveArgumentError(BasisIkError):
-    """An argument that no solve can start from.
-
-    Attributes:
-        argument: Its name.
-        value: What was given.
-    """
-
-    def __init__(self, argument: str, value: object, wanted: str) -> None:
-        super().__init__(f"{argument} must be {wanted}, got {value!r}")
-        self.argument = argument
-        self.value = value
 
 
 class Solution(NamedTuple):
@@ -88,6 +75,7 @@ def solve(
     orientation_tolerance: float = 1e-6,
     max_iterations: int = MAX_ITERATIONS,
     max_restarts: int = MAX_RESTARTS,
+    time_limit: float | None = None,
 ) -> Solution:
     """Find joint positions that bring the chain's tip to a target.
 
@@ -108,6 +96,9 @@ def solve(
         max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included.
         max_restarts: Starts allowed after the seed's. A search with fewer than 20 does not
             support any claim that the target cannot be reached; the verdict is then BUDGET_SPENT.
+        time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one descent, some
+            ten microseconds. What is found then depends on the machine, and a failure is not
+            explained. None: no limit.
 
     Returns:
         The solution, or with another verdict than REACHED the best effort: the nearest position,
@@ -129,10 +120,10 @@ def solve(
         and max_iterations >= 1
         and max_restarts >= 0
     ):  # one type each, or the kernel would be compiled anew
-        position_tolerance = _positive("position_tolerance", position_tolerance, "m")
-        orientation_tolerance = _positive("orientation_tolerance", orientation_tolerance, "rad")
-        max_iterations = _count("max_iterations", max_iterations, 1)
-        max_restarts = _count("max_restarts", max_restarts, 0)
+        position_tolerance = positive("position_tolerance", position_tolerance, "m")
+        orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
+        max_iterations = count("max_iterations", max_iterations, 1)
+        max_restarts = count("max_restarts", max_restarts, 0)
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
     goal = target._m
     if wanted is not None:
@@ -142,6 +133,17 @@ def solve(
             goal = goal @ ready.target_T_goal
     if max_move is not None:
         ready = hold_near(ready, start, max_move)
+    if time_limit is not None:
+        deadline = time.perf_counter() + positive("time_limit", time_limit, "s")
+        race = Race(ready, ready.position if position_only else ready.full, goal, start)
+        end = race.run(
+            (position_tolerance, orientation_tolerance), max_iterations, max_restarts, deadline
+        )
+        refuse(end.status, "seed", seed, target)
+        reason = REACHED
+        if end.status != ARRIVED:
+            reason = Reason(Verdict.BUDGET_SPENT, end.away, 0.0 if position_only else end.turned)
+        return Solution(end.q, reason.verdict, end.away, end.turned, end.steps, end.starts, reason)
     positions = np.empty(len(start))
     spare = ready.spare
     work = spare.pop() if spare else ready.new_work()
@@ -190,60 +192,3 @@ def warm_up(chain: Chain) -> None:
     far = RigidTransform.from_matrix(out_of_reach)
     solve(chain, far, max_iterations=50)
     solve(chain, chain.forward(ready.middle))
-
-
-def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -> PreparedChain:
-    """Return the chain with limits no farther than `max_move` from the seed."""
-    try:
-        reach = np.broadcast_to(np.asarray(max_move, np.float64), seed.shape)
-    except (TypeError, ValueError):
-        reach = np.zeros(1)
-    if not (reach > 0.0).all():
-        raise SolveArgumentError("max_move", max_move, "above 0, one for all joints or one each")
-    variables = ready.variables.copy()
-    centre = np.empty_like(seed)
-    begin_inside(ready.variables, seed, centre)
-    variables[:, 0] = np.maximum(variables[:, 0], centre - reach)
-    variables[:, 1] = np.minimum(variables[:, 1], centre + reach)
-    held = np.isfinite(variables[:, :2]).all(axis=1)
-    variables[held, 3:5] = variables[held, :2]
-    return replace(ready, variables=variables)
-
-
-def refuse(status: int, argument: str, values: object, target: object) -> None:
-    """Raise what the kernel found wrong at its door.
-
-    Raises:
-        SolveArgumentError: Positions or a target that no solve can start from.
-    """
-    if status == BAD_SEED:
-        raise SolveArgumentError(argument, values, f"finite and within ±{LARGEST_ANGLE:g}")
-    if status == BAD_TARGET:
-        raise SolveArgumentError("target", target, f"within {LARGEST_LENGTH:g} m of the root")
-
-
-def as_positions(argument: str, values: npt.ArrayLike, names: tuple[str, ...]) -> FloatArray:
-    """Return a copy (n,) of joint positions in the one dtype and layout that the kernels take.
-
-    Raises:
-        SolveArgumentError: Not one number for each joint.
-    """
-    try:
-        array = np.array(values, np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(())
-    if array.shape != (len(names),):
-        raise SolveArgumentError(argument, values, f"{len(names)} numbers, one each for {names}")
-    return array
-
-
-def _positive(name: str, value: float, unit: str) -> float:
-    if not (isinstance(value, (float, int, np.floating)) and 0.0 < value < LARGEST_TOLERANCE):
-        raise SolveArgumentError(name, value, f"a number above 0 {unit}")
-    return float(value)
-
-
-def _count(name: str, value: int, least: int) -> int:
-    if not (isinstance(value, (int, np.integer)) and value >= least):
-        raise SolveArgumentError(name, value, f"a whole number, at least {least}")
-    return int(value)

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from basis_ik.kernels.descent import REACHED as ARRIVED
 from basis_ik.kernels.descent import STALLED
 from basis_ik.kernels.pose_solve import OUT_OF_REACH, solve_pose
+from basis_ik.solvers.arguments import SolveArgumentError, as_positions, refuse
 from basis_ik.solvers.prepared import PreparedChain, prepared
-from basis_ik.solvers.solve import Solution, SolveArgumentError, as_positions, refuse
+from basis_ik.solvers.solve import Solution
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
 from basis_ik.solvers.wanted import Wanted, narrow
 from basis_ik.transforms.rigid import RigidTransform

@@ -8,8 +8,9 @@ from math import pi
 import numpy as np
 import pytest
 
+from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.every import Preference, solve_every
-from basis_ik.solvers.solve import SolveArgumentError, solve
+from basis_ik.solvers.solve import solve
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform
 

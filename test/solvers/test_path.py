@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.path import arc, follow, line
-from basis_ik.solvers.solve import SolveArgumentError
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from basis_ik.solvers.solve import Solution, SolveArgumentError, solve, warm_up
+from basis_ik.solvers.arguments import SolveArgumentError
+from basis_ik.solvers.solve import Solution, solve, warm_up
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform
 

@@ -8,7 +8,7 @@ from math import pi
 import numpy as np
 import pytest
 
-from basis_ik.solvers.solve import SolveArgumentError
+from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.track import track
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform

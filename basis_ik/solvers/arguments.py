@@ -1,0 +1,95 @@
+"""The door of the pose solvers: arguments checked and brought to the form that kernels take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import BasisIkError
+from basis_ik.kernels.pose_solve import (
+    BAD_SEED,
+    BAD_TARGET,
+    LARGEST_ANGLE,
+    LARGEST_LENGTH,
+    begin_inside,
+)
+from basis_ik.solvers.prepared import PreparedChain
+
+FloatArray = npt.NDArray[np.float64]
+
+LARGEST_TOLERANCE = 1e6
+
+
+class SolveArgumentError(BasisIkError):
+    """An argument that no solve can start from.
+
+    Attributes:
+        argument: Its name.
+        value: What was given.
+    """
+
+    def __init__(self, argument: str, value: object, wanted: str) -> None:
+        super().__init__(f"{argument} must be {wanted}, got {value!r}")
+        self.argument = argument
+        self.value = value
+
+
+def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -> PreparedChain:
+    """Return the chain with limits no farther than `max_move` from the seed."""
+    try:
+        reach = np.broadcast_to(np.asarray(max_move, np.float64), seed.shape)
+    except (TypeError, ValueError):
+        reach = np.zeros(1)
+    if not (reach > 0.0).all():
+        raise SolveArgumentError("max_move", max_move, "above 0, one for all joints or one each")
+    variables = ready.variables.copy()
+    centre = np.empty_like(seed)
+    begin_inside(ready.variables, seed, centre)
+    variables[:, 0] = np.maximum(variables[:, 0], centre - reach)
+    variables[:, 1] = np.minimum(variables[:, 1], centre + reach)
+    held = np.isfinite(variables[:, :2]).all(axis=1)
+    variables[held, 3:5] = variables[held, :2]
+    return replace(ready, variables=variables)
+
+
+def refuse(status: int, argument: str, values: object, target: object) -> None:
+    """Raise what the kernel found wrong at its door.
+
+    Raises:
+        SolveArgumentError: Positions or a target that no solve can start from.
+    """
+    if status == BAD_SEED:
+        raise SolveArgumentError(argument, values, f"finite and within ±{LARGEST_ANGLE:g}")
+    if status == BAD_TARGET:
+        raise SolveArgumentError("target", target, f"within {LARGEST_LENGTH:g} m of the root")
+
+
+def as_positions(argument: str, values: npt.ArrayLike, names: tuple[str, ...]) -> FloatArray:
+    """Return a copy (n,) of joint positions in the one dtype and layout that the kernels take.
+
+    Raises:
+        SolveArgumentError: Not one number for each joint.
+    """
+    try:
+        array = np.array(values, np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(())
+    if array.shape != (len(names),):
+        raise SolveArgumentError(argument, values, f"{len(names)} numbers, one each for {names}")
+    return array
+
+
+def positive(name: str, value: float, unit: str) -> float:
+    """Return a tolerance or a time as a float, or refuse it."""
+    if not (isinstance(value, (float, int, np.floating)) and 0.0 < value < LARGEST_TOLERANCE):
+        raise SolveArgumentError(name, value, f"a number above 0 {unit}")
+    return float(value)
+
+
+def count(name: str, value: int, least: int) -> int:
+    """Return a number of things as an int, or refuse it."""
+    if not (isinstance(value, (int, np.integer)) and value >= least):
+        raise SolveArgumentError(name, value, f"a whole number, at least {least}")
+    return int(value)
