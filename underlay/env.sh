@@ -18,6 +18,12 @@ if [ "$mode" = underlay ] && [ -z "${BASIS_IK_UNDERLAY:-}" ]; then
   # The wheels' libraries; naming them here spares every process the wheels' own re-execution.
   LD_LIBRARY_PATH=$(printf '%s:' "$venv"/lib/python3*/site-packages/ros_*.libs)$venv/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   export LD_LIBRARY_PATH _ROS_WHEELS_BOOTSTRAP_COMPLETE=1
+  # Nodes find each other in tenths of a second. Only the name that fits the distribution: both would clash.
+  if [ "$distro" = jazzy ]; then
+    export FASTRTPS_DEFAULT_PROFILES_FILE=${FASTRTPS_DEFAULT_PROFILES_FILE:-$root/underlay/discovery.xml}
+  else
+    export FASTDDS_DEFAULT_PROFILES_FILE=${FASTDDS_DEFAULT_PROFILES_FILE:-$root/underlay/discovery.xml}
+  fi
 fi
 for part in underlay package; do
   if [ -f "$setup/$part/install/local_setup.bash" ]; then . "$setup/$part/install/local_setup.bash"; fi

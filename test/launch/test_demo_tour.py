@@ -41,4 +41,4 @@ class TestAfterwards(unittest.TestCase):
 
     def test_what_the_tour_said(self, proc_output):
         for words in ("REACHED", "carousel", "too far by 0.4", "while moving"):
-            launch_testing.asserts.assertInStdout(proc_output, words, "demo_targets-5")
+            launch_testing.asserts.assertInStdout(proc_output, words, "demo_targets")

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[1]
 os.environ.setdefault("ROS_DOMAIN_ID", "43")
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 dds = "FASTRTPS" if os.environ.get("ROS_DISTRO", "jazzy") == "jazzy" else "FASTDDS"
-os.environ.setdefault(f"{dds}_DEFAULT_PROFILES_FILE", str(PACKAGE / "config" / "discovery.xml"))
+os.environ.setdefault(f"{dds}_DEFAULT_PROFILES_FILE", str(PACKAGE.parent / "discovery.xml"))
 os.environ["PYTHONPATH"] = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
 sys.path.insert(0, str(PACKAGE))
 

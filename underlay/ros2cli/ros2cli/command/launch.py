@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ def launch(args: argparse.Namespace) -> int | str:
     source = AnyLaunchDescriptionSource(path)
     if args.show_args:
         return _show_arguments(source, path)
-    service = LaunchService(argv=texts, noninteractive=args.noninteractive, debug=args.debug)
+    unattended = args.noninteractive or not sys.stdin.isatty()
+    service = LaunchService(argv=texts, noninteractive=unattended, debug=args.debug)
     include = IncludeLaunchDescription(source, launch_arguments=pairs)
     service.include_launch_description(LaunchDescription([include]))
     return service.run()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent / "ros"))
+sys.path.insert(0, str(Path(__file__).parent / "test" / "ros"))
 
 
 def claim_domain():
