@@ -56,7 +56,7 @@ def sweep_only(ready, weights, targets, seeds, q, work, sweeps, out):  # type: i
         for _ in range(sweeps):
             sweep(joints, variables, ends[1], q, work, weights, moment, 0.0)
         place_exactly(exact, q, frame)
-        away, turned = distance_and_angle(frame, targets[i])
+        away, turned = distance_and_angle(frame, targets[i], weights)
         out[i, 0] = away <= 1e-3 and turned <= 1e-3
         out[i, 1], out[i, 2] = away, turned
 

@@ -101,8 +101,9 @@ def trac_ik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
 
 def optik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
     module = importlib.import_module("optik")
-    if not np.isfinite(judge.lower).all():
-        raise RuntimeError("continuous joints are not supported")  # it would panic
+    chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
+    if chain.continuous.any() or chain.prismatic.any():  # it would take the process down
+        raise RuntimeError("continuous and prismatic joints are not supported")
     robot = module.Robot.from_urdf_file(str(arm.path), arm.root, arm.tip)
     robot.set_parallelism(1)
     settings = module.SolverConfig(solution_mode="speed", max_time=0.1, tol_f=1e-11)

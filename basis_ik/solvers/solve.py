@@ -38,6 +38,8 @@ QUICK = 100  # restarts after which it is asked whether the position can be reac
 PATIENCE = 1  # see kernels.descent; measured in docs/algorithms.md
 FEWEST_STARTS = 20  # below it, nothing is claimed about a target
 
+_REACHED = Verdict.REACHED  # looking up an enum member costs as much as a tuple
+
 
 class Solution(NamedTuple):
     """Joint positions, always finite and always within the limits, and what they are worth."""
@@ -155,7 +157,7 @@ def solve(
     )  # fmt: skip
     spare.append(work)
     if status == ARRIVED:
-        return Solution(positions, Verdict.REACHED, away, turned, steps, fresh, REACHED)
+        return Solution(positions, _REACHED, away, turned, steps, fresh, REACHED)
     refuse(status, "seed", seed, target)
     if steps >= max_iterations or (status != OUT_OF_REACH and fresh < FEWEST_STARTS):
         reason = Reason(Verdict.BUDGET_SPENT, away, 0.0 if position_only else turned)
