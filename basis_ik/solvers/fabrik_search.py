@@ -20,18 +20,31 @@ from basis_ik.solvers.verdict import Verdict
 _RADIAN = 0.3
 # The same when the position has to come first.
 _AFTERWARDS = 1e-3
+# A later start's answer must be better by this part of the reach.
+_TELLING = 1e-6
 # Bounds by lengths alone are trusted beyond this part of the lengths.
 _ROUNDING = 1e-12
 
 
 class Found(NamedTuple):
-    """A pose and how far it is from its goals: [m], [rad], iterations used, residuals [m]."""
+    """The best pose of a search, within all limits.
+
+    Attributes:
+        q: Rotations, shape (m, 4).
+        p: Joint positions [m], shape (m + 1, 3).
+        apart: Largest distance from a target [m].
+        turned: Largest angle to an orientation [rad].
+        used: Sweeps and steps.
+        starts: Starts tried.
+        record: Largest distance after each sweep and step, if asked for [m].
+    """
 
     q: FloatArray
     p: FloatArray
     apart: float
     turned: float
     used: int
+    starts: int
     record: FloatArray
 
 
@@ -82,11 +95,13 @@ def search(
         record: Whether to record the residuals.
 
     Returns:
-        The best pose found; within all limits, whatever it is.
+        The best pose found. Of poses that are as good, to `_TELLING` of the reach, the one from the
+        earliest start: at a target out of reach a pose that is best already stays as it is.
     """
     scale = radian(s, g)
+    margin = _TELLING * scale / _RADIAN
     best, least, used = None, math.inf, 0
-    history = []
+    history: list[FloatArray] = []
     while best is None or used < budget:
         q, p = next(starts)
         trace = np.full(budget - used if record else 0, np.nan)
@@ -95,11 +110,11 @@ def search(
         history.append(trace[:spent])
         apart, turned = errors(g, q, p)
         reached = apart <= tolerance and turned <= turn_tolerance
-        if best is None or reached or apart + scale * turned < least:
+        if best is None or reached or apart + scale * turned < least - margin:
             best, least = (q, p, apart, turned), apart + scale * turned
         if reached:
             break
-    return Found(*best, min(used, budget), np.concatenate(history))
+    return Found(*best, min(used, budget), len(history), np.concatenate(history))
 
 
 def attempt(
@@ -162,7 +177,7 @@ def position_first(s: Skeleton, g: Goals, found: Found, tolerance: float, budget
     used = attempt(s, g, q, p, tolerance, 0.0, scale, budget, none)
     used += attempt(s, positions, q, p, tolerance, math.inf, scale, budget - used, none)
     apart, turned = errors(g, q, p)
-    return Found(q, p, apart, turned, found.used + used, found.record)
+    return Found(q, p, apart, turned, found.used + used, found.starts, found.record)
 
 
 def out_of_reach(s: Skeleton, g: Goals, root: FloatArray, tolerance: float) -> Verdict | None:

@@ -31,6 +31,8 @@ from basis_ik.solvers.verdict import Verdict
 
 # Bone lengths of rest pose and start may differ by this part of the tree's size.
 _SAME = 1e-6
+# With fewer starts than these nothing is said about what cannot be reached.
+_CLAIM = 8
 
 
 def solve_tree(
@@ -119,14 +121,15 @@ def _bounded(
     verdict = Verdict.REACHED
     if found.apart > tolerance or found.turned > turn_tolerance:
         verdict = out_of_reach(s, g, p[0], tolerance) or Verdict.BUDGET_SPENT
-        if verdict is Verdict.BUDGET_SPENT and both:
+        if verdict is Verdict.BUDGET_SPENT and both and found.starts >= _CLAIM:
             first = position_first(s, g, found, tolerance, share)
             if first.apart <= tolerance:
                 found, verdict = first, Verdict.ORIENTATION_UNREACHABLE
     held = touched(s, found.q)
     # What the bones could reach without their limits, the limits keep them from.
     unlimited = free is not None and free.success and len(g.loops) == 0
-    if verdict is Verdict.BUDGET_SPENT and s.kinds.any() and (held or unlimited):
+    claimed = found.starts >= _CLAIM and s.kinds.any() and (held or unlimited)
+    if verdict is Verdict.BUDGET_SPENT and claimed:
         verdict = Verdict.LIMIT
     found.p.setflags(write=False)
     history = np.append(found.record, found.apart) if record else None
