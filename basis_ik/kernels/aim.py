@@ -48,8 +48,7 @@ def rotation_about(
         sine: Sine of the angle.
         out: Filled with the rotation, shape (3, 3).
     """
-    # 1 − c without cancellation for small angles.
-    k = sine * sine / (1.0 + cosine) if cosine > 0.0 else 1.0 - cosine
+    k = 1.0 - cosine
     out[0, 0] = cosine + k * x * x
     out[1, 1] = cosine + k * y * y
     out[2, 2] = cosine + k * z * z

@@ -29,7 +29,7 @@ def assert_rotation(r: np.ndarray) -> None:
 def test_decompose_gives_back_the_matrix_and_agrees_with_numpy(spread: float) -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
-        factors = np.exp(rng.uniform(-spread, spread, 3)) * 10.0 ** rng.integers(-100, 100)
+        factors = np.exp(rng.uniform(-spread, spread, 3)) * 10.0 ** rng.integers(-250, 250)
         m = random_rotation(rng) @ np.diag(factors) @ random_rotation(rng)
         smallest, R, S, V = decomposed(m)
         assert_rotation(R)
@@ -103,6 +103,20 @@ def test_canonicalise_keeps_the_stretch_and_is_idempotent() -> None:
             canonicalise(again_S, again_V)
             assert (again_S == S).all()
             assert (again_V == V).all()
+
+
+def test_factors_equal_to_rounding_are_equal() -> None:
+    rng = np.random.default_rng(4)
+    for off in (-1e-13, 1e-13):
+        S, V = np.array([2.0, 2.0 + off, 2.0 - off]), random_rotation(rng)
+        canonicalise(S, V)
+        assert S[0] == S[1] == S[2]
+        assert (np.eye(3) == V).all()
+        S, V = np.array([1.0, 1.0 + off, 3.0]), np.eye(3)
+        V[:2, :2] = [[0.8, -0.6], [0.6, 0.8]]
+        canonicalise(S, V)
+        assert S[0] == S[1]
+        assert (np.eye(3) == V).all()
 
 
 def test_ties_go_to_the_larger_factor_first() -> None:

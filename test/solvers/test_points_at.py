@@ -267,6 +267,16 @@ def test_no_direction_is_degenerate_and_leaves_the_bone(
         assert way(tree, "bone", "tail", "target") == RigidTransform.identity()
 
 
+@pytest.mark.parametrize("far", [1e160, 1e300])
+def test_a_target_as_far_as_numbers_go(far: float) -> None:
+    tree = legs()
+    result = points_at(tree, "calf.l", "ankle.l", ("hip", (far, far, -far)))
+    assert result.verdict is Verdict.REACHED
+    tree.move("calf.l", result.parent_T_bone)
+    shin = tree.lookup("hip", "calf.l").apply_vector(tree.lookup("calf.l", "ankle.l").translation)
+    np.testing.assert_allclose(shin / 0.38, np.array([1, 1, -1]) / math.sqrt(3), rtol=0, atol=1e-12)
+
+
 def test_aligned_already_turns_nothing() -> None:
     result = points_at(straight(at(2, 4, 6), at(1, 2, 3)), "bone", "tail", "target")
     assert result.angle < 1e-15

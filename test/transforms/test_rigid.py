@@ -195,6 +195,14 @@ def test_rpy_round_trip_at_and_near_its_singularity(r: float, p: float, y: float
     assert_close(RigidTransform.from_rpy(*a.as_rpy()), a)
 
 
+def test_rpy_at_the_singularity_has_yaw_zero_whatever_the_sign_of_its_zeros() -> None:
+    for zero in (0.0, -0.0):
+        a = RigidTransform.from_matrix(
+            [[zero, 0, 1, 0], [zero, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 0, 1]]
+        )
+        assert a.as_rpy() == pytest.approx((0.0, math.pi / 2, 0.0))
+
+
 def test_rpy_turns_about_fixed_axes_x_then_y_then_z() -> None:
     x, y, z = (RigidTransform.from_axis_angle(axis, 0.4 + i) for i, axis in enumerate(np.eye(3)))
     assert_close(RigidTransform.from_rpy(0.4, 1.4, 2.4), z @ y @ x)
@@ -333,6 +341,12 @@ def test_quaternions_off_unit_length_are_refused(q: tuple[float, ...]) -> None:
 
 def test_quaternion_slightly_off_is_normalised() -> None:
     assert_rigid(RigidTransform.from_quaternion_xyzw((0.5, 0.5, 0.5, 0.5009), (0, 0, 0)))
+
+
+@pytest.mark.parametrize("length", [1e200, 1e-200])
+def test_an_axis_may_have_any_length_above_zero(length: float) -> None:
+    turned = RigidTransform.from_axis_angle((0, length, length), 1.0)
+    assert_close(turned, RigidTransform.from_axis_angle((0, 1, 1), 1.0))
 
 
 def test_zero_axis_is_refused() -> None:
