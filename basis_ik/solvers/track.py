@@ -84,8 +84,7 @@ def track(
         int(max_iterations), 0, 0, 1, True, np.inf,
     )  # fmt: skip
     refuse(status, "current", current, target)
-    with np.errstate(divide="ignore"):
-        shortened = float(np.max(np.abs(q - start) / bound))
+    shortened = float((np.abs(q - start) / bound).max())
     turn = 0.0 if position_only else turned
     if shortened > 1.0:
         q = start + (q - start) / shortened
