@@ -67,6 +67,10 @@ def run(program: str) -> int:
         print(f"{program}: {' '.join(str(error).split())}", file=sys.stderr)
         return 1
     finally:
+        # What comes now comes too late to change the exit status, but could: Python takes its own
+        # handlers down before it is gone.
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, signal.SIG_IGN)
         rclpy.try_shutdown()
 
 
