@@ -159,10 +159,11 @@ wrist f right_bumper
         (LINKAGE, "base", "flange", 2),
         (SENSORS, "base", "wrist", 3),
         ("world c:j body", "world", "body", 1),
+        ("world f stand\nstand c:j body", "stand", "body", 1),
     ],
     ids=[
         "UR", "Panda", "iiwa", "xArm", "Gen3", "Fetch", "hand", "unnamed gripper", "one jaw",
-        "finger robot", "Spot", "pan-tilt", "drone", "telescope", "linkage", "sensors", "one joint",
+        "finger robot", "Spot", "pan-tilt", "drone", "telescope", "linkage", "sensors", "one joint", "a stand",
     ],
 )  # fmt: skip
 def test_one_obvious_arm_is_found(build, lines, root, tip, count):

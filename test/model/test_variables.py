@@ -111,3 +111,21 @@ def test_a_limited_follower_limits_a_continuous_joint(pair):
     chain = pair("", limit(-1, 1), 'multiplier="2"', ("continuous", "prismatic"))
     assert not chain.continuous[0]
     assert (chain.lower[0], chain.upper[0]) == (-0.5, 0.5)
+
+
+@pytest.mark.parametrize(("kind", "x", "y"), [("revolute", 0.0, 1.0), ("prismatic", 2.57, 0.0)])
+def test_a_multiplier_of_zero_holds_the_joint_at_its_offset(joint, robot, kind, x, y):
+    hold = '<axis xyz="0 0 1"/>' if kind == "revolute" else '<axis xyz="1 0 0"/>'
+    hold += '<mimic joint="a" multiplier="0" offset="1.57"/>'
+    model = RobotModel.from_urdf(
+        robot(
+            joint("a", "l0", "l1", inside='<axis xyz="0 0 1"/>'),
+            joint("b", "l1", "l2", kind, hold),
+            joint("end", "l2", "tip", "fixed", origin='xyz="1 0 0"'),
+        )
+    )
+    chain = model.chain("l0", "tip")
+    assert chain.arrays.origins.shape == (1, 3, 4)
+    position = chain.forward([0.0]).translation
+    assert tuple(position) == pytest.approx((x, y, 0), abs=1e-3)
+    assert chain.link_poses([0.0])["tip"] == chain.forward([0.0])
