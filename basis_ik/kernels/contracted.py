@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numba
+from basis_ik.kernels.jit import compiled
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -16,7 +16,7 @@ def contracted(function: F) -> F:
     That is the only liberty taken: a fused product is rounded once instead of twice, NaN and
     infinity behave as ever. It is worth a fifth of the time of a descent.
     """
-    return _compile(function, inline="never")
+    return compiled(function, fastmath={"contract"})
 
 
 def inlined(function: F) -> F:
@@ -24,17 +24,4 @@ def inlined(function: F) -> F:
 
     A call costs tens of nanoseconds when it hands over arrays, as much as the work between two.
     """
-    return _compile(function, inline="always")
-
-
-def _compile(function: F, inline: str) -> F:
-    options: dict[str, Any] = {
-        "nogil": True,
-        "error_model": "numpy",
-        "fastmath": {"contract"},
-        "inline": inline,
-    }
-    try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # no cache directory can be written; `jit` has warned of it already
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    return compiled(function, fastmath={"contract"}, inline="always")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -23,8 +26,31 @@ def jit(function: F) -> F:
     Returns:
         The compiled function; under ``NUMBA_DISABLE_JIT=1`` the function itself.
     """
+    return compiled(function)
+
+
+def compiled(function: F, **options: Any) -> F:
+    """Compile as `jit` does, with further options of `numba.njit`."""
+    options |= {"nogil": True, "error_model": "numpy"}
+    set_before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _cache_directory()  # read when the function is wrapped
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
     except RuntimeError as error:  # numba: "cannot cache function ...: no locator available"
-        warnings.warn(f"kernel cache is off, start-up will be slow: {error}", stacklevel=2)
-        return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+        warnings.warn(f"kernel cache is off, start-up will be slow: {error}", stacklevel=3)
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = set_before
+
+
+@cache
+def _cache_directory() -> str:
+    """Return a directory that belongs to the kernels' present text.
+
+    Numba drops what it cached of a function when that function's own file changes, not when one
+    that it calls does: the machine code of the old callee would live on inside.
+    """
+    here = Path(__file__).parent
+    text = b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))
+    root = Path(numba.config.CACHE_DIR or here / "__pycache__")
+    return str(root / hashlib.sha256(text).hexdigest()[:16])

@@ -1,0 +1,65 @@
+"""What is compiled is kept on disk, belongs to the kernels' present text, and is never required."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+KERNELS = Path(__file__).parents[2] / "basis_ik" / "kernels"
+CALLER = """from basis_ik.kernels.jit import jit
+from basis_ik.kernels.callee import inner
+
+@jit
+def outer(x):
+    return inner(x) + 1.0
+"""
+CALLEE = """from basis_ik.kernels.jit import jit
+
+@jit
+def inner(x):
+    return {factor} * x
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the compiler settings with two kernels beside them, one calling the other."""
+    kernels = tmp_path / "basis_ik" / "kernels"
+    kernels.mkdir(parents=True)
+    (tmp_path / "basis_ik" / "__init__.py").touch()
+    (kernels / "__init__.py").touch()
+    shutil.copy(KERNELS / "jit.py", kernels)
+    (kernels / "caller.py").write_text(CALLER)
+    (kernels / "callee.py").write_text(CALLEE.format(factor=2.0))
+    return tmp_path
+
+
+def run(package, **environment):
+    code = "import sys; sys.path.insert(0, sys.argv[1])\n"
+    code += "from basis_ik.kernels.caller import outer; print(outer(1.0))"
+    inherited = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(package)],
+        env={**inherited, "NUMBA_DISABLE_JIT": "0", **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return float(done.stdout), done.stderr
+
+
+def test_a_changed_callee_is_not_served_from_its_callers_cache(package):
+    assert run(package)[0] == 3.0
+    assert list(package.rglob("*.nbi")), "nothing was cached"
+    (package / "basis_ik" / "kernels" / "callee.py").write_text(CALLEE.format(factor=5.0))
+    assert run(package)[0] == 6.0
+
+
+def test_the_users_cache_directory_is_used(package, tmp_path):
+    assert run(package, NUMBA_CACHE_DIR=str(tmp_path / "mine"))[0] == 3.0
+    assert list((tmp_path / "mine").rglob("*.nbi"))
+    assert not list((package / "basis_ik").rglob("*.nbi"))
