@@ -28,7 +28,7 @@ _ARMIJO = 1e-4
 @jit
 def slope(
     guides: FloatArray, x: float, y: float, z: float, chord: float, hessian: FloatArray
-) -> tuple[float, float, float, float, float]:
+) -> tuple[float, float, float, float]:
     """Evaluate F, its gradient and its Hessian at λ = (x, y, z), for T = (chord, 0, 0).
 
     Args:
@@ -40,18 +40,16 @@ def slope(
         hessian: Filled with xx, yy, zz, xy, xz, yz, shape (6,).
 
     Returns:
-        F, the three components of its gradient, and the least |g_i + λ|² of a bone with length.
+        F and the three components of its gradient.
     """
     value, a, b, c = -x * chord, -chord, 0.0, 0.0
     stiff, xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    least = math.inf
     for i in range(guides.shape[0]):
         length = guides[i, 3]
         if length == 0.0:
             continue
         u, v, w = guides[i, 0] + x, guides[i, 1] + y, guides[i, 2] + z
         square = u * u + v * v + w * w
-        least = min(least, square)
         inverse = 1.0 / math.sqrt(max(square, _VANISHED * _VANISHED))
         value += length * square * inverse
         u, v, w = u * inverse, v * inverse, w * inverse
@@ -68,7 +66,7 @@ def slope(
         yz += s * v * w
     hessian[0], hessian[1], hessian[2] = stiff - xx, stiff - yy, stiff - zz
     hessian[3], hessian[4], hessian[5] = -xy, -xz, -yz
-    return value, a, b, c, least
+    return value, a, b, c
 
 
 @jit
@@ -127,7 +125,7 @@ def lean(
         across += guides[i, 3] * (1.0 - guides[i, 0] * guides[i, 0])
     if across > 8.0 * (1.0 - chord):
         x = math.sqrt(across / (2.0 * (1.0 - chord)))
-    value, a, b, c, least = slope(guides, x, y, z, chord, h)
+    value, a, b, c = slope(guides, x, y, z, chord, h)
     away = math.sqrt(a * a + b * b + c * c)
     used = 1
     if record.shape[0] > 0:
@@ -140,7 +138,7 @@ def lean(
             if used >= _TRIALS:
                 return math.inf, used
             nx, ny, nz = x + share * dx, y + share * dy, z + share * dz
-            trial, a, b, c, least = slope(guides, nx, ny, nz, chord, h)
+            trial, a, b, c = slope(guides, nx, ny, nz, chord, h)
             closer = math.sqrt(a * a + b * b + c * c)
             if used < record.shape[0]:
                 record[used] = closer
@@ -150,12 +148,13 @@ def lean(
                 break
             share *= 0.5
         x, y, z, value, away = nx, ny, nz, trial, closer
-    if not least > _VANISHED * _VANISHED:
-        return math.inf, used
     for i in range(n):
         if guides[i, 3] == 0.0:
             continue
         u, v, w = guides[i, 0] + x, guides[i, 1] + y, guides[i, 2] + z
-        inverse = 1.0 / math.sqrt(u * u + v * v + w * w)
-        guides[i, 0], guides[i, 1], guides[i, 2] = u * inverse, v * inverse, w * inverse
+        norm = math.sqrt(u * u + v * v + w * w)
+        if norm > 0.0:
+            guides[i, 0], guides[i, 1], guides[i, 2] = u / norm, v / norm, w / norm
+        else:
+            guides[i, 0], guides[i, 1], guides[i, 2] = 1.0, 0.0, 0.0
     return away, used

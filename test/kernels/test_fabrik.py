@@ -109,6 +109,13 @@ def test_coincident_joints_do_not_divide_by_zero():
     np.testing.assert_allclose(lengths_of(p), 1.0, rtol=1e-12)
 
 
+def test_a_target_on_an_inner_joint_does_not_divide_by_zero():
+    p = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.5]])
+    residual, _ = sweep_chain(p, lengths_of(p), np.array([1.0, 1.0, 0.0]), 1e-6, 500, NOTHING)
+    assert residual <= 1e-6
+    assert np.isfinite(p).all()
+
+
 def test_sweeps_stop_when_nothing_more_is_won():
     # Two bones that cannot come nearer than 1 m to a target in their void.
     p = chain([2.0, 1.0], 3)
@@ -174,7 +181,7 @@ def test_slope_and_hessian_are_derivatives_of_f(seed):
     guides = guides_of(chain(np.ones(4), seed))
     at = 0.3 * direction(seed + 1)
     hessian, other = np.empty(6), np.empty(6)
-    _, *gradient, _ = slope(guides, *at, 0.4, hessian)
+    _, *gradient = slope(guides, *at, 0.4, hessian)
     full = hessian[[[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
     for k in range(3):
         step = np.zeros(3)
@@ -224,6 +231,12 @@ def test_sharing_gives_up_where_a_bone_must_shrink_through_zero():
     assert lean(guides, 0.5, 1e-9, NOTHING)[0] == math.inf
 
 
+def test_a_bone_whose_lean_vanishes_is_given_a_direction():
+    guides = np.array([[0.0, 0.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.5]])
+    lean(guides, 0.5, 1e-9, NOTHING)
+    np.testing.assert_array_equal(np.linalg.norm(guides[:, :3], axis=1), 1.0)
+
+
 # --- the whole step
 
 
@@ -265,6 +278,31 @@ def test_targets_on_the_line_and_on_the_root_of_a_straight_chain(n, target):
     p = chain(np.ones(n), 0, bend=0.0)
     assert reach_chain(p, np.array(target), 1e-9, NOTHING)[0] == REACHED
     np.testing.assert_allclose(p[-1], target, atol=1e-9)
+
+
+@given(SEEDS)
+def test_a_chain_straight_but_for_rounding_keeps_its_bones_when_it_turns_back(seed):
+    p = chain(np.ones(4), seed, bend=3e-8)
+    reach_chain(p, -0.5 * p[-1], 1e-9, NOTHING)
+    np.testing.assert_allclose(lengths_of(p), 1.0, rtol=1e-13)
+
+
+@given(st.floats(-9.0, -1.0), st.floats(-0.99, 0.99))
+def test_a_long_and_a_tiny_bone_meet_targets_in_the_thin_shell_between(power, share):
+    p = chain([1.0, 10.0**power], 0, bend=0.0)
+    target = (1.0 + share * 10.0**power) * direction(6)
+    status, residual, _ = reach_chain(p, target, 1e-14, NOTHING)
+    assert residual <= 1e-14
+    assert status == REACHED
+
+
+@given(SEEDS, st.integers(2, 9))
+def test_nearness_to_full_reach_costs_nothing(seed, nines):
+    p = chain(np.ones(8), seed, bend=0.5)
+    target = 8.0 * (1.0 - 10.0**-nines) * direction(seed)
+    status, _, passes = reach_chain(p, target, 1e-9, NOTHING)
+    assert status == REACHED
+    assert passes <= 12
 
 
 def test_a_closed_chain_opens():
