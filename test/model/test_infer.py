@@ -163,7 +163,8 @@ wrist f right_bumper
     ],
     ids=[
         "UR", "Panda", "iiwa", "xArm", "Gen3", "Fetch", "hand", "unnamed gripper", "one jaw",
-        "finger robot", "Spot", "pan-tilt", "drone", "telescope", "linkage", "sensors", "one joint", "a stand",
+        "finger robot", "Spot", "pan-tilt", "drone", "telescope", "linkage", "sensors", "one joint",
+        "a stand",
     ],
 )  # fmt: skip
 def test_one_obvious_arm_is_found(build, lines, root, tip, count):
