@@ -71,7 +71,7 @@ class PointsAt:
             on the joint: the bone is then left as it is.
     """
 
-    parent_T_bone: RigidTransform  # noqa: N815
+    parent_T_bone: RigidTransform
     angle: float
     twist: float
     miss: float
