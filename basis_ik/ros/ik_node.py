@@ -41,7 +41,7 @@ class IkNode(LifecycleNode):
     def __init__(self) -> None:
         super().__init__("basis_ik", automatically_declare_parameters_from_overrides=True)
         parameters.declare(self, parameters.IK_NODE)
-        self._active = False
+        self._active, self._active_since = False, 0.0
         self._description = ""
         self._chain: Chain | None = None
         self._waiting_for = ""
@@ -91,7 +91,7 @@ class IkNode(LifecycleNode):
         """Start to command; targets that came before are not replayed."""
         self._targets.clear()
         self._pipeline.rest()
-        self._active = True
+        self._active, self._active_since = True, time.monotonic()
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -160,7 +160,10 @@ class IkNode(LifecycleNode):
             return
         now = time.monotonic()
         target = self._targets.locate(steady=now, patience=self._value("transform_timeout"))
-        silent = self._measured.silent(now, self._value("joint_state_timeout"))
+        timeout = self._value("joint_state_timeout")
+        silent = self._measured.silent(now, timeout)
+        if silent and now - self._active_since <= timeout:
+            return  # they have only just been listened to
         if silent:
             # The next motion starts from where the arm is then.
             self._pipeline.rest()
