@@ -20,8 +20,6 @@ from basis_ik.solvers.verdict import Verdict
 _RADIAN = 0.3
 # The same when the position has to come first.
 _AFTERWARDS = 1e-3
-# A later start's answer must be better by this part of the reach.
-_TELLING = 1e-6
 # Bounds by lengths alone are trusted beyond this part of the lengths.
 _ROUNDING = 1e-12
 
@@ -95,26 +93,24 @@ def search(
         record: Whether to record the residuals.
 
     Returns:
-        The best pose found. Of poses that are as good, to `_TELLING` of the reach, the one from the
-        earliest start: at a target out of reach a pose that is best already stays as it is.
+        The best pose found; of poses that are as good, the one from the earliest start.
     """
     scale = radian(s, g)
-    margin = _TELLING * scale / _RADIAN
     best, least, used = None, math.inf, 0
     history: list[FloatArray] = []
     while best is None or used < budget:
         q, p = next(starts)
         trace = np.full(budget - used if record else 0, np.nan)
         spent = attempt(s, g, q, p, tolerance, turn_tolerance, scale, budget - used, trace)
-        used += max(spent, 1)  # a start that cannot move must not be tried for ever
+        used += spent
         history.append(trace[:spent])
         apart, turned = errors(g, q, p)
         reached = apart <= tolerance and turned <= turn_tolerance
-        if best is None or reached or apart + scale * turned < least - margin:
+        if best is None or reached or apart + scale * turned < least:
             best, least = (q, p, apart, turned), apart + scale * turned
         if reached:
             break
-    return Found(*best, min(used, budget), len(history), np.concatenate(history))
+    return Found(*best, used, len(history), np.concatenate(history))
 
 
 def attempt(
@@ -206,7 +202,7 @@ def out_of_reach(s: Skeleton, g: Goals, root: FloatArray, tolerance: float) -> V
             margin = slack + other + _ROUNDING * (most + apart)
             if apart > most + margin:
                 return Verdict.TOO_FAR
-            if apart < least - margin:
+            if apart < least:
                 return Verdict.TOO_NEAR
     return None
 

@@ -288,13 +288,20 @@ def test_a_long_chain_of_narrow_cones_is_solved():
 
 def test_at_a_target_out_of_reach_the_best_pose_stays_as_it_is():
     limits = {bone: BallLimit.cone(0.5, (-0.2, 0.2)) for bone in range(4)}
-    rest, target = upright(4), (3.5, 0.5, 0.0)
+    rest, target = upright(4), (0.0, 0.0, -1.0)  # behind: every way round is as good
     first = solve_chain(rest, target, limits=limits)
     assert first.verdict is Verdict.LIMIT
     again = solve_chain(
         first.positions, target, limits=limits, rest=rest, rotations=first.rotations
     )
-    np.testing.assert_allclose(again.positions, first.positions, atol=1e-3)
+    np.testing.assert_allclose(again.positions, first.positions, atol=1e-2)
+
+
+def test_joints_that_are_all_locked_are_told_in_the_end():
+    limits = {bone: BallLimit.cone(0.0, (0.0, 0.0)) for bone in range(3)}
+    result = solve_chain(upright(3), (0.0, 2.0, 0.0), limits=limits)
+    assert result.verdict is Verdict.LIMIT
+    np.testing.assert_allclose(result.positions, upright(3), atol=1e-12)
 
 
 def test_a_record_is_kept():

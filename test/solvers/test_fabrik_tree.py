@@ -66,6 +66,27 @@ def test_targets_that_a_pose_proves_reachable_are_reached_and_bones_keep_their_l
     assert result.residual == pytest.approx(max(misses), abs=1e-12)
 
 
+@FUZZ
+@given(SEEDS)
+def test_trees_of_any_form_and_bones_of_any_length_are_solved(seed):
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(4, 12))
+    parents = [-1] + [int(rng.integers(0, joint)) for joint in range(1, m + 1)]
+    long = np.exp(rng.normal(size=m))
+    poses = []
+    for _ in range(2):
+        p = np.zeros((m + 1, 3))
+        for joint in range(1, m + 1):
+            v = rng.normal(size=3)
+            p[joint] = p[parents[joint]] + long[joint - 1] * v / np.linalg.norm(v)
+        poses.append(p)
+    leaves = [joint for joint in range(1, m + 1) if joint not in parents]
+    targets = {joint: poses[1][joint] for joint in leaves}
+    result = solve_tree(poses[0], parents, targets, tolerance=1e-6, max_iterations=5000)
+    assert result.success
+    np.testing.assert_allclose(lengths(result.positions, parents), long, rtol=1e-12)
+
+
 def test_an_inner_joint_may_be_an_end_effector():
     targets = {2: (0.5, 0.5, 1.5), LEFT: (2.0, 1.0, 1.0)}
     for limits in (None, {0: BallLimit.cone(2.0)}):
