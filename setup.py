@@ -34,7 +34,7 @@ setup(
     entry_points={
         "console_scripts": [
             "ik_node = basis_ik.ros.programs:ik_node",
-            "simulated_arm = basis_ik.ros.simulated_arm:main",
+            "simulated_arm = basis_ik.ros.programs:simulated_arm",
             "demo_targets = basis_ik.ros.programs:demo_targets",
             "frames_node = basis_ik.ros.programs:frames_node",
             "legs_motion = basis_ik.ros.programs:legs_motion",

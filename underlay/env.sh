@@ -25,7 +25,11 @@ if [ "$mode" = underlay ] && [ -z "${BASIS_IK_UNDERLAY:-}" ]; then
     export FASTDDS_DEFAULT_PROFILES_FILE=${FASTDDS_DEFAULT_PROFILES_FILE:-$root/underlay/discovery.xml}
   fi
 fi
+# Colcon's scripts read variables that may be unset.
+case $- in *u*) nounset=-u ;; *) nounset=+u ;; esac
+set +u
 for part in underlay package; do
   if [ -f "$setup/$part/install/local_setup.bash" ]; then . "$setup/$part/install/local_setup.bash"; fi
 done
-unset root mode distro name setup venv part
+set $nounset
+unset root mode distro name setup venv part nounset

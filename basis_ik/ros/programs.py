@@ -28,6 +28,11 @@ def demo_targets() -> int:
     return run("demo_targets")
 
 
+def simulated_arm() -> int:
+    """Run the simulated arm; the exit status."""
+    return run("simulated_arm")
+
+
 def frames_node() -> int:
     """Run the node that applies constraints to tf frames; the exit status."""
     return run("frames_node")

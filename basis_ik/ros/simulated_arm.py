@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import sys
 from threading import Event
 
 from rcl_interfaces.msg import SetParametersResult
@@ -18,7 +17,7 @@ from std_msgs.msg import String
 from basis_ik.errors import BasisIkError
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.simulated_robot import SimulatedRobot
-from basis_ik.ros.programs import run, spin
+from basis_ik.ros.programs import spin
 from basis_ik.ros.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.simulated_controller import SimulatedController
 
@@ -91,17 +90,7 @@ def _keep_clock(parameters: list[Parameter]) -> SetParametersResult:
     return SetParametersResult(successful=not changed, reason=reason)
 
 
-def main(stop: Event | None = None) -> int:
-    """Run the simulated arm until it is told to stop; without `stop`, as a program of its own.
-
-    Returns:
-        The exit status.
-    """
-    if stop is None:
-        return run("simulated_arm")
+def main(stop: Event) -> int:
+    """Run the simulated arm until it is told to stop; the exit status."""
     spin(SimulatedArm(), stop)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -31,7 +31,7 @@ from trajectory_msgs.msg import (
     MultiDOFJointTrajectoryPoint,
 )
 
-from basis_ik.ros import simulated_arm
+from basis_ik.ros import programs
 
 URDF = """<robot name="rig">
 <link name="base"/><link name="upper"/><link name="rail"/><link name="hub"/><link name="jaw"/>
@@ -189,7 +189,7 @@ def start(domain, log, *parameters):
     given = [word for parameter in parameters for word in ("-p", parameter)]
     with log.open("w") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "basis_ik.ros.simulated_arm", "--ros-args", *given],
+            [sys.executable, "-m", "basis_ik.ros.programs", "simulated_arm", "--ros-args", *given],
             stdout=output,
             stderr=output,
             env=environment,
@@ -591,7 +591,7 @@ def complaint(capfd, monkeypatch):
         rescue = threading.Timer(PATIENCE, signal.raise_signal, [signal.SIGINT])
         rescue.start()
         try:
-            assert simulated_arm.main() == 1
+            assert programs.simulated_arm() == 1
         finally:
             rescue.cancel()
         said = capfd.readouterr().err
