@@ -46,6 +46,7 @@ class IkNode(LifecycleNode):
         self._chain: Chain | None = None
         self._waiting_for = ""
         self._status_key: tuple[object, ...] = ()
+        self._status_text = ""
         self._status_time = 0.0
         self._buffer = Buffer()
         self._listener = TransformListener(self._buffer, self)
@@ -207,8 +208,9 @@ class IkNode(LifecycleNode):
         key = (level, state, text, id(solution), id(targets.target), targets.refusals.total())
         if key == self._status_key and now - self._status_time < STATUS_PERIOD:
             return
-        if level != DiagnosticStatus.OK and key[:3] != self._status_key[:3]:
+        if level != DiagnosticStatus.OK and text != self._status_text:
             self._warn(text)
+        self._status_text = text
         self._status_key, self._status_time = key, now
         self._status.publish(
             status_message(
