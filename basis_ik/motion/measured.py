@@ -39,9 +39,7 @@ class MeasuredState:
         if len(positions) == 0:
             return None
         if len(names) != len(positions):
-            return Refused(
-                Refusal.SIZE_MISMATCH, f"{len(names)} names, {len(positions)} positions"
-            )
+            return Refused(Refusal.SIZE_MISMATCH, f"{len(names)} names, {len(positions)} positions")
         if names != self._names_seen:
             twice = {n for n in names if n in self._joint_names and names.count(n) > 1}
             if twice:
