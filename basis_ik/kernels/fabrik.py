@@ -52,7 +52,7 @@ def distance(a: FloatArray, b: FloatArray) -> float:
 
 @jit
 def pull(p: FloatArray, anchor: int, joint: int, length: float) -> None:
-    """Move a joint along its line to the anchor until they are `length` apart (Eq. 4 and 5).
+    """Move a joint along its line to the anchor until they are `length` apart (Algorithm 1).
 
     Where the two coincide there is no line, and the joint leaves along +x.
 
