@@ -5,7 +5,7 @@ goes from the end effectors to the root and turns each bone as far towards its n
 joints to its children allow; the forward pass does the same from the root outwards against the
 joint to the parent, and so ends in a pose that obeys every limit and keeps every bone's length.
 Where branches meet (a sub-base), the backward pass goes on from the centroid of what they propose
-(Aristidou & Lasenby 2011, on several end effectors); the ends of a loop both go to the point between them.
+(Aristidou & Lasenby 2011, on several end effectors); both ends of a loop go to the point between.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ def out_of_reach(s: Skeleton, g: Goals, root: FloatArray, tolerance: float) -> V
             margin = slack + other + _ROUNDING * (most + apart)
             if apart > most + margin:
                 return Verdict.TOO_FAR
-            if apart < least:
+            if apart < least - margin:
                 return Verdict.TOO_NEAR
     return None
 

@@ -216,6 +216,14 @@ def test_a_free_chain_is_dragged():
     np.testing.assert_array_equal(near.positions[0], 0.0)  # it was in reach: the root had no need
 
 
+@pytest.mark.parametrize("limits", [None, {0: BallLimit.cone(1.0)}])
+def test_a_free_root_may_be_an_end_effector(limits):
+    result = solve_tree(POSE, PARENTS, {0: (1, 2, 3)}, free_root=True, limits=limits)
+    assert result.success
+    np.testing.assert_allclose(result.positions[0], (1, 2, 3), atol=1e-6)
+    np.testing.assert_allclose(lengths(result.positions), 1.0, rtol=1e-12)
+
+
 def test_bones_without_length():
     pose = np.array([[0, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 0, 1], [-1, 0, 1]], float)
     parents = (-1, 0, 1, 2, 3, 3)
