@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.contracted import contracted, inlined
+from basis_ik.kernels.jit import inlined, jit
 from basis_ik.kernels.normal_equations import solve_symmetric_6
 from basis_ik.kernels.pose_error import axis_error, beyond, rotation_error, sine_cosine
 
@@ -166,7 +166,7 @@ def fill_step(
     return largest
 
 
-@contracted
+@jit
 def descend(
     joints: FloatArray,
     variables: FloatArray,

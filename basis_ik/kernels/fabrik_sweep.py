@@ -17,8 +17,8 @@ from math import floor, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.contracted import inlined
 from basis_ik.kernels.descent import place
+from basis_ik.kernels.jit import inlined
 from basis_ik.kernels.pose_error import sine_cosine
 
 FloatArray = NDArray[np.float64]

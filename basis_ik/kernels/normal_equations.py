@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from basis_ik.kernels.contracted import inlined
+from basis_ik.kernels.jit import inlined
 
 
 @inlined

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.contracted import contracted
 from basis_ik.kernels.descent import REACHED
+from basis_ik.kernels.jit import jit
 from basis_ik.kernels.pose_solve import solve_pose
 
 FloatArray = NDArray[np.float64]
 
 
-@contracted
+@jit
 def solve_poses(
     exact: FloatArray,
     joints: FloatArray,

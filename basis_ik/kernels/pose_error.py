@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from basis_ik.kernels.contracted import inlined
+from basis_ik.kernels.jit import inlined
 
 
 @inlined

@@ -11,9 +11,9 @@ from math import floor, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.contracted import contracted
 from basis_ik.kernels.descent import REACHED, STALLED, descend
 from basis_ik.kernels.fabrik_sweep import ORIENTATION_MOMENT, sweep
+from basis_ik.kernels.jit import jit
 from basis_ik.kernels.proof import distance_and_angle, place_exactly
 
 FloatArray = NDArray[np.float64]
@@ -24,7 +24,7 @@ LARGEST_LENGTH = 1e6  # [m]: beyond it a double no longer resolves 1e-10 m
 MARGIN = 0.1  # the descent aims at a tenth of the tolerance: one more step, and the proof holds
 
 
-@contracted
+@jit
 def relate_to_target(base: FloatArray, target: FloatArray, work: FloatArray, row: int) -> None:
     """Write target_T_first_joint (3, 4) into a row of `work`, by rows."""
     for r in range(3):
@@ -36,7 +36,7 @@ def relate_to_target(base: FloatArray, target: FloatArray, work: FloatArray, row
             work[row, 4 * r + c] = dot
 
 
-@contracted
+@jit
 def take_shortest_turns(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None:
     """Move every q that may turn fully to the turn nearest its seed that lies inside the limits."""
     for k in range(variables.shape[0]):
@@ -50,7 +50,7 @@ def take_shortest_turns(variables: FloatArray, seed: FloatArray, q: FloatArray) 
                 q[k] = near
 
 
-@contracted
+@jit
 def begin_inside(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None:
     """Copy the seed, by full turns where that helps and else to the limit, into the limits."""
     for k in range(variables.shape[0]):
@@ -60,7 +60,7 @@ def begin_inside(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None
         q[k] = min(variables[k, 1], max(variables[k, 0], q[k]))
 
 
-@contracted
+@jit
 def begin_anew(variables: FloatArray, start: int, q: FloatArray) -> None:
     """Write the start-th point of an additive recurrence, spread evenly over the limits.
 
@@ -72,7 +72,7 @@ def begin_anew(variables: FloatArray, start: int, q: FloatArray) -> None:
         q[k] = variables[k, 3] + u * (variables[k, 4] - variables[k, 3])
 
 
-@contracted
+@jit
 def solve_pose(
     exact: FloatArray,
     joints: FloatArray,

@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
+
+from basis_ik.kernels.jit import jit
 
 KERNELS = Path(__file__).parents[2] / "basis_ik" / "kernels"
 CALLER = """from basis_ik.kernels.jit import jit
@@ -43,7 +46,7 @@ def run(package, **environment):
     inherited = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
     done = subprocess.run(
         [sys.executable, "-c", code, str(package)],
-        env={**inherited, "NUMBA_DISABLE_JIT": "0", **environment},
+        env={**inherited, "NUMBA_DISABLE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"} | environment,
         capture_output=True,
         text=True,
         timeout=120,
@@ -63,3 +66,12 @@ def test_the_users_cache_directory_is_used(package, tmp_path):
     assert run(package, NUMBA_CACHE_DIR=str(tmp_path / "mine"))[0] == 3.0
     assert list((tmp_path / "mine").rglob("*.nbi"))
     assert not list((package / "basis_ik").rglob("*.nbi"))
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without a compiler there is no cache")
+def test_without_a_place_for_the_cache_kernels_still_compile_and_say_so():
+    namespace = {}
+    exec("def double(x):\n    return 2 * x", namespace)  # has no file, hence no cache
+    with pytest.warns(UserWarning, match="kernel cache is off"):
+        double = jit(namespace["double"])
+    assert double(4) == 8

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from basis_ik.kernels.chain import ChainArrays, forward
-from basis_ik.kernels.contracted import contracted
 from basis_ik.kernels.descent import REACHED, descend, place
 from basis_ik.kernels.fabrik_sweep import clamp_turn, rough_angle, sweep
 from basis_ik.kernels.normal_equations import solve_symmetric_6
@@ -251,9 +250,3 @@ def test_the_same_source_runs_without_the_compiler():
     ]
     assert runs[0][0] == "1"
     assert runs[0][2:] == runs[1][2:]
-
-
-def test_without_a_place_for_the_cache_kernels_still_compile():
-    namespace: dict[str, object] = {}
-    exec("def double(x):\n    return 2 * x", namespace)  # has no file, hence no cache
-    assert contracted(namespace["double"])(4) == 8
