@@ -1,6 +1,7 @@
 """Every test run has a ROS domain of its own: it hears nothing outside and disturbs nothing."""
 
 import os
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -22,6 +23,10 @@ def claim_domain():
         return number, claim
     raise RuntimeError("all of the ROS domains 1 to 100 are taken")
 
+
+# A run that was started in the background ignores SIGINT, and so would every process under test.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Not in a fixture: launch tests are collected as items that have none.
 DOMAIN, _CLAIM = claim_domain()

@@ -1,31 +1,37 @@
 #!/usr/bin/env bash
-# All tests, and how many they were. Kernels run three times: compiled, compiled with bounds checks, and as plain
-# Python. With arguments: pytest with those, once.
+# All tests, and how many they were; with arguments: pytest with those, once.
+# Kernels run three times: compiled, compiled with bounds checks, and as plain Python. Two lanes, one for each of
+# two cores; the second lane is shown when the first is through.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
 
-passed=0 failed=0 status=0 started=$SECONDS
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-
-count() { grep -oE "[0-9]+ $1" "$log" | tail -n 1 | cut -d' ' -f1; }
+started=$SECONDS
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"; kill $(jobs -p) 2>/dev/null' EXIT
 
 run() { # run TITLE COMMAND...
-  local title=$1
-  shift
-  printf '\n== %s\n' "$title"
-  "$@" 2>&1 | tee "$log" || status=1
-  passed=$((passed + 10#0$(count passed)))
-  failed=$((failed + 10#0$(count failed) + 10#0$(count error)))
+  printf '\n== %s\n' "$1"
+  "${@:2}" 2>&1
 }
 
-run "basis_ik" python -m pytest -q --durations=10 test
-run "kernels, with bounds checks" env NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="${NUMBA_CACHE_DIR:-.}/bounds" \
-  python -m pytest -q test/kernels
-run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/kernels
-# With ROS 2 installed the underlay is not used, and upstream's packages have their own tests.
-if [ -n "${BASIS_IK_UNDERLAY:-}" ]; then run "underlay" python -m pytest -q underlay; fi
+beside() {
+  local status=0
+  run "kernels, with bounds checks" env NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="${NUMBA_CACHE_DIR:-$logs}/bounds" \
+    python -m pytest -q test/kernels || status=1
+  run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/kernels || status=1
+  # With ROS 2 installed the underlay is not used, and upstream's packages have their own tests.
+  if [ -n "${BASIS_IK_UNDERLAY:-}" ]; then run "underlay" python -m pytest -q underlay || status=1; fi
+  return $status
+}
 
-printf '\nall tests in %d s\n%d passed, %d failed\n' $((SECONDS - started)) "$passed" "$failed"
-exit $status
+beside >"$logs/beside" 2>&1 &
+run "basis_ik" python -m pytest -q --durations=10 test | tee "$logs/first"
+status=${PIPESTATUS[0]}
+wait $! || status=1
+cat "$logs/beside"
+
+total() { cat "$logs/first" "$logs/beside" | grep -oE "[0-9]+ ($1)\b" | awk '{ n += $1 } END { print n + 0 }'; }
+printf '\nall tests in %d s\n%d passed, %d failed\n' \
+  $((SECONDS - started)) "$(total passed)" "$(total 'failed|errors?')"
+exit "$status"

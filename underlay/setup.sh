@@ -149,6 +149,8 @@ PYTHON
   [ -z "$absent" ] || fail "the sourced ROS 2 $ROS_DISTRO lacks: $absent.  Get them:  rosdep install --from-paths . --ignore-src -y"
 }
 
+# pip asks rustc for its version, and a rustc that belongs to rustup then writes to the home folder.
+export RUSTUP_HOME=$setup/cache/rustup
 check_machine
 mkdir -p "$setup/stamps"
 touch "$root/.setup/COLCON_IGNORE"
