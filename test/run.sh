@@ -21,7 +21,9 @@ beside() {
     python -m pytest -q test/kernels || status=1
   run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/kernels || status=1
   # With ROS 2 installed the underlay is not used, and upstream's packages have their own tests.
-  if [ -n "${BASIS_IK_UNDERLAY:-}" ]; then run "underlay" python -m pytest -q underlay || status=1; fi
+  [ -n "${BASIS_IK_UNDERLAY:-}" ] || return $status
+  local tests
+  for tests in underlay/*/test; do run "$(dirname "$tests")" python -m pytest -q "$tests" || status=1; done
   return $status
 }
 

@@ -131,6 +131,7 @@ class Client:
 
     def stands_still(self):
         """Wait until the joints rest, and make sure that they do."""
+        self.wait(5)  # an answer may overtake the joint states of its time
         self.until(lambda: not any(self.joint_states[-1].velocity))
         here = self.at
         self.wait(20)

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from threading import Event
 
 import rclpy
 from geometry_msgs.msg import TransformStamped
@@ -188,17 +189,12 @@ PARAMETERS = {
 }
 
 
-def _interrupt(*_: object) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # a second one must not disturb the leaving
-    raise KeyboardInterrupt
-
-
 def main() -> int:
     """Run the node until it is interrupted; 1 when there is no robot to publish."""
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
+        signal.signal(number, lambda *_: stop.set())
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     logger = rclpy.logging.get_logger(NODE_NAME)
     try:
         text = ""
@@ -207,12 +203,13 @@ def main() -> int:
             text = Path(files[0]).read_text()
         executor = SingleThreadedExecutor()
         executor.add_node(RobotStatePublisher(text))
-        while True:
+        while not stop.is_set():
             executor.spin_once(timeout_sec=0.1)  # Python sees a signal when this returns
-    except KeyboardInterrupt:
         return 0
     except (OSError, ValueError, ParameterException) as error:
         logger.fatal(str(error))
         return 1
     finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # it comes too late to change the exit status
         rclpy.try_shutdown()
