@@ -141,7 +141,7 @@ check_system_ros() { # a sourced installation has what package.xml names
   local absent
   absent=$(python3 - <<'PYTHON'
 import importlib.util
-names = ("rclpy tf2_ros tf2_geometry_msgs control_msgs moveit_msgs launch_ros launch_testing numba transforms3d "
+names = ("rclpy tf2_ros tf2_geometry_msgs interactive_markers control_msgs moveit_msgs launch_ros launch_testing numba transforms3d "
          "urdf_parser_py xacro").split()
 print(" ".join(n for n in names if importlib.util.find_spec(n) is None))
 PYTHON

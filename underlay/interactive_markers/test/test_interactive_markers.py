@@ -1,0 +1,296 @@
+"""A server and a client in contexts of their own, over DDS; the client does what RViz does."""
+
+import socket
+import time
+
+import pytest
+import rclpy
+from geometry_msgs.msg import Point, Pose
+from interactive_markers import InteractiveMarkerServer, MenuHandler
+from rclpy.executors import SingleThreadedExecutor
+from std_msgs.msg import Header
+from visualization_msgs.msg import (
+    InteractiveMarker,
+    InteractiveMarkerFeedback,
+    InteractiveMarkerUpdate,
+)
+from visualization_msgs.srv import GetInteractiveMarkers
+
+PATIENCE = 20.0
+
+
+@pytest.fixture(scope="module")
+def domain():
+    """A ROS_DOMAIN_ID of its own, claimed as upstream's domain_coordinator does it."""
+    for number in range(1, 101):
+        with socket.socket() as claim:
+            try:
+                claim.bind(("", 32768 + number))
+            except OSError:
+                continue
+            yield number
+            return
+
+
+class World:
+    """A node with a server, and a client in another context."""
+
+    def __init__(self, domain):
+        self._made = []
+        self.node = self._make("server", domain)
+        self.server = InteractiveMarkerServer(self.node, "~/drag")
+        viewer = self._make("viewer", domain)
+        self.updates = []
+        viewer.create_subscription(
+            InteractiveMarkerUpdate, "/server/drag/update", self.updates.append, 10
+        )
+        self._feedback = viewer.create_publisher(
+            InteractiveMarkerFeedback, "/server/drag/feedback", 10
+        )
+        self._ask = viewer.create_client(
+            GetInteractiveMarkers, "/server/drag/get_interactive_markers"
+        )
+        self.spin_until(
+            lambda: (
+                self.server.update_pub.get_subscription_count()
+                and self._feedback.get_subscription_count()
+                and self._ask.service_is_ready()
+            )
+        )
+
+    def _make(self, name, domain):
+        context = rclpy.Context()
+        rclpy.init(context=context, domain_id=domain)
+        node = rclpy.create_node(name, context=context)
+        executor = SingleThreadedExecutor(context=context)
+        executor.add_node(node)
+        self._made.append((node, executor, context))
+        return node
+
+    def spin_until(self, condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, "it did not happen"
+            for _, executor, _ in self._made:
+                executor.spin_once(timeout_sec=0.01)
+
+    def ask(self):
+        future = self._ask.call_async(GetInteractiveMarkers.Request())
+        self.spin_until(future.done)
+        return future.result()
+
+    def say(self, **fields):
+        self._feedback.publish(feedback(**fields))
+
+    def close(self):
+        for node, executor, context in self._made:
+            executor.shutdown()
+            node.destroy_node()
+            context.try_shutdown()
+
+
+@pytest.fixture
+def world(domain):
+    world = World(domain)
+    yield world
+    world.close()
+
+
+def marker(name="cube", x=0.0):
+    made = InteractiveMarker(name=name, pose=Pose(position=Point(x=x)))
+    made.header.frame_id = "base"
+    return made
+
+
+def feedback(name="cube", event="POSE_UPDATE", client="rviz", x=0.0, frame="", entry=0):
+    return InteractiveMarkerFeedback(
+        header=Header(frame_id=frame),
+        marker_name=name,
+        client_id=client,
+        event_type=getattr(InteractiveMarkerFeedback, event),
+        pose=Pose(position=Point(x=x)),
+        menu_entry_id=entry,
+    )
+
+
+def test_clients_hear_of_markers_when_changes_are_applied(world):
+    world.server.insert(marker(x=1.0))
+    assert world.ask().markers == []
+    world.server.applyChanges()
+    world.spin_until(lambda: world.updates)
+    update = world.updates[0]
+    assert (update.type, update.seq_num) == (InteractiveMarkerUpdate.UPDATE, 1)
+    assert update.markers == [marker(x=1.0)]
+    answer = world.ask()
+    assert (answer.sequence_number, answer.markers) == (1, [marker(x=1.0)])
+
+
+def test_without_changes_nothing_is_sent(world):
+    world.server.applyChanges()
+    assert world.server.seq_num == 0
+    world.server.insert(marker())
+    world.server.applyChanges()
+    world.server.applyChanges()
+    assert world.server.seq_num == 1
+
+
+def test_moving_and_erasing(world):
+    world.server.insert(marker())
+    world.server.insert(marker("other"))
+    assert not world.server.setPose("cube", Pose())  # as upstream: not before it is applied
+    world.server.applyChanges()
+    assert world.server.setPose("cube", Pose(position=Point(x=2.0)))
+    assert world.server.erase("other")
+    world.server.applyChanges()
+    world.spin_until(lambda: len(world.updates) == 2)
+    update = world.updates[1]
+    assert [(p.name, p.header.frame_id, p.pose.position.x) for p in update.poses] == [
+        ("cube", "base", 2.0)
+    ]
+    assert update.erases == ["other"]
+    assert [m.pose.position.x for m in world.ask().markers] == [2.0]
+    header = Header(frame_id="camera")
+    assert world.server.setPose("cube", Pose(), header)
+    world.server.applyChanges()
+    assert world.server.get("cube").header == header
+
+
+def test_what_does_not_exist(world):
+    server = world.server
+    assert not server.setPose("cube", Pose())
+    assert not server.erase("cube")
+    assert not server.setCallback("cube", print)
+    assert server.get("cube") is None
+    server.insert(marker())
+    assert server.get("cube") == marker()
+    server.erase("cube")
+    assert server.get("cube") is None
+    server.applyChanges()
+    world.spin_until(lambda: world.updates)
+    assert world.updates[0].erases == []  # nobody had heard of it
+
+
+def test_feedback_moves_the_marker_and_is_passed_on(world):
+    heard = []
+    world.server.insert(marker(), feedback_callback=heard.append)
+    world.server.applyChanges()
+    world.say(x=3.0, frame="base")
+    world.say(name="unknown")
+    world.say(event="MOUSE_UP", x=9.0)
+    world.spin_until(lambda: len(heard) == 2)
+    assert [h.event_type for h in heard] == [
+        InteractiveMarkerFeedback.POSE_UPDATE,
+        InteractiveMarkerFeedback.MOUSE_UP,
+    ]
+    assert world.server.get("cube").pose.position.x == 3.0
+    assert world.server.seq_num == 1  # the client that moved it knows
+    world.server.applyChanges()
+    world.spin_until(lambda: len(world.updates) == 2)
+    assert world.updates[1].poses[0].pose.position.x == 3.0
+
+
+def test_a_type_of_feedback_with_a_callback_of_its_own(world):
+    rest, clicks = [], []
+    click = InteractiveMarkerFeedback.BUTTON_CLICK
+    world.server.insert(marker(), feedback_callback=rest.append)
+    world.server.insert(marker(), feedback_callback=clicks.append, feedback_type=click)
+    world.server.applyChanges()
+    world.server.processFeedback(feedback(event="BUTTON_CLICK"))
+    world.server.processFeedback(feedback())
+    assert (len(clicks), len(rest)) == (1, 1)
+    world.server.setCallback("cube", None, click)
+    world.server.processFeedback(feedback(event="BUTTON_CLICK"))
+    assert (len(clicks), len(rest)) == (1, 2)
+
+
+def test_of_two_clients_that_pull_at_once_the_first_has_it(world):
+    heard = []
+    world.server.insert(marker(), feedback_callback=heard.append)
+    world.server.applyChanges()
+    world.server.processFeedback(feedback(client="one", x=1.0))
+    world.server.processFeedback(feedback(client="two", x=2.0))
+    assert [h.client_id for h in heard] == ["one"]
+    assert world.server.get("cube").pose.position.x == 1.0
+    time.sleep(1.05)
+    world.server.processFeedback(feedback(client="two", x=2.0))
+    assert [h.client_id for h in heard] == ["one", "two"]
+
+
+def test_who_spoke_of_a_marker_before_there_was_one_does_not_have_it(world):
+    heard = []
+    world.server.processFeedback(feedback(client="one"))
+    world.server.insert(marker(), feedback_callback=heard.append)
+    world.server.applyChanges()
+    world.server.processFeedback(feedback(client="two"))
+    assert [h.client_id for h in heard] == ["two"]
+
+
+def test_a_marker_of_a_name_used_before_starts_without_callbacks(world):
+    heard = []
+    world.server.insert(marker(), feedback_callback=heard.append)
+    world.server.applyChanges()
+    world.server.erase("cube")
+    world.server.applyChanges()
+    world.server.insert(marker())
+    world.server.applyChanges()
+    world.server.processFeedback(feedback())
+    assert heard == []
+
+
+def test_shutdown_takes_the_markers_away(world):
+    world.server.insert(marker())
+    world.server.applyChanges()
+    world.server.shutdown()
+    world.spin_until(lambda: len(world.updates) == 2)
+    assert world.updates[1].erases == ["cube"]
+
+
+def test_a_menu(world):
+    chosen = []
+    menu = MenuHandler()
+    mode = menu.insert("mode")
+    pose = menu.insert("pose", parent=mode, callback=chosen.append)
+    hidden = menu.insert("hidden", parent=mode)
+    stop = menu.insert("stop", callback=chosen.append)
+    assert menu.insert("orphan", parent=99) is None
+    assert menu.setCheckState(pose, MenuHandler.CHECKED)
+    assert menu.setVisible(hidden, False)
+    assert not menu.apply(world.server, "cube")
+    world.server.insert(marker())
+    assert menu.apply(world.server, "cube")
+    world.server.applyChanges()
+    world.spin_until(lambda: world.updates)
+    entries = world.updates[0].markers[0].menu_entries
+    assert [(e.id, e.parent_id, e.title) for e in entries] == [
+        (mode, 0, "mode"),
+        (pose, mode, "[x] pose"),
+        (stop, 0, "stop"),
+    ]
+    world.say(event="MENU_SELECT", entry=stop)
+    world.spin_until(lambda: chosen)
+    world.server.processFeedback(feedback(event="MENU_SELECT", entry=mode))  # nobody to call
+    assert [c.menu_entry_id for c in chosen] == [stop]
+
+
+def test_a_menu_is_applied_again(world):
+    menu = MenuHandler()
+    entry = menu.insert("follow")
+    world.server.insert(marker())
+    menu.apply(world.server, "cube")
+    world.server.applyChanges()
+    menu.setCheckState(entry, MenuHandler.UNCHECKED)
+    assert (menu.getTitle(entry), menu.getCheckState(entry)) == ("follow", MenuHandler.UNCHECKED)
+    assert menu.reApply(world.server)
+    world.server.applyChanges()
+    assert world.server.get("cube").menu_entries[0].title == "[ ] follow"
+    world.server.erase("cube")
+    assert not menu.reApply(world.server)
+    assert menu.reApply(world.server)  # what is gone is forgotten
+
+
+def test_entries_that_do_not_exist():
+    menu = MenuHandler()
+    assert not menu.setVisible(1, True)
+    assert not menu.setCheckState(1, MenuHandler.CHECKED)
+    assert menu.getCheckState(1) is None
+    assert menu.getTitle(1) is None
