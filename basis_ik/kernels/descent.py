@@ -124,7 +124,7 @@ def fill_step(
         scale = variables[k, 2]
         j0, j1, j2 = scale * work[k, 0], scale * work[k, 1], scale * work[k, 2]
         j3, j4, j5 = scale * work[k, 3], scale * work[k, 4], scale * work[k, 5]
-        low, high = q[k] <= variables[k, 0], q[k] >= variables[k, 1]
+        low, high = q[k] <= work[k, 9], q[k] >= work[k, 10]
         if low or high:
             pull = j0 * e0 + j1 * e1 + j2 * e2 + j3 * e3 + j4 * e4 + j5 * e5
             if (low and pull <= 0.0) or (high and pull >= 0.0):
@@ -166,6 +166,12 @@ def fill_step(
     return largest
 
 
+@inlined
+def begin(work: FloatArray) -> None:
+    """Make the next call of `descend`, if not a careful one, a new descent."""
+    work[work.shape[0] - 1, 0], work[work.shape[0] - 1, 1] = np.inf, 0.0
+
+
 @jit
 def descend(
     joints: FloatArray,
@@ -190,7 +196,9 @@ def descend(
             rotation, and how far from the target the position may be along each axis for nothing
             [m], maybe infinitely. Rotation weighs nothing, or alike on all axes, or on all but z.
         q: (n,) start, and result.
-        work: (n + m + 1, 12); its last row holds the (3, 4) frame target_T_first_joint.
+        work: (n + 2 m + 3, 12); row n + m holds the (3, 4) frame target_T_first_joint, columns
+            9-10 of the first n between what each variable may move, the last row, unless careful,
+            what `begin` wrote or a call that ended SPENT left, from where this one goes on.
         position_goal: Squared position error [m²] that counts as reached.
         rotation_goal: Squared rotation error [rad²] that counts as reached.
         iterations: How many steps are allowed.
@@ -201,8 +209,10 @@ def descend(
     Returns:
         REACHED, SPENT or STALLED; steps taken; the weighted squared error at q.
     """
-    n = variables.shape[0]
-    least, trust, stalls, taken = np.inf, DAMPING, 0, 0
+    n, last = variables.shape[0], work.shape[0] - 1
+    least, stalls, trust, taken = np.inf, 0.0, DAMPING, 0
+    if not careful:
+        least, stalls = work[last, 0], work[last, 1]
     w0, w1, w2, w3, w4, w5 = weights[0], weights[1], weights[2], weights[3], weights[4], weights[5]
     b0, b1, b2 = weights[6], weights[7], weights[8]
     spins = w5 == 0.0 and w3 > 0.0
@@ -233,10 +243,13 @@ def descend(
                     work[k, 7] = q[k]
             if trust > 1e9:
                 return STALLED, taken, least
+        elif taken >= iterations:
+            work[last, 0], work[last, 1] = least, stalls
+            return SPENT, taken, error
         elif error < 0.95 * least:
-            least, stalls = error, 0
+            least, stalls = error, 0.0
         else:
-            stalls += 1
+            stalls += 1.0
             if stalls > patience:
                 return STALLED, taken, error
         if taken >= iterations:
@@ -249,4 +262,4 @@ def descend(
         factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
         for k in range(n):
             moved = q[k] + factor * variables[k, 2] * work[k, 6]
-            q[k] = min(variables[k, 1], max(variables[k, 0], moved))
+            q[k] = min(work[k, 10], max(work[k, 9], moved))

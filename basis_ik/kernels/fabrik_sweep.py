@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from basis_ik.kernels.descent import place
 from basis_ik.kernels.jit import inlined
-from basis_ik.kernels.pose_error import sine_cosine
+from basis_ik.kernels.pose_error import beyond, sine_cosine
 
 FloatArray = NDArray[np.float64]
 
@@ -108,30 +108,35 @@ def sum_moments(
 
 @inlined
 def sweep(
-    joints: FloatArray, variables: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray,
-    weights: FloatArray, moment: float, near: float,
-) -> None:  # fmt: skip
+    joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, weights: FloatArray,
+    moment: float, near: float, n: int,
+) -> bool:  # fmt: skip
     """Move q (n,) by one FABRIK sweep towards the target, inside the limits, unless it is near.
 
     Slides, and joints that share a variable, keep their place: the descent moves them.
 
     Args:
         joints: (m, 12), see `descent.descend`.
-        variables: (n, 8), see `pose_solve.solve_pose`.
         tip: (3, 4) from the last moved frame to the tip.
         q: (n,) start, and result.
-        work: (n + 2 m + 2, 12); row n + m holds target_T_first_joint.
+        work: (n + 2 m + 3, 12); row n + m holds target_T_first_joint, columns 9-10 of the first n
+            between what each variable may move.
         weights: (9,), see `descent.descend`.
         moment: What the tip's orientation weighs against a point one metre away [m²]; 0 leaves
             the orientation free.
         near: Weighted squared error below which q stays: the nearest solution is downhill.
+        n: Number of variables.
+
+    Returns:
+        Whether q was not near.
     """
-    n, m = variables.shape[0], joints.shape[0]
+    m = joints.shape[0]
     r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = place(joints, tip, q, work, n)
-    error = weights[0] ** 2 * (p0 * p0 + p1 * p1 + p2 * p2)
+    d0, d1, d2 = beyond(p0, weights[6]), beyond(p1, weights[7]), beyond(p2, weights[8])
+    error = weights[0] ** 2 * (d0 * d0 + d1 * d1 + d2 * d2)
     error += weights[3] ** 2 * (3.0 - r00 - r11 - r22)
     if error < near:
-        return
+        return False
     tip_now = (r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2)
     sum_moments(joints, work, n, moment, tip_now)
     x00, x01, x02, x10, x11, x12, x20, x21, x22 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
@@ -167,7 +172,7 @@ def sweep(
         along -= z2 * (z0 * n02 + z1 * n12 + z2 * n22)
         k = int(joints[i, 9])
         wanted = q[k] + rough_angle(across, along) / turn
-        reached = clamp_turn(wanted, variables[k, 0], variables[k, 1])
+        reached = clamp_turn(wanted, work[k, 9], work[k, 10])
         size = across * across + along * along
         if reached == wanted and size > 0.0:  # the usual case need not wait for the angle
             f = 1.0 / sqrt(size)
@@ -197,3 +202,4 @@ def sweep(
         s0 = h0 - (x00 * o0 + x01 * o1 + x02 * o2)
         s1 = h1 - (x10 * o0 + x11 * o1 + x12 * o2)
         s2 = h2 - (x20 * o0 + x21 * o1 + x22 * o2)
+    return True

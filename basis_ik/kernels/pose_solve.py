@@ -11,7 +11,7 @@ from math import floor, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.descent import REACHED, STALLED, descend
+from basis_ik.kernels.descent import REACHED, SPENT, STALLED, begin, descend
 from basis_ik.kernels.fabrik_sweep import ORIENTATION_MOMENT, sweep
 from basis_ik.kernels.jit import jit
 from basis_ik.kernels.proof import distance_and_angle, place_exactly
@@ -19,8 +19,13 @@ from basis_ik.kernels.proof import distance_and_angle, place_exactly
 FloatArray = NDArray[np.float64]
 
 BAD_SEED, BAD_TARGET, OUT_OF_REACH = -2, -3, -4
+GO_ON = -1  # in place of the first start's number: where the last call was SPENT
+LIMITS, FREE_TURNS, UNBOUNDED = 0, 1, 2  # what bounds a descent
 LARGEST_ANGLE = 1e5  # [rad]: beyond it a double no longer resolves 1e-11 rad
 LARGEST_LENGTH = 1e6  # [m]: beyond it a double no longer resolves 1e-10 m
+COLUMNS = 8  # of `variables`, before the chain's own starts
+ROAMING = 2  # every so many of the further starts look for a solution outside the limits first
+FAR_OFF = 1e300  # squared error of what is only worth keeping for want of anything else
 MARGIN = 0.1  # the descent aims at a tenth of the tolerance: one more step, and the proof holds
 
 
@@ -41,13 +46,32 @@ def take_shortest_turns(variables: FloatArray, seed: FloatArray, q: FloatArray) 
     """Move every q that may turn fully to the turn nearest its seed that lies inside the limits."""
     for k in range(variables.shape[0]):
         if variables[k, 5] != 0.0:
+            lower, upper = variables[k, 0], variables[k, 1]
             near = q[k] + 2.0 * pi * floor((seed[k] - q[k]) / (2.0 * pi) + 0.5)
-            if near > variables[k, 1]:
-                near -= 2.0 * pi * np.ceil((near - variables[k, 1]) / (2.0 * pi))
-            if near < variables[k, 0]:
-                near += 2.0 * pi * np.ceil((variables[k, 0] - near) / (2.0 * pi))
-            if variables[k, 0] <= near <= variables[k, 1]:
+            if near > upper:
+                near -= 2.0 * pi * np.ceil((near - upper) / (2.0 * pi))
+            if near < lower:
+                near += 2.0 * pi * np.ceil((lower - near) / (2.0 * pi))
+            if lower <= near <= upper:
                 q[k] = near
+            elif upper - lower >= 2.0 * pi:  # a rounding beyond a limit one turn from the other
+                q[k] = min(upper, max(lower, near))
+
+
+@jit
+def set_bounds(variables: FloatArray, kind: int, work: FloatArray) -> None:
+    """Write between what bounds a descent may move each variable into columns 9-10 of `work`.
+
+    LIMITS are what they say. FREE_TURNS leaves out those of a variable that may turn fully and has
+    room for it, since `take_shortest_turns` brings it back: such a limit would only stop a descent
+    at a wall that is none. UNBOUNDED leaves out all.
+    """
+    for k in range(variables.shape[0]):
+        low, high = variables[k, 0], variables[k, 1]
+        turns = variables[k, 5] != 0.0 and high - low >= 2.0 * pi
+        if kind == UNBOUNDED or (kind == FREE_TURNS and turns):
+            low, high = -np.inf, np.inf
+        work[k, 9], work[k, 10] = low, high
 
 
 @jit
@@ -55,6 +79,12 @@ def begin_inside(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None
     """Copy the seed, by full turns where that helps and else to the limit, into the limits."""
     for k in range(variables.shape[0]):
         q[k] = seed[k]
+    bring_inside(variables, seed, q)
+
+
+@jit
+def bring_inside(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None:
+    """Move q inside, by full turns to near the seed where that helps, else to the limit."""
     take_shortest_turns(variables, seed, q)
     for k in range(variables.shape[0]):
         q[k] = min(variables[k, 1], max(variables[k, 0], q[k]))
@@ -62,12 +92,16 @@ def begin_inside(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None
 
 @jit
 def begin_anew(variables: FloatArray, start: int, q: FloatArray) -> None:
-    """Write the start-th point of an additive recurrence, spread evenly over the limits.
+    """Write the start-th of the chain's own starts, and after these a point spread over the limits.
 
     Roberts' generalised golden ratio sequence: deterministic, and without a state to keep.
     """
+    own = variables.shape[1] - COLUMNS
     for k in range(variables.shape[0]):
-        u = 0.5 + start * variables[k, 6]
+        if start <= own:
+            q[k] = variables[k, COLUMNS + start - 1]
+            continue
+        u = 0.5 + (start - own) * variables[k, 6]
         u -= floor(u)
         q[k] = variables[k, 3] + u * (variables[k, 4] - variables[k, 3])
 
@@ -98,19 +132,20 @@ def solve_pose(
     Args:
         exact: (m + 1, 16), see `proof.place_exactly`.
         joints: (m, 12), see `descent.place`.
-        variables: (n, 8): lower, upper, scale, lower and upper of fresh starts, whether a full turn
-            changes nothing, step of the recurrence.
+        variables: (n, 8 + s): lower, upper, scale, lower and upper of fresh starts, whether a full
+            turn changes nothing, step of the recurrence, 0; then s starts that suit this chain.
         ends: (2, 3, 4): root_T_first_joint, last_joint_T_tip.
         reach: No tip is farther than this from the first joint [m].
         weights: (9,), see `descent.descend`.
         target: (4, 4) root_T_target.
         seed: (n,).
         q: (n,) result: what reached the target, else the best of all descents.
-        work: (n + 2 m + 2, 12).
+        work: (n + 2 m + 3, 12).
         position_tolerance: [m].
         rotation_tolerance: [rad].
         iterations: Steps allowed, all descents together.
-        first: Number of the first start: 0 is the seed, all others are fresh ones.
+        first: Number of the first start: 0 is the seed, all others are fresh ones; or GO_ON, with
+            `work` as the last call left it: a search in slices finds what it finds in one.
         restarts: Number of the last start.
         patience: See `descent.descend`.
         careful: See `descent.descend`.
@@ -138,24 +173,55 @@ def solve_pose(
     for r in range(3):
         far += (target[r, 3] - ends[0, r, 3]) ** 2
     out_of_reach = sqrt(far) > reach + position_tolerance
-    if first == 0:
+    state = work[last + 2 + joints.shape[0]]  # after the two that are the descent's
+    least, steps, fresh, unfinished, roams = np.inf, 0, first, False, False
+    own = variables.shape[1] - COLUMNS
+    if first == GO_ON:
+        fresh, least, unfinished, roams = int(state[2]), state[3], state[4] != 0.0, state[4] == 2.0
+        for k in range(n):
+            q[k] = work[k, 11]
+        if not unfinished:
+            fresh += 1
+            begin_anew(variables, fresh, q)
+    elif first == 0:
         begin_inside(variables, seed, q)
     else:
         begin_anew(variables, first, q)
     relate_to_target(ends[0], target, work, last)
-    least, steps, fresh = np.inf, 0, first
     moment = 0.0
     if swept and not free_r:
         moment = ORIENTATION_MOMENT / weights[0] ** 2
     while True:
-        if swept:
-            sweep(joints, variables, tip, q, work, weights, moment, near if fresh == 0 else 0.0)
+        if not unfinished:
+            begin(work)
+            roams = swept and first < restarts and fresh > own and (fresh - own) % ROAMING == 0
+            set_bounds(variables, UNBOUNDED if roams else LIMITS if careful else FREE_TURNS, work)
+            if swept:
+                moved = sweep(joints, tip, q, work, weights, moment, near if fresh == 0 else 0.0, n)
+                if not moved:  # a start so near that no joint should have to unwind
+                    set_bounds(variables, LIMITS, work)
+        unfinished = False
         status, taken, error = descend(
             joints, variables, tip, weights, q, work, aim_p, aim_r,
             iterations - steps, patience, careful,
         )  # fmt: skip
         steps += taken
-        if error < least:
+        if status == SPENT:
+            for k in range(n):
+                work[k, 11] = q[k]
+        if roams:
+            bring_inside(variables, seed, q)
+            error = FAR_OFF
+            if status == REACHED:  # outside the limits: a start from which they are not far
+                begin(work)
+                set_bounds(variables, FREE_TURNS, work)
+                roams, unfinished = False, steps < iterations
+                if unfinished:
+                    continue
+                status = SPENT
+                for k in range(n):
+                    work[k, 11] = q[k]
+        if status == REACHED or error < least:
             take_shortest_turns(variables, seed, q)
             if status == REACHED:
                 place_exactly(exact, q, frame)
@@ -164,6 +230,7 @@ def solve_pose(
                 if near_enough and (free_r or turned <= rotation_tolerance):
                     return REACHED, steps, fresh, away, turned
                 status = STALLED
+        if error < least:
             least = error
             for k in range(n):
                 work[k, 8] = q[k]
@@ -171,8 +238,15 @@ def solve_pose(
             break
         fresh += 1
         begin_anew(variables, fresh, q)
+    state[2], state[3], state[4] = fresh, least, 0.0
+    if status == SPENT:
+        state[4] = 2.0 if roams else 1.0
+    if not out_of_reach and fresh < restarts:
+        status = SPENT
     for k in range(n):
         q[k] = work[k, 8]
     place_exactly(exact, q, frame)
     away, turned = distance_and_angle(frame, target, weights)
-    return (OUT_OF_REACH if out_of_reach else status), steps, fresh, away, turned
+    if out_of_reach and (careful or status != SPENT):
+        status = OUT_OF_REACH
+    return status, steps, fresh, away, turned

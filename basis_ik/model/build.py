@@ -59,7 +59,7 @@ def fold(model: RobotModel, root: str, tip: str) -> Fold:
     for joint, upwards in steps:
         tie = tie_of(joint, model.mimics)
         if not joint.moves or tie.multiplier == 0.0:
-            still = joint.origin @ _motion(joint, tie.offset) if joint.moves else joint.origin
+            still = joint.origin @ motion(joint, tie.offset) if joint.moves else joint.origin
             carry = carry @ (still.inverse() if upwards else still)
         else:
             if tie.joint not in names:
@@ -130,7 +130,7 @@ def turn_to_axis(axis: FloatArray) -> RigidTransform:
     return RigidTransform.from_rotation_translation(rotation, np.zeros(3))
 
 
-def _motion(joint: Joint, value: float) -> RigidTransform:
+def motion(joint: Joint, value: float) -> RigidTransform:
     """Return the motion of a joint at a constant value."""
     if joint.kind == "prismatic":
         return RigidTransform.from_rotation_translation(np.eye(3), joint.axis * value)

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from basis_ik.kernels import chain as kernels
 from basis_ik.kernels.chain import ChainArrays, FloatArray, IntArray
 from basis_ik.model.build import fold
+from basis_ik.model.elements import listed, shown
+from basis_ik.model.path import ChainError
 from basis_ik.model.reach import reach_bound
 from basis_ik.model.urdf import Joint
 from basis_ik.transforms.checks import finite_array, read_only
@@ -97,6 +99,25 @@ class Chain:
             link: RigidTransform.from_matrix(pose)
             for link, pose in zip(self._links, poses, strict=True)
         }
+
+    def joint_T_link(self, link: str) -> tuple[int, FloatArray]:
+        """Return which of the m moving joints a link of the chain is fixed to, and where.
+
+        Returns:
+            The joint's index, -1 for the root link's own body, and the constant transform (3, 4)
+            from its moved frame, as kernels take it, to the link.
+
+        Raises:
+            ChainError: The link is not on the chain.
+        """
+        if link not in self._links:
+            raise ChainError(
+                f"link {shown(str(link))} is not on the chain; it has {listed(self._links)}",
+                link=link,
+                candidates=self._links,
+            )
+        k = self._links.index(link)
+        return int(self._link_joints[k]), self._link_constants[k].copy()
 
     def _evaluate(self, q: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return moved frames (m, 3, 4), root_T_tip (4, 4) and Jacobian (6, n) at q."""

@@ -11,6 +11,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.kernels.pose_solve import (
     BAD_SEED,
     BAD_TARGET,
+    COLUMNS,
     LARGEST_ANGLE,
     LARGEST_LENGTH,
     begin_inside,
@@ -44,7 +45,7 @@ def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -
         reach = np.zeros(1)
     if not (reach > 0.0).all():
         raise SolveArgumentError("max_move", max_move, "above 0, one for all joints or one each")
-    variables = ready.variables.copy()
+    variables = ready.variables[:, :COLUMNS].copy()  # the chain's own starts may be too far
     centre = np.empty_like(seed)
     begin_inside(ready.variables, seed, centre)
     variables[:, 0] = np.maximum(variables[:, 0], centre - reach)

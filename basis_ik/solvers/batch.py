@@ -18,6 +18,8 @@ from basis_ik.kernels.pose_solve import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.solvers.arguments import LARGEST_TOLERANCE, SolveArgumentError
 from basis_ik.solvers.prepared import NEAR, prepared
 from basis_ik.solvers.solve import MAX_ITERATIONS, MAX_RESTARTS, PATIENCE
+from basis_ik.solvers.wanted import Wanted, aim, weigh
+from basis_ik.solvers.weighted import least_error
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -33,7 +35,8 @@ class BatchSolution:
     """The answers to k targets, one row each, in the order of the targets."""
 
     positions: FloatArray
-    """(k, n): what reached the target, else the best of all descents; always within the limits."""
+    """(k, n): what reached the target, else the best of all descents, or where errors are weighted
+    what leaves least of them; always within the limits."""
     reached: npt.NDArray[np.bool_]
     """(k,)"""
     position_errors: FloatArray
@@ -52,6 +55,7 @@ def solve_batch(
     seeds: npt.ArrayLike | None = None,
     *,
     position_only: bool = False,
+    wanted: Wanted | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
     max_iterations: int = MAX_ITERATIONS,
@@ -68,6 +72,7 @@ def solve_batch(
         targets: k of root_T_target, or an array (k, 4, 4) of them.
         seeds: (k, n), or (n,) for all alike; None is the middle of the limits.
         position_only: Leave the orientation free.
+        wanted: Which part of the poses counts, where it is less than all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps allowed for each target.
@@ -78,8 +83,9 @@ def solve_batch(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
-    ready = prepared(chain)
-    goals = _as_matrices(targets)
+    ready, weights, goals = aim(prepared(chain), wanted, _as_matrices(targets))
+    if position_only:
+        weights = ready.position
     n = len(ready.middle)
     starts = _as_seeds(ready.middle if seeds is None else seeds, len(goals), n)
     for name, value in (
@@ -97,7 +103,7 @@ def solve_batch(
         rows = slice(begin, begin + CHUNK)
         solve_poses(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-            ready.position if position_only else ready.full, goals[rows], starts[rows],
+            weights, goals[rows], starts[rows],
             positions[rows], figures[rows], ready.new_work(),
             float(position_tolerance), float(orientation_tolerance),
             int(max_iterations), int(max_restarts), PATIENCE, NEAR,
@@ -107,6 +113,15 @@ def solve_batch(
     with ThreadPoolExecutor(workers) as pool:
         pieces = [pool.submit(work_on, begin) for begin in range(0, len(goals), CHUNK)]
         _wait(pieces, len(goals) if progress else 0)
+    if wanted is not None and wanted.weights is not None:
+        counted = weigh(prepared(chain), wanted, position_only=position_only)
+        for i in np.flatnonzero(figures[:, 0] == 0.0):
+            positions[i], figures[i, 3], figures[i, 4], steps = least_error(
+                ready, counted, goals[i], (starts[i], positions[i].copy()),
+                (float(position_tolerance), float(orientation_tolerance)),
+                int(max_iterations) - int(figures[i, 1]),
+            )  # fmt: skip
+            figures[i, 1] += steps
     return BatchSolution(
         positions,
         figures[:, 0] > 0.0,

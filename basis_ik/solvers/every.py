@@ -14,6 +14,7 @@ from basis_ik.solvers.arguments import SolveArgumentError, as_positions, refuse
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import PATIENCE, Solution
 from basis_ik.solvers.verdict import REACHED, Verdict
+from basis_ik.solvers.wanted import Wanted, aim
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def solve_every(
     target: RigidTransform,
     seed: npt.ArrayLike | None = None,
     *,
+    wanted: Wanted | None = None,
     prefer: Preference = Preference.NEAREST,
     starts: int = 100,
     distinct: float = 0.05,
@@ -53,6 +55,7 @@ def solve_every(
         chain: What to move.
         target: root_T_target, wanted of root_T_tip.
         seed: (n,) near which solutions are preferred and turned; None: the middle of the limits.
+        wanted: Which part of the pose counts, where it is less than all of it.
         prefer: The order of the solutions.
         starts: How many starts, the seed's included; each costs a few microseconds.
         distinct: Solutions count as different if a joint differs by more [rad or m].
@@ -62,9 +65,9 @@ def solve_every(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
-    ready = prepared(chain)
     if type(target) is not RigidTransform:
         raise SolveArgumentError("target", target, "a RigidTransform")
+    ready, weights, goal = aim(prepared(chain), wanted, target._m)
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
     if not starts >= 1:
         raise SolveArgumentError("starts", starts, "at least 1")
@@ -74,8 +77,8 @@ def solve_every(
     work, q = ready.new_work(), np.empty_like(start)
     for number in range(starts):
         status, steps, _, away, turned = solve_pose(
-            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, ready.full,
-            target._m, start, q, work, float(position_tolerance), float(orientation_tolerance),
+            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights,
+            goal, start, q, work, float(position_tolerance), float(orientation_tolerance),
             STEPS_PER_START, number, number, PATIENCE, False, np.inf if number == 0 else 0.0,
         )  # fmt: skip
         refuse(status, "seed", seed, target)

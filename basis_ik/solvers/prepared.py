@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from basis_ik.kernels.chain import ChainArrays
 from basis_ik.kernels.proof import place_exactly
+from basis_ik.solvers.own_starts import with_own_starts
 
 if TYPE_CHECKING:
     from basis_ik.model.chain import Chain
@@ -22,6 +23,9 @@ ROTATION_WEIGHT = 0.3
 
 NEAR = 0.4
 """Weighted squared error below which a seed is descended from as it is: the nearest solution."""
+
+PATIENCE = 1
+"""Steps of a descent that may fail to get nearer, see `kernels.descent`; measured likewise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +41,7 @@ class PreparedChain:
     joints: FloatArray
     """(m, 12), see `reduce_joints`."""
     variables: FloatArray
-    """(n, 8), see `kernels.pose_solve.solve_pose`."""
+    """(n, 8 + s), see `kernels.pose_solve.solve_pose`."""
     ends: FloatArray
     """(2, 3, 4) root_T_first_joint and last_joint_T_tip."""
     reach: float
@@ -61,7 +65,7 @@ class PreparedChain:
 
     def new_work(self) -> FloatArray:
         """Return a work array for the kernels."""
-        return np.empty((2 * len(self.joints) + len(self.variables) + 2, 12))
+        return np.empty((2 * len(self.joints) + len(self.variables) + 3, 12))
 
     def tip_position(self, q: FloatArray) -> FloatArray:
         """Return the tip's position (3,) in the root frame at q (n,) [m]."""
@@ -71,12 +75,12 @@ class PreparedChain:
 
 
 def prepare(arrays: ChainArrays) -> PreparedChain:
-    """Reduce and pack a chain; costs about a millisecond, `prepared` keeps the result."""
+    """Reduce and pack a chain; costs some 50 ms, `prepared` keeps the result."""
     reach = _reach(arrays)
     size = reach if 0.0 < reach < np.inf else 1.0
     unit = 1.0 / size
     first = arrays.origins[0] if len(arrays.origins) else np.eye(3, 4)
-    return PreparedChain(
+    ready = PreparedChain(
         exact=_pack_exact(arrays),
         joints=reduce_joints(arrays),
         variables=_pack_variables(arrays, size),
@@ -87,6 +91,7 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         full=np.array([unit] * 3 + [ROTATION_WEIGHT] * 3 + [0.0] * 3),
         position=np.array([unit] * 3 + [0.0] * 6),
     )
+    return replace(ready, variables=with_own_starts(ready, PATIENCE))
 
 
 def reduce_joints(arrays: ChainArrays) -> FloatArray:
@@ -158,11 +163,11 @@ def _pack_variables(arrays: ChainArrays, size: float) -> FloatArray:
                 lower, upper = arrays.lower[k], arrays.upper[k]
         variables[k, 3] = lower if np.isfinite(lower) else min(-span, upper - 2.0 * span)
         variables[k, 4] = upper if np.isfinite(upper) else max(span, lower + 2.0 * span)
-    variables[:, 6] = _golden_steps(n)
+    variables[:, 6] = golden_steps(n)
     return variables
 
 
-def _golden_steps(n: int) -> FloatArray:
+def golden_steps(n: int) -> FloatArray:
     """Return the steps of Roberts' sequence: powers of the root of x^(n+1) = x + 1."""
     root = 2.0
     for _ in range(64):

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.kernels.descent import REACHED
-from basis_ik.kernels.pose_solve import BAD_SEED, BAD_TARGET, OUT_OF_REACH, solve_pose
-from basis_ik.solvers.prepared import NEAR, PreparedChain
+from basis_ik.kernels.descent import SPENT
+from basis_ik.kernels.pose_solve import GO_ON, solve_pose
+from basis_ik.solvers.prepared import NEAR, PATIENCE, PreparedChain
 
 FloatArray = npt.NDArray[np.float64]
 
-STEPS = 40  # of one descent, at most: what the clock may be overrun by
-NEVER_WORTH_ANOTHER = (REACHED, OUT_OF_REACH, BAD_SEED, BAD_TARGET)
+MARGIN = 100.0  # a slice of several steps is run where as many of the slowest so far would fit
+LONGEST = 256  # steps of a slice
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Finish:
 
 @dataclass
 class Race:
-    """One search, start by start, because compiled code cannot ask for the time.
+    """One search, in slices, because compiled code cannot ask for the time.
 
     Attributes:
         ready: The chain.
@@ -51,6 +51,8 @@ class Race:
     ) -> Finish:
         """Search until a start arrives, or iterations, restarts or time are used up.
 
+        Near the deadline the clock is read after every single step.
+
         Args:
             tolerances: Of position [m] and orientation [rad].
             iterations: Steps allowed.
@@ -58,20 +60,18 @@ class Race:
             deadline: By `time.perf_counter` [s].
         """
         ready = self.ready
-        work, steps, least = ready.new_work(), 0, np.inf
-        best = Finish(np.empty_like(self.seed), 0, np.inf, np.inf, 0, 0)
-        for number in range(restarts + 1):
-            q = np.empty_like(self.seed)
-            status, taken, _, away, turned = solve_pose(
+        work, q = ready.new_work(), np.empty_like(self.seed)
+        first, steps, slowest, now = 0, 0, 0.0, time.perf_counter()
+        while True:
+            fitting = (deadline - now) / (MARGIN * slowest) if slowest > 0.0 else 1.0
+            status, taken, fresh, away, turned = solve_pose(
                 ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, self.weights,
                 self.goal, self.seed, q, work, *tolerances,
-                min(STEPS, iterations - steps), number, number, 1, False, NEAR,
+                min(max(1, int(min(fitting, LONGEST))), iterations - steps), first, restarts,
+                PATIENCE, False, NEAR,
             )  # fmt: skip
-            steps += taken
-            cost = (self.weights[0] * away) ** 2 + (self.weights[3] * turned) ** 2
-            if cost < least or status in NEVER_WORTH_ANOTHER:
-                least, best = cost, Finish(q, status, away, turned, steps, number)
-            over = steps >= iterations or time.perf_counter() >= deadline
-            if over or status in NEVER_WORTH_ANOTHER:
-                break
-        return Finish(best.q, best.status, best.away, best.turned, steps, number)
+            before, now = now, time.perf_counter()
+            first, steps = GO_ON, steps + taken
+            slowest = max(slowest, (now - before) / max(1, taken))
+            if status != SPENT or steps >= iterations or now >= deadline:
+                return Finish(q, status, away, turned, steps, fresh)

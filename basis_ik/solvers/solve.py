@@ -22,9 +22,11 @@ from basis_ik.solvers.arguments import (
 )
 from basis_ik.solvers.explain import Inquiry, explain
 from basis_ik.solvers.prepared import NEAR, prepared
+from basis_ik.solvers.prepared import PATIENCE as PATIENCE
 from basis_ik.solvers.race import Race
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
-from basis_ik.solvers.wanted import Wanted, narrow
+from basis_ik.solvers.wanted import Wanted, aim, weigh
+from basis_ik.solvers.weighted import least_error
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -33,9 +35,8 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 
 MAX_ITERATIONS = 20_000
-MAX_RESTARTS = 2000
-QUICK = 100  # restarts after which it is asked whether the position can be reached at all
-PATIENCE = 1  # see kernels.descent; measured in docs/algorithms.md
+MAX_RESTARTS = 500
+QUICK = 50  # restarts after which it is asked whether the position can be reached at all
 FEWEST_STARTS = 20  # below it, nothing is claimed about a target
 
 _REACHED = Verdict.REACHED  # looking up an enum member costs as much as a tuple
@@ -98,14 +99,15 @@ def solve(
         max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included.
         max_restarts: Starts allowed after the seed's. A search with fewer than 20 does not
             support any claim that the target cannot be reached; the verdict is then BUDGET_SPENT.
-        time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one descent, some
-            ten microseconds. What is found then depends on the machine, and a failure is not
-            explained. None: no limit.
+        time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one step. What is
+            found then depends on the machine, and a failure is neither explained nor weighed. None:
+            no limit.
 
     Returns:
         The solution, or with another verdict than REACHED the best effort: the nearest position,
         and there the nearest orientation, close to the seed so that it moves without jumps when
-        the target does.
+        the target does. With weights it is what leaves the least weighted error; the reason still
+        tells of the nearest position.
 
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite; a chain
@@ -129,12 +131,27 @@ def solve(
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
     goal = target._m
     if wanted is not None:
-        ready = narrow(ready, wanted)
+        ready, _, goal = aim(ready, wanted, goal)
         position_only = position_only or not wanted.orientation
-        if ready.target_T_goal is not None:
-            goal = goal @ ready.target_T_goal
     if max_move is not None:
         ready = hold_near(ready, start, max_move)
+    if wanted is not None and wanted.weights is not None and time_limit is None:
+        plain = solve(
+            chain, target, seed, position_only=position_only,
+            wanted=replace(wanted, weights=None), max_move=max_move,
+            position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance,
+            max_iterations=max_iterations, max_restarts=max_restarts,
+        )  # fmt: skip
+        if plain.success:
+            return plain
+        weights = weigh(prepared(chain), wanted, position_only=position_only)
+        q, away, turned, steps = least_error(
+            ready, weights, goal, (start, plain.positions),
+            (position_tolerance, orientation_tolerance), max_iterations - plain.iterations,
+        )  # fmt: skip
+        return Solution(
+            q, plain.verdict, away, turned, plain.iterations + steps, plain.restarts, plain.reason
+        )
     if time_limit is not None:
         deadline = time.perf_counter() + positive("time_limit", time_limit, "s")
         race = Race(ready, ready.position if position_only else ready.full, goal, start)
@@ -164,17 +181,16 @@ def solve(
         return Solution(positions, reason.verdict, away, turned, steps, fresh, reason)
     inquiry = Inquiry(
         ready, goal, start, positions, (position_tolerance, orientation_tolerance),
-        max_iterations - steps,
+        max_iterations - steps, fresh,
     )  # fmt: skip
     # Before a long search, a short question that most hopeless targets fail.
     answer = inquiry.nearest_position()
     reason = REACHED
     if not (answer.reached and position_only):
-        found = answer
+        found = None
         if answer.reached and max_restarts > QUICK:
-            found = inquiry.persist(ready.full, QUICK + 1, max_restarts)
-            fresh = max_restarts
-        if found.reached and found is not answer:
+            found = inquiry.persist(ready.full, max_restarts)
+        if found is not None and found.reached:
             answer = found
         else:
             answer, reason = explain(
@@ -183,7 +199,9 @@ def solve(
             if reason.verdict is Verdict.LIMIT and reason.bound not in (*chain.lower, *chain.upper):
                 reason = replace(reason, verdict=Verdict.MOVE_BOUND)
     steps = max_iterations - inquiry.budget
-    return Solution(answer.q, reason.verdict, answer.away, answer.turned, steps, fresh, reason)
+    return Solution(
+        answer.q, reason.verdict, answer.away, answer.turned, steps, inquiry.starts, reason
+    )
 
 
 def warm_up(chain: Chain) -> None:

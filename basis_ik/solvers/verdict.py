@@ -18,6 +18,7 @@ class Verdict(enum.Enum):
     DEGENERATE = "degenerate"
     BUDGET_SPENT = "budget spent"
     MOVE_BOUND = "only a longer move than allowed would reach"
+    OTHER_TASKS = "other tasks stand in the way"
     STEP_BOUND = "on the way, as far as one step may go"
 
 
@@ -27,7 +28,8 @@ class Reason:
 
     Attributes:
         verdict: The verdict that this explains.
-        missing: Distance between the target and the nearest position found [m].
+        missing: Distance between the target and the nearest position found [m]; 0 where no position
+            is wanted.
         turn: Angle between the target and the answer [rad]; 0 where orientation does not count.
         joint: The joint whose limit stands in the way, for LIMIT and MOVE_BOUND.
         bound: That limit [rad or m].
@@ -54,11 +56,13 @@ class Reason:
         if self.verdict is Verdict.MOVE_BOUND:
             return f"{self.joint} would have to move farther than allowed; {self._left()}"
         if self.verdict is Verdict.ORIENTATION_UNREACHABLE:
-            return f"position reached, orientation off by {self.turn:.4g} rad"
+            held = "position within reach, " if self.missing > 0.0 else ""
+            return f"{held}orientation off by {self.turn:.4g} rad"
         return f"{self.verdict.value}; {self._left()}"
 
     def _left(self) -> str:
-        return f"{_length(self.missing)} and {self.turn:.4g} rad are left"
+        length = f"{_length(self.missing)} and " if self.missing > 0.0 else ""
+        return f"{length}{self.turn:.4g} rad are left"
 
 
 def _length(metres: float) -> str:

@@ -14,6 +14,7 @@ from basis_ik.solvers.prepared import PreparedChain
 
 FloatArray = npt.NDArray[np.float64]
 Triple = tuple[float, float, float]
+Six = tuple[float, float, float, float, float, float]
 
 MOST_KEPT = 64  # a box that changes on every call must not fill the memory
 
@@ -43,24 +44,51 @@ class Wanted:
             freely: what a drill, a welding torch or a suction cup needs, and all that an arm of
             five joints can give.
         box: How far from the target the tip may be along each of the target's axes [m];
-            infinite leaves the position along that axis free.
+            infinite leaves the position along that axis free. Together with a free axis only where
+            that is the target's x, y or z.
     """
 
     position: bool = True
     orientation: bool = True
     free_axis: Triple | None = None
     box: Triple = (0.0, 0.0, 0.0)
+    weights: Six | None = None
 
     def __post_init__(self) -> None:
         if not self.position and not self.orientation:
             raise WantedError("orientation", self.orientation, "wanted if position is not")
         if len(self.box) != 3 or not all(half >= 0.0 for half in self.box):
             raise WantedError("box", self.box, "three lengths, 0 or more")
+        weights = (1.0,) * 6 if self.weights is None else self.weights
+        if len(weights) != 6 or not all(1e-6 <= weight <= 1e6 for weight in weights):
+            raise WantedError("weights", weights, "six numbers from 1e-6 to 1e6")
         if self.free_axis is not None:
             if len(self.free_axis) != 3 or not 1e-6 < math.hypot(*self.free_axis) < math.inf:
                 raise WantedError("free_axis", self.free_axis, "a direction")
             if not self.orientation:
                 raise WantedError("free_axis", self.free_axis, "None if orientation is free")
+            along = any(self.box) or self.weights is not None
+            if along and sum(part != 0.0 for part in self.free_axis) > 1:
+                wanted = "the target's x, y or z where there is a box or weights"
+                raise WantedError("free_axis", self.free_axis, wanted)
+
+
+def aim(
+    ready: PreparedChain, wanted: Wanted | None, targets: FloatArray
+) -> tuple[PreparedChain, FloatArray, FloatArray]:
+    """Return the chain made ready for what is wanted, its weights, and the goals (..., 4, 4).
+
+    Args:
+        ready: The chain.
+        wanted: What is wanted; None: the whole pose.
+        targets: (..., 4, 4) root_T_target.
+    """
+    if wanted is None:
+        return ready, ready.full, targets
+    ready = narrow(ready, wanted)
+    weights = ready.full if wanted.orientation else ready.position
+    goals = targets if ready.target_T_goal is None else targets @ ready.target_T_goal
+    return ready, weights, goals
 
 
 def narrow(ready: PreparedChain, wanted: Wanted) -> PreparedChain:
@@ -85,12 +113,43 @@ def _narrow(ready: PreparedChain, wanted: Wanted) -> PreparedChain:
         return replace(ready, full=full, position=position, reach=reach)
     full[5] = 0.0
     turn = _frame_about(wanted.free_axis)
+    full[6:] = position[6:] = np.array(wanted.box)[_order(turn)]
     exact, ends = ready.exact.copy(), ready.ends.copy()
     ends[1] = ends[1] @ turn
     exact[-1, :12] = ends[1].reshape(12)
     return replace(
         ready, full=full, position=position, reach=reach, exact=exact, ends=ends, target_T_goal=turn
     )
+
+
+def weigh(
+    ready: PreparedChain, wanted: Wanted | None, *, position_only: bool = False
+) -> FloatArray:
+    """Return the weights (9,) of a best effort, see `kernels.tasks.evaluate`.
+
+    Args:
+        ready: The chain, not narrowed.
+        wanted: What is wanted of it; None: the whole pose.
+        position_only: Whether the orientation is free whatever is wanted.
+    """
+    weights = ready.full.copy() if wanted is None else narrow(ready, wanted).full.copy()
+    if position_only:
+        weights[3:6] = 0.0
+    if wanted is None or wanted.weights is None:
+        return weights
+    given = np.array(wanted.weights)
+    if wanted.free_axis is not None:
+        along = _order(_frame_about(wanted.free_axis))
+        given = given.reshape(2, 3)[:, along].reshape(6)
+    given[weights[:6] == 0.0] = 0.0
+    weights[:6] = given / max(given[:3].max() * ready.size, given[3:].max())
+    return weights
+
+
+def _order(turn: FloatArray) -> npt.NDArray[np.intp]:
+    """Return which of the target's axes each axis of the goal lies along."""
+    order: npt.NDArray[np.intp] = np.argmax(np.abs(turn[:3, :3]), axis=0)
+    return order
 
 
 def _frame_about(axis: Triple) -> FloatArray:

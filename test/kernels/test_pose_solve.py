@@ -5,24 +5,33 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from math import pi
 
 import numpy as np
 import pytest
 
 from basis_ik.kernels.chain import ChainArrays, forward
-from basis_ik.kernels.descent import REACHED, descend, place
+from basis_ik.kernels.descent import REACHED, SPENT, begin, descend, place
 from basis_ik.kernels.fabrik_sweep import clamp_turn, rough_angle, sweep
 from basis_ik.kernels.normal_equations import solve_symmetric_6
 from basis_ik.kernels.pose_error import axis_error, beyond, rotation_error, sine_cosine
 from basis_ik.kernels.pose_solve import (
+    COLUMNS,
+    FREE_TURNS,
+    GO_ON,
+    LIMITS,
+    UNBOUNDED,
     begin_anew,
     begin_inside,
     relate_to_target,
+    set_bounds,
+    solve_pose,
     take_shortest_turns,
 )
 from basis_ik.kernels.proof import distance_and_angle, place_exactly
-from basis_ik.solvers.prepared import prepare
+from basis_ik.solvers.own_starts import KEPT
+from basis_ik.solvers.prepared import NEAR, PATIENCE, prepare
 from basis_ik.transforms.rigid import RigidTransform
 
 FREE = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
@@ -150,11 +159,120 @@ def test_starts_lie_inside_and_turns_are_the_shortest(turn):
     assert -1.0 <= q[2] <= 1.0
 
 
+@pytest.mark.parametrize("half", [pi, 1.2 * pi])
+def test_a_turn_with_room_for_it_ends_inside_even_by_a_rounding(half):
+    variables = np.zeros((1, 8))
+    variables[0, :2], variables[0, 5] = (-half, half), 1
+    q = np.empty(1)
+    for value in (half, -half, np.nextafter(half, 9), np.nextafter(-half, -9), 40.0, -1e4):
+        for seed in (0.0, half, -half, 3.0 * half):
+            q[0] = value
+            take_shortest_turns(variables, np.array([seed]), q)
+            assert -half <= q[0] <= half
+            assert np.cos(q[0] - value) == pytest.approx(1.0)
+
+
+def test_only_a_joint_with_room_for_a_full_turn_moves_unbounded():
+    variables = np.zeros((4, 8))
+    variables[:, 0], variables[:, 1] = (-4.0, -3.0, -4.0, -np.inf), (4.0, 3.0, 4.0, 1.0)
+    variables[:, 5] = (1, 1, 0, 0)  # room; too little; no hinge; a limit on one side
+    work = np.zeros((10, 12))
+    set_bounds(variables, FREE_TURNS, work)
+    assert work[:4, 9].tolist() == [-np.inf, -3.0, -4.0, -np.inf]
+    assert work[:4, 10].tolist() == [np.inf, 3.0, 4.0, 1.0]
+    set_bounds(variables, LIMITS, work)
+    assert (work[:4, 9:11] == variables[:, :2]).all()
+    set_bounds(variables, UNBOUNDED, work)
+    assert (work[:4, 9] == -np.inf).all()
+    assert (work[:4, 10] == np.inf).all()
+
+
+def test_own_starts_come_first_and_reach_more_than_others():
+    chain = some_chain(1)._replace(lower=np.full(6, -1.2), upper=np.full(6, 1.2))
+    ready = prepare(chain)
+    plain = replace(ready, variables=ready.variables[:, :COLUMNS].copy())
+    q, spread = np.empty(6), np.empty(6)
+    begin_anew(ready.variables, KEPT, q)
+    assert (q == ready.variables[:, -1]).all()
+    begin_anew(ready.variables, KEPT + 1, q)
+    begin_anew(plain.variables, 1, spread)
+    assert (q == spread).all()
+    rng = np.random.default_rng(0)
+    target, used = np.eye(4), []
+    for variables in (ready.variables, plain.variables):
+        used.append(0)
+        for truth in rng.uniform(-1.2, 1.2, (300, 6)):
+            place_exactly(ready.exact, truth, target[:3])
+            used[-1] += solve_pose(
+                ready.exact, ready.joints, variables, ready.ends, ready.reach, ready.full, target,
+                np.zeros(6), q, ready.new_work(), 1e-6, 1e-6, 9999, 1, 500, 1, False, 0.4,
+            )[2]  # fmt: skip
+    assert used[0] < 0.9 * used[1]
+
+
+def test_starts_that_look_outside_the_limits_end_inside_and_spare_the_worst():
+    chain = some_chain(3)._replace(lower=np.full(6, -1.5), upper=np.full(6, 1.5))
+    ready = prepare(chain)
+    rng = np.random.default_rng(1)
+    target, q, worst, roamed = np.eye(4), np.empty(6), [0, 0], 0
+    for truth in rng.uniform(-1.5, 1.5, (400, 6)):
+        place_exactly(ready.exact, truth, target[:3])
+        for begin_at in (0, 1):
+            # A run of single starts never roams: each is its own search.
+            first, found = 0, (0,)
+            while found[0] != REACHED and first <= 400:
+                last = 400 if begin_at == 0 else first
+                found = solve_pose(
+                    ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
+                    ready.full, target, np.zeros(6), q, ready.new_work(), 1e-6, 1e-6, 9999,
+                    first, last, PATIENCE, False, NEAR,
+                )  # fmt: skip
+                assert (np.abs(q) <= 1.5).all()
+                first = found[2] + 1
+            assert found[0] == REACHED
+            worst[begin_at] = max(worst[begin_at], found[2])
+            roamed += begin_at == 0 and found[2] > KEPT
+    assert roamed > 0
+    assert worst[0] < 0.6 * worst[1]
+
+
+@pytest.mark.parametrize("slice_", [1, 2, 7])
+def test_a_search_in_slices_finds_what_it_finds_in_one(slice_):
+    ready = prepare(CHAINS["mimics"])
+    rng = np.random.default_rng(0)
+    n = len(ready.variables)
+    target, whole, sliced, several = np.eye(4), np.empty(n), np.empty(n), 0
+    for restarts in (0, 30):
+        for truth, seed in rng.uniform(-2.5, 2.5, (30, 2, n)):
+            place_exactly(ready.exact, truth, target[:3])
+
+            def search(q, work, steps, first, restarts=restarts, seed=seed):
+                return solve_pose(
+                    ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
+                    ready.full, target, seed, q, work, 1e-6, 1e-6, steps, first, restarts,
+                    PATIENCE, False, NEAR,
+                )  # fmt: skip
+
+            expected = search(whole, ready.new_work(), 9999, 0)
+            work = ready.new_work()
+            found = search(sliced, work, slice_, 0)
+            steps = found[1]
+            while found[0] == SPENT:
+                assert found[1] == slice_
+                found = search(sliced, work, slice_, GO_ON)
+                steps += found[1]
+            several += found[2] > 1
+            assert (found[0], steps, found[2]) == expected[:3]
+            if found[0] == REACHED:  # else the end of a slice may be the best that was seen
+                assert (sliced == whole).all()
+    assert several > 5
+
+
 def test_fresh_starts_differ_fill_the_limits_and_never_change():
     ready = prepare(CHAINS["hinges"])
     starts = np.empty((500, 6))
     for i in range(500):
-        begin_anew(ready.variables, i + 1, starts[i])
+        begin_anew(ready.variables, KEPT + i + 1, starts[i])
     assert starts.min() >= -2.5
     assert starts.max() <= 2.5
     assert (np.histogram(starts[:, 5], 10, (-2.5, 2.5))[0] > 40).all()
@@ -181,6 +299,7 @@ def test_a_sweep_brings_the_tip_nearer_and_keeps_the_limits():
     rng = np.random.default_rng(0)
     frame, target = np.empty((3, 4)), np.eye(4)
     work, better = ready.new_work(), 0
+    set_bounds(ready.variables, LIMITS, work)
     for _ in range(200):
         truth, q = rng.uniform(-2.5, 2.5, (2, 7))
         place_exactly(ready.exact, truth, target[:3])
@@ -188,7 +307,7 @@ def test_a_sweep_brings_the_tip_nearer_and_keeps_the_limits():
         before = distance_and_angle(frame, target, FREE)[0]
         relate_to_target(ready.ends[0], target, work, 14)
         for _ in range(3):
-            sweep(ready.joints, ready.variables, ready.ends[1], q, work, ready.full, 0.01, 0.0)
+            assert sweep(ready.joints, ready.ends[1], q, work, ready.full, 0.01, 0.0, 7)
             assert (np.abs(q) <= 2.5).all()
         place_exactly(ready.exact, q, frame)
         better += distance_and_angle(frame, target, FREE)[0] < before
@@ -199,11 +318,13 @@ def test_a_descent_needs_few_steps_from_nearby():
     ready = prepare(CHAINS["hinges"])
     rng = np.random.default_rng(0)
     target, work, taken = np.eye(4), ready.new_work(), []
+    set_bounds(ready.variables, LIMITS, work)
     for _ in range(100):
         truth = rng.uniform(-2.3, 2.3, 6)
         place_exactly(ready.exact, truth, target[:3])
         q = truth + rng.uniform(-0.05, 0.05, 6)
         relate_to_target(ready.ends[0], target, work, 12)
+        begin(work)
         status, steps, _ = descend(
             ready.joints, ready.variables, ready.ends[1], ready.full, q, work,
             1e-18, 1e-18, 50, 1, False,
@@ -212,6 +333,24 @@ def test_a_descent_needs_few_steps_from_nearby():
             taken.append(steps)
     assert len(taken) > 90
     assert np.median(taken) <= 5
+
+
+def test_a_careful_descent_reads_no_state_that_nobody_wrote():
+    ready = prepare(CHAINS["hinges"])
+    truth, target = np.full(6, 0.4), np.eye(4)
+    place_exactly(ready.exact, truth, target[:3])
+    ends = []
+    for garbage in (np.nan, -1.0, 1e-300, 1e300):
+        work, q = ready.new_work(), truth + 0.05
+        work.fill(garbage)
+        set_bounds(ready.variables, LIMITS, work)
+        relate_to_target(ready.ends[0], target, work, 12)
+        assert descend(
+            ready.joints, ready.variables, ready.ends[1], ready.full, q, work,
+            1e-18, 1e-18, 50, 1, True,
+        )[0] == REACHED  # fmt: skip
+        ends.append(q)
+    assert (np.array(ends) == ends[0]).all()
 
 
 PLAIN = """

@@ -265,3 +265,21 @@ def test_a_chain_survives_pickling(arm):
     assert copy.forward([0.1, 0.2, 0.3]) == chain.forward([0.1, 0.2, 0.3])
     assert copy.arrays.origins.flags.writeable
     assert repr(copy) == "Chain(base -> tip: yaw, slide, spin)"
+
+
+def test_a_link_is_told_with_the_joint_that_it_is_fixed_to(arm):
+    chain = arm.chain()
+    q = [0.1 * k for k in range(len(chain.joint_names))]
+    frames, _, _ = chain._evaluate(q)
+    for link, pose in chain.link_poses(q).items():
+        joint, constant = chain.joint_T_link(link)
+        if joint < 0:
+            assert link == chain.root or np.allclose(constant, pose.matrix[:3])
+        else:
+            moved = frames[joint][:, :3] @ constant + np.eye(4)[3] * frames[joint][:, 3:]
+            assert np.allclose(moved, pose.matrix[:3])
+        constant[:] = np.nan  # a copy
+    assert np.isfinite(chain.joint_T_link(chain.tip)[1]).all()
+    with pytest.raises(ChainError, match="'nowhere' is not on the chain") as caught:
+        chain.joint_T_link("nowhere")
+    assert caught.value.candidates == tuple(chain.link_poses(q))

@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 
+from basis_ik.kernels.pose_solve import solve_pose
 from basis_ik.solvers import race
 from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.solve import solve
@@ -21,24 +22,43 @@ def test_with_time_enough_the_target_is_reached(robot):
         assert solve(chain, chain.forward(q), time_limit=60.0).success
 
 
-def test_the_clock_ends_a_hopeless_search(robot, monkeypatch):
+@pytest.mark.parametrize("cost", [1.0, 0.3, 0.01, 1e-4])
+@pytest.mark.parametrize("erratic", [1.0, 30.0])
+def test_the_clock_ends_a_hopeless_search_within_one_step(robot, monkeypatch, cost, erratic):
     chain = robot("panda")
-    asked = []
+    slices = []  # of steps, and the time after it
 
     def clock():
-        asked.append(1)
-        return 0.1 * len(asked)
+        return slices[-1][1] if slices else 0.0
+
+    def slow(*arguments):
+        found = solve_pose(*arguments)
+        each = cost * (erratic if len(slices) % 3 == 2 else 1.0)
+        slices.append((found[1], clock() + each * found[1], each))
+        return found
 
     monkeypatch.setattr(race.time, "perf_counter", clock)
+    monkeypatch.setattr(race, "solve_pose", slow)
     target = RigidTransform.from_rpy(1.0, 1.0, 1.0, (0.75, 0.5, 0.2))
-    solution = solve(chain, target, time_limit=0.55)
+    solution = solve(chain, target, time_limit=1.05, max_restarts=10**6)
     assert solution.verdict is Verdict.BUDGET_SPENT
-    assert len(asked) <= 8
-    assert solution.restarts <= 6
+    assert solution.iterations == sum(steps for steps, _, _ in slices)
+    assert clock() >= 1.05
+    assert clock() - slices[-1][2] < 1.05  # without its last step the last slice was in time
+    if (cost, erratic) == (1e-4, 1.0):
+        assert len(slices) < 0.2 * solution.iterations  # far from the end the clock is read rarely
+        assert solution.restarts > 20
     assert (solution.positions >= chain.lower).all()
     assert (solution.positions <= chain.upper).all()
     off = chain.forward(solution.positions).inverse() @ target
     assert solution.position_error == pytest.approx(np.linalg.norm(off.translation), abs=1e-9)
+
+
+def test_steps_and_restarts_are_bounds_besides_the_clock(robot):
+    chain = robot("panda")
+    target = RigidTransform.from_rpy(1.0, 1.0, 1.0, (0.75, 0.5, 0.2))
+    assert solve(chain, target, time_limit=60.0, max_iterations=77).iterations == 77
+    assert solve(chain, target, time_limit=60.0, max_restarts=5).restarts == 5
 
 
 def test_a_short_time_is_a_short_time(robot):

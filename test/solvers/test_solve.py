@@ -184,7 +184,8 @@ def test_nothing_compiles_after_the_warm_up(robot):
     for target in (far, near):
         for seed in (None, [0] * 7, np.zeros(7, np.float32)):
             solve(chain, target, seed)
-            solve(chain, target, seed, position_only=True)
+            for position_only in (True, np.True_, 1):
+                solve(chain, target, seed, position_only=position_only)
     assert len(solve_pose.signatures) == before
 
 

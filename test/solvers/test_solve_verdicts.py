@@ -192,3 +192,86 @@ def test_an_unreachable_target_that_rests_gets_an_answer_that_rests(robot):
         again = solve(chain, target, q).positions
         assert np.array_equal(again, q)
     assert hypot(*chain.forward(q).translation[:2]) > 0.5
+
+
+def places(ranges, lengths, steps):
+    """Where the tip of a planar arm may be: (k, 2), all joint positions on a grid."""
+    turns = np.meshgrid(*[np.linspace(*r, steps) for r in ranges], indexing="ij")
+    total, x, y = 0.0, 0.0, 0.0
+    for turn, length in zip(turns, lengths, strict=True):
+        total = total + turn
+        x, y = x + length * np.cos(total), y + length * np.sin(total)
+    return np.stack([x, y], -1).reshape(-1, 2)
+
+
+@pytest.mark.parametrize("lengths", [(0.4, 0.3, 0.2), (0.5, 0.15, 0.1)])
+def test_reasons_within_narrow_limits_hold_against_brute_force(arm, lengths):
+    """The distance is right, and the limit that is named, lifted alone, brings the tip nearer."""
+    ranges = [(-0.5, 0.9), (-1.2, 0.3), (-0.6, 1.0)]
+
+    def make(ranges):
+        ends = ["0 0 0", *[f"{length} 0 0" for length in lengths]]
+        rows = [turning(xyz, "0 0 0", *r) for xyz, r in zip(ends, ranges, strict=False)]
+        return arm(rows, ends[-1])
+
+    chain, cloud = make(ranges), places(ranges, lengths, 81)
+    lifted = []
+    for k in range(3):
+        wide = [(-pi, pi) if i == k else r for i, r in enumerate(ranges)]
+        lifted.append(places(wide, lengths, 81))
+    rng, seen = np.random.default_rng(0), set()
+    for _ in range(30):
+        goal = rng.uniform(-0.9, 0.9, 2)
+        solution = solve(chain, at(*goal), [0.1, 0.1, 0.1], position_only=True)
+        nearest = np.hypot(*(cloud - goal).T).min()
+        missing, verdict = solution.reason.missing, solution.verdict
+        seen.add(verdict)
+        assert missing - 1e-6 <= nearest <= missing + 0.04
+        if verdict is Verdict.TOO_FAR:
+            assert hypot(*goal) > sum(lengths)
+        elif verdict is Verdict.TOO_NEAR:
+            assert hypot(*goal) < 2 * max(lengths) - sum(lengths)
+        elif verdict is Verdict.LIMIT:
+            k = chain.joint_names.index(solution.reason.joint)
+            assert solution.reason.bound in ranges[k]
+            if missing > 0.1:  # more than the grid hides
+                assert np.hypot(*(lifted[k] - goal).T).min() < missing - 0.02
+        else:
+            assert solution.success
+    assert Verdict.LIMIT in seen
+
+
+def test_the_limit_of_a_robot_that_is_named_gives_way_when_lifted(arm, robot):
+    """Six joints: the same target and seed, with exactly that limit lifted, come out better."""
+    chain = robot("puma560")
+    xyz = ["0 0 0.672", "0 0.2435 0", "0.4318 -0.0934 0", "-0.0203 0 0.4331", "0 0 0", "0 0 0"]
+    axes = ["0 0 1", "0 1 0", "0 1 0", "0 0 1", "0 1 0", "0 0 1"]
+    ranges = list(zip(chain.lower, chain.upper, strict=True))
+
+    def make(k):
+        wide = [(-2 * pi, 2 * pi) if i == k else r for i, r in enumerate(ranges)]
+        rows = [("revolute", o, "0 0 0", a, *r) for o, a, r in zip(xyz, axes, wide, strict=True)]
+        return arm(rows, "0 0 0.0563")
+
+    freed = [make(k) for k in range(6)]
+    rng, seen = np.random.default_rng(5), 0
+    for _ in range(40):
+        target = chain.forward(rng.uniform(-pi, pi, 6))
+        solution = solve(chain, target, [0.0] * 6)
+        if solution.verdict is Verdict.LIMIT:
+            seen += 1
+            k = chain.joint_names.index(solution.reason.joint)
+            better = solve(freed[k], target, [0.0] * 6)
+            nearer = better.position_error < solution.position_error - 1e-4
+            turned = better.orientation_error < solution.orientation_error - 1e-3
+            assert better.success or nearer or turned, (solution, better)
+    assert seen > 5
+
+
+def test_few_steps_or_starts_support_no_claim(planar):
+    """A target that is out of reach beyond doubt but not by the chain's lengths alone."""
+    void = at(0.05, 0.1)
+    for budget in ({"max_iterations": 3}, {"max_restarts": 2}):
+        solution = solve(planar, void, [0.4, 0.5], position_only=True, **budget)
+        assert solution.verdict is Verdict.BUDGET_SPENT
+        assert solution.reason.missing == solution.position_error

@@ -8,9 +8,12 @@ from math import pi
 import numpy as np
 import pytest
 
+from basis_ik.kernels.pose_step import step_towards
 from basis_ik.solvers.arguments import SolveArgumentError
-from basis_ik.solvers.track import track
+from basis_ik.solvers.prepared import prepared
+from basis_ik.solvers.track import track, warm_up
 from basis_ik.solvers.verdict import Verdict
+from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -86,7 +89,185 @@ def test_positions_outside_the_limits_are_led_inwards(robot):
     assert all(b <= a for a, b in pairwise(outside[:6]))
 
 
-@pytest.mark.parametrize("bound", [0.0, -1.0, np.nan, [0.1] * 6 + [0.0]])
+def off(chain, q, target):
+    """Squared error as the solver weighs it."""
+    left = chain.forward(q).inverse() @ target
+    angle = 2 * np.arcsin(min(1.0, np.linalg.norm(left.rotation - np.eye(3)) / np.sqrt(8)))
+    return (np.linalg.norm(left.translation) / prepared(chain).size) ** 2 + (0.3 * angle) ** 2
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5", "gantry", "lift_arm"])
+def test_within_the_bound_no_step_comes_nearer(robot, name):
+    chain = robot(name)
+    rng = np.random.default_rng(2)
+    low = np.where(np.isfinite(chain.lower), chain.lower, -pi)
+    high = np.where(np.isfinite(chain.upper), chain.upper, pi)
+    bound = np.linspace(0.01, 0.05, len(low))
+    for _ in range(10):
+        q = rng.uniform(low, high)
+        target = chain.forward(np.clip(q + rng.uniform(-0.3, 0.3, len(q)), low, high))
+        solution = track(chain, target, q, bound)
+        assert solution.verdict is Verdict.STEP_BOUND
+        left = chain.forward(solution.positions).translation - target.translation
+        assert solution.position_error == pytest.approx(np.linalg.norm(left), abs=1e-9)
+        at_bound = np.abs(np.abs(solution.positions - q) - bound) < 1e-12
+        assert at_bound[chain.joint_names.index(solution.reason.joint)]
+        corners = q + bound * rng.choice([-1.0, 0.0, 1.0], (300, len(q)))
+        inside = solution.positions + bound * rng.normal(scale=0.1, size=(300, len(q)))
+        for other in np.clip(np.vstack([corners, inside]), q - bound, q + bound):
+            other = np.clip(other, chain.lower, chain.upper)
+            assert off(chain, other, target) > 0.999 * off(chain, solution.positions, target)
+
+
+def test_a_straight_arm_is_pulled_in(robot):
+    chain = robot("iiwa")
+    q = np.zeros(7)
+    target = chain.forward(q) @ RigidTransform.from_rpy(0, 0, 0, (0.0, 0.0, -0.1))
+    for _ in range(200):
+        solution = track(chain, target, q, 0.01)
+        assert np.abs(solution.positions - q).max() <= 0.01 * (1 + 1e-12)
+        q = solution.positions
+        if solution.success:
+            break
+    assert solution.success
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("iiwa", [0.0] * 7),
+        ("panda", [0, 0, 0, -0.0698, 0, 0.6, 0]),
+        ("ur5", [0.0] * 6),
+        ("puma560", [0, -0.7, 0.8, 0, 0, 0]),
+    ],
+)
+def test_a_motion_from_a_singular_start_is_followed(robot, name, start):
+    chain = robot(name)
+    n = len(start)
+    swing = 0.25 * np.linspace(0.5, 1.0, n) * np.where(np.arange(n) % 2, -1, 1)
+    q = np.array(start, float)
+    for i in range(500):
+        wanted = start + swing * (1 - np.cos(i / 160.0))
+        solution = track(chain, chain.forward(wanted), q, 0.01)
+        assert solution.success, (i, solution)
+        assert np.abs(solution.positions - q).max() <= 0.01 * (1 + 1e-12)
+        q = solution.positions
+
+
+def test_a_closed_path_becomes_a_closed_motion(robot):
+    """Without self-motion the elbow drifts on, turn after turn, until a limit stops it."""
+    chain = robot("panda")
+    q = np.array([0.5, -0.5, 1.5, -2.0, 1.0, 1.4, 1.1])
+    home = chain.forward(q)
+    ends = []
+    for i in range(25 * 100):
+        s, c = np.sin(2 * pi * i / 100), np.cos(2 * pi * i / 100)
+        goal = RigidTransform.from_rpy(0, 0, 0, (0.1 * s, 0.05 * (1 - c), 0.1 * s * c)) @ home
+        solution = track(chain, goal, q, 0.05)
+        assert solution.success or i < 1000
+        q = solution.positions
+        if i % 100 == 0:
+            ends.append(q)
+    assert np.abs(ends[-1] - ends[-2]).max() < 1e-3
+
+
+def test_at_the_target_the_arm_stands_still(chain):
+    rng = np.random.default_rng(3)
+    low = np.where(np.isfinite(chain.lower), chain.lower, -pi)
+    high = np.where(np.isfinite(chain.upper), chain.upper, pi)
+    for q in rng.uniform(low, high, (20, len(low))):
+        assert np.array_equal(track(chain, chain.forward(q), q, 0.1).positions, q)
+
+
+def test_the_joint_that_is_blamed_is_the_one_that_holds_the_arm(arm):
+    """Lift the limit that is named, and the arm comes nearer; lift another, and it does not."""
+    lower, upper = [-0.5, -2.0, -0.4], [0.7, 2.0, 0.4]
+
+    def make(lifted=None):
+        ends = list(zip(lower, upper, strict=True))
+        if lifted is not None:
+            ends[lifted] = (-3.0, 3.0)
+        xyz = ["0 0 0", "0.4 0 0", "0.3 0 0"]
+        rows = [("revolute", x, "0 0 0", "0 0 1", *b) for x, b in zip(xyz, ends, strict=True)]
+        return arm(rows, "0.2 0 0")
+
+    def settle(chain, q, target):
+        for _ in range(400):
+            solution = track(chain, target, q, 0.05, position_only=True)
+            q = solution.positions
+        return solution
+
+    chain = make()
+    rng = np.random.default_rng(4)
+    blamed = 0
+    for _ in range(40):
+        x, y = rng.uniform(-0.9, 0.9, 2)
+        target = RigidTransform.from_rpy(0, 0, 0, (x, y, 0))
+        solution = settle(chain, np.zeros(3) + 0.1, target)
+        if solution.verdict is Verdict.LIMIT:
+            blamed += 1
+            k = chain.joint_names.index(solution.reason.joint)
+            assert solution.reason.bound in (lower[k], upper[k])
+            assert solution.positions[k] == solution.reason.bound
+            held = solution.position_error
+            lifted = track(make(k), target, solution.positions, 0.05, position_only=True)
+            assert lifted.position_error < held - 1e-6
+            for other in {0, 1, 2} - {k}:
+                if chain.lower[other] < solution.positions[other] < chain.upper[other]:
+                    kept = track(make(other), target, solution.positions, 0.05, position_only=True)
+                    assert kept.position_error > held - 1e-6
+        else:
+            assert solution.verdict in (Verdict.REACHED, Verdict.TOO_FAR, Verdict.SINGULAR)
+    assert blamed > 10
+
+
+def test_an_arm_beyond_its_limit_is_not_turned_round(robot):
+    chain = robot("ur5")
+    q = np.array([2 * pi + 0.3, -1.0, 1.0, 0.2, 0.5, 0.0])
+    target = chain.forward([2 * pi - 0.2, -1.0, 1.0, 0.2, 0.5, 0.0])
+    for _ in range(20):
+        q = track(chain, target, q, 0.05).positions
+    assert q[0] == pytest.approx(2 * pi - 0.2, abs=1e-5)
+
+
+def test_no_bound_at_all_is_allowed(robot):
+    chain = robot("panda")
+    q = [0.1, 0.2, 0.3, -1.5, 0.2, 1.4, 0.1]
+    far = [0.3, 0.1, 0.5, -1.2, 0.4, 1.2, 0.3]
+    assert track(chain, chain.forward(far), q, np.inf).success
+
+
+def test_nothing_compiles_after_the_warm_up(robot):
+    chain = robot("panda")
+    warm_up(chain)
+    before = len(step_towards.signatures)
+    q = [0, 0, 0, -1, 0, 1, 0]
+    for current in (q, tuple(q), np.array(q), np.array(q, np.float32), np.array([q, q]).T[:, 0]):
+        for bound in (1, 0.1, np.float32(0.1), [1] * 7, np.ones((7, 2))[:, 0]):
+            track(chain, chain.forward(q), current, bound)
+    track(chain, chain.forward(q), q, 0.1, max_iterations=np.int32(5), position_tolerance=1)
+    track(chain, chain.forward(q), q, 0.1, wanted=Wanted(free_axis=(0, 0, 1), box=(0, 0, 1)))
+    assert len(step_towards.signatures) == before
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"position_tolerance": 0.0},
+        {"orientation_tolerance": np.nan},
+        {"max_iterations": 0},
+        {"max_iterations": 1.5},
+    ],
+)
+def test_bad_settings_are_refused_by_name(robot, setting):
+    chain = robot("panda")
+    q = [0, 0, 0, -1, 0, 1, 0]
+    with pytest.raises(SolveArgumentError) as caught:
+        track(chain, chain.forward(q), q, 0.1, **setting)
+    assert caught.value.argument == next(iter(setting))
+
+
+@pytest.mark.parametrize("bound", [0.0, -1.0, np.nan, [0.1] * 6 + [0.0], [0.1] * 6, "x", None])
 def test_bad_bounds_are_refused(robot, bound):
     chain = robot("panda")
     with pytest.raises(SolveArgumentError) as caught:

@@ -7,6 +7,8 @@ from math import acos, inf, pi
 import numpy as np
 import pytest
 
+from basis_ik.solvers.batch import solve_batch
+from basis_ik.solvers.every import solve_every
 from basis_ik.solvers.solve import solve
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.solvers.wanted import Wanted, WantedError
@@ -77,6 +79,64 @@ def test_the_box_lies_along_the_target_and_is_kept(robot, box):
         assert np.linalg.norm(off.log()[3:]) <= 1.1e-6
 
 
+@pytest.mark.parametrize("axis", [(0, 0, 1), (0, -2, 0), (3, 0, 0)])
+@pytest.mark.parametrize("long", [0, 1, 2])
+def test_the_box_lies_along_the_target_beside_a_free_axis_too(robot, axis, long):
+    chain = robot("panda")
+    box = np.full(3, 0.01)
+    box[long] = 0.1
+    wanted = Wanted(free_axis=axis, box=tuple(box))
+    for turn, (truth, seed) in enumerate(zip(*some(chain, 20), strict=True)):
+        spun = RigidTransform.from_axis_angle(axis, 0.5 * turn)
+        aside = RigidTransform.from_rpy(0, 0, 0, 0.99 * box)
+        target = chain.forward(truth) @ spun @ aside
+        solution = solve(chain, target, seed, wanted=wanted)
+        assert solution.success
+        off = target.inverse() @ chain.forward(solution.positions)
+        assert (np.abs(off.translation) <= box + 1.1e-6).all()
+        unit = np.array(axis) / np.linalg.norm(axis)
+        assert np.linalg.norm(off.rotation @ unit - unit) <= 1.1e-6
+
+
+EVERYTHING = [
+    Wanted(position=False),
+    Wanted(orientation=False),
+    Wanted(free_axis=(0, 1, 0)),
+    Wanted(free_axis=(1, 1, 0)),
+    Wanted(box=(0.05, 0.0, inf)),
+    Wanted(free_axis=(1, 0, 0), box=(0.05, 0.02, 0.0)),
+]
+
+
+@pytest.mark.parametrize("wanted", EVERYTHING)
+def test_a_batch_wants_what_a_single_solve_wants(robot, wanted):
+    chain = robot("panda")
+    truths, seeds = some(chain, 20)
+    away = RigidTransform.from_rpy(0.3, 0.1, -0.2, (0.04, 0.01, 0.0))
+    targets = [chain.forward(truth) @ away for truth in truths]
+    batch = solve_batch(chain, targets, seeds, wanted=wanted)
+    assert batch.reached.any()
+    for i in np.flatnonzero(batch.reached):
+        single = solve(chain, targets[i], seeds[i], wanted=wanted)
+        assert np.array_equal(batch.positions[i], single.positions)
+        assert batch.orientation_errors[i] == single.orientation_error
+        assert batch.position_errors[i] == single.position_error
+
+
+@pytest.mark.parametrize("wanted", EVERYTHING)
+def test_all_solutions_satisfy_what_is_wanted(robot, wanted):
+    chain = robot("ur5")
+    seed = np.array([0.3, -1.2, 1.4, 0.4, 0.8, 0.2])
+    target = chain.forward(seed + 0.1)
+    found = solve_every(chain, target, seed, starts=40, wanted=wanted)
+    assert len(found) > 3
+    for solution in found:
+        again = solve(chain, target, solution.positions, wanted=wanted)
+        assert again.success
+        assert again.restarts == 0
+        assert np.allclose(again.positions, solution.positions, atol=1e-9)
+
+
 def test_the_distance_missing_is_that_to_the_box(arm):
     rows = [("revolute", "0 0 0", "0 0 0", "0 0 1", -3.0, 3.0)] * 1
     rows += [("revolute", "0.5 0 0", "0 0 0", "0 0 1", -3.0, 3.0)]
@@ -101,6 +161,7 @@ def test_the_distance_missing_is_that_to_the_box(arm):
         ("free_axis", {"free_axis": (0.0, 0.0, 0.0)}),
         ("free_axis", {"free_axis": (0.0, np.nan, 0.0)}),
         ("free_axis", {"free_axis": (0.0, 1.0)}),
+        ("free_axis", {"free_axis": (0.0, 1.0, 1.0), "box": (0.1, 0.0, 0.0)}),
         ("free_axis", {"free_axis": (0.0, 0.0, 1.0), "orientation": False}),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from basis_ik.model.robot import RobotModel
 
 FOLDER = Path(__file__).parents[2] / "urdf"
-ROBOTS = ["legs", "pan_tilt", "panda", "ur5e"]
+ROBOTS = ["legs", "pan_tilt", "panda", "two_arms", "ur5e"]
 H = math.pi / 2
 
 
@@ -71,6 +71,24 @@ def test_the_ur5e_has_the_published_kinematics():
 def test_the_ur5e_stretches_along_minus_x_at_zero():
     position = model_of("ur5e").chain("base_link", "tool0").forward([0] * 6).translation
     np.testing.assert_allclose(position, (0.425 + 0.3922, 0.1333 + 0.0996, 0.1625 - 0.0997))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_two_arms_are_ur5e(side):
+    one = model_of("ur5e").chain("base_link", "tool0")
+    chain = model_of("two_arms").chain(f"{side}_base_link", f"{side}_tool0")
+    assert chain.joint_names == tuple(f"{side}_{name}" for name in one.joint_names)
+    for bound in ("lower", "upper", "velocity"):
+        np.testing.assert_array_equal(getattr(chain, bound), getattr(one, bound))
+    for q in random_positions(one):
+        np.testing.assert_array_equal(chain.forward(q).matrix, one.forward(q).matrix)
+
+
+def test_the_two_arms_stand_side_by_side():
+    model = model_of("two_arms")
+    left = model.chain("bench", "left_tool0").forward(np.zeros(6)).translation
+    right = model.chain("bench", "right_tool0").forward(np.zeros(6)).translation
+    np.testing.assert_allclose(left - right, (0.0, 0.8, 0.0), atol=1e-15)
 
 
 # Franka's table for the Panda, Craig's convention: a [m], d [m], alpha [rad] before the turn.

@@ -1,0 +1,216 @@
+"""Several joints to a rest together, and after a goal that moves.
+
+What is remembered of a motion is an array `memory` (n, 27), a row for each joint: position,
+velocity and acceleration now, the same at the start of its profile, where the profile ends, and the
+profile. `limits` (5, n) holds the least and largest positions, and the largest velocities,
+accelerations and jerks.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from basis_ik.kernels.jit import jit
+from basis_ik.kernels.motion_profile import (
+    ROW,
+    SEGMENTS,
+    FloatArray,
+    duration,
+    extent,
+    plan,
+    plan_stop,
+    sample,
+)
+
+POSITION, SPEED, RATE, START, GOAL, PROFILE = 0, 1, 2, 3, 6, 7
+COLUMNS = PROFILE + ROW
+LOWER, UPPER, VELOCITY, ACCELERATION, JERK = 0, 1, 2, 3, 4
+# A straight line in joint space may cost this factor of the slowest joint's own time.
+STRAIGHT = 1.05
+# Part of its largest velocity with which a joint follows a goal; the rest is for catching up.
+FOLLOW = 0.9
+EDGE = 1e-12  # rounding allowance at a position limit [rad or m]
+
+
+@jit
+def plan_joints(memory: FloatArray, limits: FloatArray) -> float:
+    """Write profiles to rest at the remembered goal; return how long the slowest takes [s].
+
+    From rest the joints start and arrive together: on the straight line between the two, or, where
+    differing limits make that more than a twentieth slower, each on its own profile at a slower
+    pace. Joints that move already each go as quickly as they can.
+
+    Args:
+        memory: (n, 27) with state and goal; the rest is overwritten.
+        limits: (5, n).
+    """
+    slowest, resting = 0.0, True
+    velocity, acceleration, jerk = inf, inf, inf
+    for i in range(memory.shape[0]):
+        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+        distance, highest = memory[i, GOAL] - x, limits[VELOCITY, i]
+        top, most = limits[ACCELERATION, i], limits[JERK, i]
+        plan(distance, v, a, -highest, highest, top, most, memory[i, PROFILE:])
+        memory[i, START], memory[i, START + 1], memory[i, START + 2] = x, v, a
+        slowest = max(slowest, duration(memory[i, PROFILE:]))
+        resting = resting and v == 0.0 and a == 0.0
+        if distance != 0.0:
+            velocity = min(velocity, highest / abs(distance))
+            acceleration = min(acceleration, top / abs(distance))
+            jerk = min(jerk, most / abs(distance))
+    if resting and 0.0 < slowest < inf and 0.0 < jerk < inf:
+        return _together(memory, velocity, acceleration, jerk, slowest)
+    return slowest
+
+
+@jit
+def _together(
+    memory: FloatArray, velocity: float, acceleration: float, jerk: float, slowest: float
+) -> float:
+    """Make profiles from rest last equally long; return how long.
+
+    Args:
+        memory: (n, 27) with profiles.
+        velocity: Largest velocity on the line from start (0) to goal (1).
+        acceleration: Largest acceleration on it.
+        jerk: Largest jerk on it.
+        slowest: The longest of the profiles [s].
+    """
+    line = memory[0, PROFILE:].copy()
+    plan(1.0, 0.0, 0.0, -velocity, velocity, acceleration, jerk, line)
+    straight = duration(line) <= STRAIGHT * slowest
+    for i in range(memory.shape[0]):
+        row, distance = memory[i, PROFILE:], memory[i, GOAL] - memory[i, POSITION]
+        own = duration(row)
+        for k in range(SEGMENTS):
+            if straight:
+                row[k], row[SEGMENTS + k] = line[k], line[SEGMENTS + k] * distance
+            elif own > 0.0:
+                row[k] *= slowest / own
+                row[SEGMENTS + k] *= (own / slowest) ** 3
+    return duration(line) if straight else slowest
+
+
+@jit
+def _passed(x: float, v: float, a: float, limits: FloatArray, i: int, row: FloatArray) -> int:
+    """Return 1 or -1 when joint i cannot stop before its upper or lower limit, else 0."""
+    plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
+    least, largest = extent(row, x, v, a)
+    if largest > limits[UPPER, i] + EDGE:
+        return 1
+    return -1 if least < limits[LOWER, i] - EDGE else 0
+
+
+@jit
+def can_stop(memory: FloatArray, limits: FloatArray) -> bool:
+    """Tell whether every joint can stop before its limits; memory (n, 27), limits (5, n)."""
+    row = memory[0, PROFILE:].copy()
+    for i in range(memory.shape[0]):
+        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+        if _passed(x, v, a, limits, i, row) != 0:
+            return False
+    return True
+
+
+@jit
+def _keep(memory: FloatArray, i: int, x: float, v: float, a: float, limits: FloatArray) -> None:
+    """Make this the state of joint i; rounding leads neither out of the limits nor farther out."""
+    least = min(limits[LOWER, i], memory[i, POSITION])
+    largest = max(limits[UPPER, i], memory[i, POSITION])
+    memory[i, POSITION] = least if x < least else largest if x > largest else x
+    memory[i, SPEED], memory[i, RATE] = v, a
+
+
+@jit
+def advance(memory: FloatArray, limits: FloatArray, time: float) -> None:
+    """Go to where the profiles lead; from their end on, to the goal.
+
+    Args:
+        memory: (n, 27).
+        limits: (5, n).
+        time: Since the profiles' start [s].
+    """
+    for i in range(memory.shape[0]):
+        x, v, a = memory[i, START], memory[i, START + 1], memory[i, START + 2]
+        x, v, a, ended = sample(memory[i, PROFILE:], x, v, a, time)
+        _keep(memory, i, memory[i, GOAL] if ended else x, v, a, limits)
+
+
+@jit
+def _follow(
+    memory: FloatArray, i: int, goal: float, w: float, limits: FloatArray, period: float
+) -> None:
+    """Take joint i one period on, towards a goal that moves on with velocity w.
+
+    Seen from the goal, the joint has to come to rest. One that could then no longer stop before a
+    position limit goes to that limit instead.
+    """
+    x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+    speed, top, jerk = limits[VELOCITY, i], limits[ACCELERATION, i], limits[JERK, i]
+    row = memory[i, PROFILE:]
+    w = min(max(w, -FOLLOW * speed), FOLLOW * speed)
+    plan(goal - x, v - w, a, -speed - w, speed - w, top, jerk, row)
+    y, u, b, ended = sample(row, x, v - w, a, period)
+    y, u = (goal if ended else y) + w * period, u + w
+    passed = _passed(y, u, b, limits, i, row)
+    if passed != 0:
+        bound = limits[UPPER if passed > 0 else LOWER, i]
+        plan(bound - x, v, a, -speed, speed, top, jerk, row)
+        y, u, b, ended = sample(row, x, v, a, period)
+        y = bound if ended else y
+    _keep(memory, i, y, u, b, limits)
+
+
+@jit
+def step(
+    memory: FloatArray,
+    goal: FloatArray,
+    velocity: FloatArray,
+    limits: FloatArray,
+    period: float,
+    ticks: int,
+) -> int:
+    """Go one period on.
+
+    A profile is planned when the goal is another one, and then only sampled; on the way to a goal
+    that moves on, it is planned each time.
+
+    Args:
+        memory: (n, 27).
+        goal: (n,) where to; what is nearest within the limits counts.
+        velocity: (n,) of the goal.
+        limits: (5, n).
+        period: [s].
+        ticks: Periods since the profiles' start; 0 to plan anew.
+
+    Returns:
+        `ticks` for the next call.
+    """
+    moves, known = False, ticks > 0
+    for i in range(goal.shape[0]):
+        lower, upper = limits[LOWER, i], limits[UPPER, i]
+        wanted = lower if goal[i] < lower else upper if goal[i] > upper else goal[i]
+        known = known and wanted == memory[i, GOAL]
+        memory[i, GOAL] = wanted
+        moves = moves or velocity[i] != 0.0
+    if moves:
+        for i in range(goal.shape[0]):
+            _follow(memory, i, memory[i, GOAL], velocity[i], limits, period)
+        return 0
+    if not known:
+        plan_joints(memory, limits)
+        ticks = 0
+    advance(memory, limits, (ticks + 1) * period)
+    return ticks + 1
+
+
+@jit
+def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> int:
+    """Go one period on, on the quickest way to rest; arguments and result are those of `step`."""
+    for i in range(memory.shape[0] if ticks == 0 else 0):
+        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+        plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], memory[i, PROFILE:])
+        memory[i, START], memory[i, START + 1], memory[i, START + 2] = x, v, a
+        memory[i, GOAL] = sample(memory[i, PROFILE:], x, v, a, inf)[0]
+    advance(memory, limits, (ticks + 1) * period)
+    return ticks + 1

@@ -1,0 +1,211 @@
+"""What is left of several tasks on one robot, and how each joint variable changes it.
+
+A task lives on a limb: the row of joints from the root to its tip. Limbs of one robot share
+variables (a torso's, or a joint's that others mimic), so each is walked for itself and their
+columns meet in one Jacobian. All derivatives are exact, not only where a task is met: a best effort
+is a true minimum of what is left.
+"""
+
+from __future__ import annotations
+
+from math import cos, sin, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.kernels.jit import jit
+from basis_ik.kernels.pose_error import axis_error, beyond, rotation_error
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+POSE, LOOK = 0, 1
+ROWS = (6, 3)  # of the kinds
+NEAREST = 1e-9  # [m]: a point nearer to a ray's origin has no direction from there
+
+
+@jit
+def place_limb(limb: FloatArray, q: FloatArray, axes: FloatArray, frame: FloatArray) -> None:
+    """Write the axis of every joint, a point (3,) and a direction (3,), and root_T_tip (3, 4).
+
+    Args:
+        limb: (m + 1, 16) as `proof.place_exactly` takes it.
+        q: (n,) variables.
+        axes: (≥ m, 6) result.
+        frame: (3, 4) result.
+    """
+    for r in range(3):
+        for c in range(4):
+            frame[r, c] = limb[0, 4 * r + c]
+    for i in range(limb.shape[0] - 1):
+        value = limb[i, 13] * q[int(limb[i, 15])] + limb[i, 14]
+        cosine, sine, slide = 1.0, 0.0, value
+        if limb[i, 12] == 0.0:
+            cosine, sine, slide = cos(value), sin(value), 0.0
+        j = i + 1
+        for r in range(3):
+            axes[i, r], axes[i, 3 + r] = frame[r, 3], frame[r, 2]
+            x = cosine * frame[r, 0] + sine * frame[r, 1]
+            y = cosine * frame[r, 1] - sine * frame[r, 0]
+            z = frame[r, 2]
+            t = frame[r, 3] + slide * z
+            frame[r, 0] = x * limb[j, 0] + y * limb[j, 4] + z * limb[j, 8]
+            frame[r, 1] = x * limb[j, 1] + y * limb[j, 5] + z * limb[j, 9]
+            frame[r, 2] = x * limb[j, 2] + y * limb[j, 6] + z * limb[j, 10]
+            frame[r, 3] = x * limb[j, 3] + y * limb[j, 7] + z * limb[j, 11] + t
+
+
+@jit
+def _twists(limb: FloatArray, axes: FloatArray, point: FloatArray, twists: FloatArray) -> None:
+    """Write how a point of the tip moves (n, 3) and turns (n, 3) per unit of each variable."""
+    twists[:, :] = 0.0
+    for i in range(limb.shape[0] - 1):
+        k, g = int(limb[i, 15]), limb[i, 13]
+        x, y, z = g * axes[i, 3], g * axes[i, 4], g * axes[i, 5]
+        if limb[i, 12] != 0.0:
+            twists[k, 0] += x
+            twists[k, 1] += y
+            twists[k, 2] += z
+            continue
+        a, b, c = point[0] - axes[i, 0], point[1] - axes[i, 1], point[2] - axes[i, 2]
+        twists[k, 0] += y * c - z * b
+        twists[k, 1] += z * a - x * c
+        twists[k, 2] += x * b - y * a
+        twists[k, 3] += x
+        twists[k, 4] += y
+        twists[k, 5] += z
+
+
+@jit
+def _pose_rows(
+    weights: FloatArray, goal: FloatArray, frame: FloatArray, twists: FloatArray,
+    error: FloatArray, jacobian: FloatArray,
+) -> None:  # fmt: skip
+    """Write six rows: the position along the goal's axes, then the rotation about them."""
+    rest = np.empty((3, 4))  # goal_T_tip
+    for r in range(3):
+        for k in range(4):
+            rest[r, k] = goal[0, r] * frame[0, k] + goal[1, r] * frame[1, k]
+            rest[r, k] += goal[2, r] * frame[2, k]
+        rest[r, 3] -= goal[0, r] * goal[0, 3] + goal[1, r] * goal[1, 3] + goal[2, r] * goal[2, 3]
+    active = np.empty(3)
+    for r in range(3):
+        d = beyond(rest[r, 3], weights[6 + r])
+        error[r] = -weights[r] * d
+        active[r] = weights[r] if weights[6 + r] == 0.0 or d != 0.0 else 0.0
+    x, y, z = rest[0, 2], rest[1, 2], rest[2, 2]
+    spins = weights[5] == 0.0 and weights[3] > 0.0
+    if spins:
+        a, b, c = axis_error(x, y, z)
+    else:
+        a, b, c = rotation_error(
+            rest[0, 0], rest[0, 1], rest[0, 2], rest[1, 0], rest[1, 1], rest[1, 2],
+            rest[2, 0], rest[2, 1], rest[2, 2],
+        )  # fmt: skip
+    error[3], error[4], error[5] = weights[3] * a, weights[4] * b, weights[5] * c
+    half = sqrt(max(0.0, 1.0 - 0.25 * (a * a + b * b + c * c)))  # cosine of half the angle
+    near = z >= -0.9999999
+    f = sqrt(2.0 / (1.0 + z)) if near else 1.0
+    for k in range(twists.shape[0]):
+        for r in range(3):
+            v = goal[0, r] * twists[k, 0] + goal[1, r] * twists[k, 1] + goal[2, r] * twists[k, 2]
+            jacobian[r, k] = active[r] * v
+        u = goal[0, 0] * twists[k, 3] + goal[1, 0] * twists[k, 4] + goal[2, 0] * twists[k, 5]
+        v = goal[0, 1] * twists[k, 3] + goal[1, 1] * twists[k, 4] + goal[2, 1] * twists[k, 5]
+        w = goal[0, 2] * twists[k, 3] + goal[1, 2] * twists[k, 4] + goal[2, 2] * twists[k, 5]
+        if not spins:  # the quaternion's derivative: the error is twice its vector part
+            g, h = half * u + 0.5 * (b * w - c * v), half * v + 0.5 * (c * u - a * w)
+            i = half * w + 0.5 * (a * v - b * u)
+        elif near:  # the error is f (y, -x, 0) of the tip's z axis (x, y, z)
+            slope = 0.5 * f / (1.0 + z) * (u * y - v * x)
+            g, h, i = -f * (w * x - u * z) + slope * y, f * (v * z - w * y) - slope * x, 0.0
+        else:
+            g, h, i = u, v, 0.0
+        jacobian[3, k], jacobian[4, k] = weights[3] * g, weights[4] * h
+        jacobian[5, k] = weights[5] * i
+
+
+@jit
+def _look_rows(
+    weight: float, goal: FloatArray, frame: FloatArray, twists: FloatArray,
+    error: FloatArray, jacobian: FloatArray,
+) -> None:  # fmt: skip
+    """Write three rows: the direction to the point, less that of the ray, the tip's z."""
+    ray, way = frame[:, 2], np.empty(3)
+    far = 0.0
+    for r in range(3):
+        way[r] = goal[r, 3] - frame[r, 3]
+        far += way[r] * way[r]
+    far = max(sqrt(far), NEAREST)
+    for r in range(3):
+        way[r] /= far
+        error[r] = weight * (way[r] - ray[r])
+    for k in range(twists.shape[0]):
+        along = way[0] * twists[k, 0] + way[1] * twists[k, 1] + way[2] * twists[k, 2]
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            turned = twists[k, 3 + s] * ray[t] - twists[k, 3 + t] * ray[s]
+            jacobian[r, k] = weight * (turned + (twists[k, r] - along * way[r]) / far)
+
+
+@jit
+def evaluate(
+    limbs: FloatArray, starts: IntArray, tasks: FloatArray, goals: FloatArray,
+    scales: FloatArray, posture: FloatArray, pull: FloatArray, q: FloatArray,
+    axes: FloatArray, twists: FloatArray, error: FloatArray, jacobian: FloatArray,
+) -> None:  # fmt: skip
+    """Write what is left of all tasks (R,), and minus its derivative by the scaled variables.
+
+    Args:
+        limbs: (M, 16) the limbs of the tasks, one after another, see `place_limb`.
+        starts: (t + 1,) the first row of each limb, and M.
+        tasks: (t, 13): POSE or LOOK; first row of the task in `error`; weights (9,) as of
+            `descent.descend`, but any above 0 or for all of position or rotation 0, for LOOK the
+            first alone; squared weighted errors of position and rotation that count as arrived.
+        goals: (t, 4, 4) root_T_goal; of LOOK the point in column 3 alone counts, for the tip's z
+            axis to meet.
+        scales: (n,) unit of each variable.
+        posture: (n,) preferred values, the last n rows of `error`.
+        pull: (n,) their weights.
+        q: (n,) variables.
+        axes: (≥ joints of a limb, 6) to work in.
+        twists: (n, 6) to work in.
+        error: (R,) result.
+        jacobian: (R, n) result.
+    """
+    n, frame, point = q.shape[0], np.empty((3, 4)), np.empty(3)
+    for t in range(tasks.shape[0]):
+        limb, first = limbs[starts[t] : starts[t + 1]], int(tasks[t, 1])
+        place_limb(limb, q, axes, frame)
+        point[:] = frame[:, 3]
+        _twists(limb, axes, point, twists)
+        if tasks[t, 0] == POSE:
+            rows = slice(first, first + 6)
+            _pose_rows(tasks[t, 2:11], goals[t], frame, twists, error[rows], jacobian[rows])
+        else:
+            rows = slice(first, first + 3)
+            _look_rows(tasks[t, 2], goals[t], frame, twists, error[rows], jacobian[rows])
+    last = error.shape[0] - n
+    for k in range(n):
+        error[last + k] = pull[k] * (posture[k] - q[k])
+        for c in range(n):
+            jacobian[last + c, k] = pull[k] if c == k else 0.0
+    for r in range(error.shape[0]):
+        for k in range(n):
+            jacobian[r, k] *= scales[k]
+
+
+@jit
+def arrived(tasks: FloatArray, error: FloatArray, first: int, last: int) -> bool:
+    """Return whether all tasks with rows from `first` to before `last` are met."""
+    for t in range(tasks.shape[0]):
+        row = int(tasks[t, 1])
+        if first <= row < last:
+            away = error[row] ** 2 + error[row + 1] ** 2 + error[row + 2] ** 2
+            if not away <= tasks[t, 11]:
+                return False
+            if tasks[t, 0] == POSE:
+                turned = error[row + 3] ** 2 + error[row + 4] ** 2 + error[row + 5] ** 2
+                if not turned <= tasks[t, 12]:
+                    return False
+    return True

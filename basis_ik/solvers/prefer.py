@@ -1,0 +1,188 @@
+"""Among all ways to reach a target, the one nearest to a posture, or with the elbow at a pole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.kernels.pose_solve import LARGEST_ANGLE, take_shortest_turns
+from basis_ik.kernels.tasks import POSE
+from basis_ik.solvers.aim_chain import as_triple
+from basis_ik.solvers.arguments import SolveArgumentError, as_positions, count
+from basis_ik.solvers.every import solve_every
+from basis_ik.solvers.prepared import prepared
+from basis_ik.solvers.ranked import Descent, Ranked, RankedTask
+from basis_ik.solvers.solve import Solution, solve
+from basis_ik.solvers.verdict import REACHED, Verdict
+from basis_ik.solvers.wanted import Wanted, aim
+from basis_ik.transforms.rigid import RigidTransform
+
+if TYPE_CHECKING:
+    from basis_ik.model.chain import Chain
+
+FloatArray = npt.NDArray[np.float64]
+
+STARTS = 50
+CANDIDATES = 8  # solutions that are moved on; the most promising of those found
+
+
+def solve_posture(
+    chain: Chain,
+    target: RigidTransform,
+    posture: npt.ArrayLike,
+    seed: npt.ArrayLike | None = None,
+    *,
+    wanted: Wanted | None = None,
+    starts: int = STARTS,
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+) -> Solution:
+    """Reach a target with joint positions as near as possible to a posture.
+
+    Near is the smallest sum of squared differences, [rad] and [m] alike. A redundant arm, or one of
+    whose target an axis is free, moves on through all positions that reach the target; any other
+    arm takes the nearest of its distinct solutions.
+
+    Args:
+        chain: What to move.
+        target: root_T_target, wanted of root_T_tip.
+        posture: (n,) preferred positions [rad or m], which need not lie within the limits.
+        seed: (n,) where the search starts; None: the posture.
+        wanted: Which part of the pose counts, where it is less than all of it.
+        starts: How many starts, the seed's included. With 1 the answer lies downhill from the
+            seed's own solution, which keeps a stream of targets on one branch.
+        position_tolerance: [m], above 0.
+        orientation_tolerance: [rad], above 0.
+
+    Returns:
+        The solution, proven like that of `solve`; where the target is not reached, what `solve`
+        answers, without regard to the posture.
+
+    Raises:
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+    """
+    wish = as_positions("posture", posture, chain.joint_names)
+    if not (np.abs(wish) <= LARGEST_ANGLE).all():
+        raise SolveArgumentError("posture", posture, f"finite and within ±{LARGEST_ANGLE:g}")
+    tolerances = (position_tolerance, orientation_tolerance)
+    start = wish if seed is None else as_positions("seed", seed, chain.joint_names)
+    found = _reaching(chain, target, start, wanted, starts, tolerances)
+    if not found[0].success:
+        return found[0]
+    task = _as_task(chain, target, wanted, tolerances)
+    ranked = Ranked([task], prepared(chain).variables, wish, np.ones(len(wish)))
+    return _best(ranked, task, found, wish)
+
+
+def solve_pole(
+    chain: Chain,
+    target: RigidTransform,
+    link: str,
+    pole: npt.ArrayLike,
+    seed: npt.ArrayLike | None = None,
+    *,
+    wanted: Wanted | None = None,
+    starts: int = STARTS,
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+) -> Solution:
+    """Reach a target with a link, such as an elbow, as near as possible to a point, the pole.
+
+    Where the elbow can go round a circle between shoulder and wrist, that puts it into the
+    half-plane from their line through the pole, as a pole vector does in animation.
+
+    Args:
+        chain: What to move.
+        target: root_T_target, wanted of root_T_tip.
+        link: A link of the chain whose origin is to be near the pole.
+        pole: (3,) in the root frame [m].
+        seed: (n,) where the search starts; None is the middle of the limits.
+        wanted: See `solve_posture`.
+        starts: See `solve_posture`.
+        position_tolerance: [m], above 0.
+        orientation_tolerance: [rad], above 0.
+
+    Returns:
+        The solution, proven like that of `solve`; where the target is not reached, what `solve`
+        answers, without regard to the pole.
+
+    Raises:
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+        ChainError: The link is not on the chain.
+    """
+    ready = prepared(chain)
+    point = as_triple("pole", pole)
+    joint, joint_T_link = chain.joint_T_link(link)
+    if joint < 0:
+        raise SolveArgumentError("link", link, "a link that a joint of the chain moves")
+    limb = ready.exact[: joint + 2].copy()
+    limb[-1] = 0.0
+    limb[-1, :12] = joint_T_link.reshape(12)
+    goal = np.eye(4)
+    goal[:3, 3] = point
+    tolerances = (position_tolerance, orientation_tolerance)
+    start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
+    found = _reaching(chain, target, start, wanted, starts, tolerances)
+    if not found[0].success:
+        return found[0]
+    task = _as_task(chain, target, wanted, tolerances)
+    hint = RankedTask(POSE, limb, ready.position, goal, 1, tolerances)
+    return _best(Ranked([task, hint], ready.variables), task, found, start)
+
+
+def _reaching(
+    chain: Chain,
+    target: RigidTransform,
+    seed: FloatArray,
+    wanted: Wanted | None,
+    starts: int,
+    tolerances: tuple[float, float],
+) -> tuple[Solution, ...]:
+    """Return the distinct solutions found, or else the one of `solve`, reached or not."""
+    found = solve_every(
+        chain, target, seed, wanted=wanted, starts=count("starts", starts, 1),
+        position_tolerance=tolerances[0], orientation_tolerance=tolerances[1],
+    )  # fmt: skip
+    return found or (
+        solve(
+            chain, target, seed, wanted=wanted,
+            position_tolerance=tolerances[0], orientation_tolerance=tolerances[1],
+        ),
+    )  # fmt: skip
+
+
+def _as_task(
+    chain: Chain, target: RigidTransform, wanted: Wanted | None, tolerances: tuple[float, float]
+) -> RankedTask:
+    ready, weights, goal = aim(prepared(chain), wanted, target.matrix)
+    return RankedTask(POSE, ready.exact, weights, goal, 0, tolerances)
+
+
+def _best(
+    ranked: Ranked, task: RankedTask, found: tuple[Solution, ...], reference: FloatArray
+) -> Solution:
+    """Move the most promising solutions on, and return the best of all.
+
+    Args:
+        ranked: The task, and the preference as the last level.
+        task: The task itself.
+        found: Solutions of it.
+        reference: (n,) what joints that turn fully stay nearest to.
+    """
+    standing = []
+    for solution in found:
+        take_shortest_turns(ranked.variables, reference, solution.positions)
+        standing.append(ranked.standing(solution.positions))
+    order = sorted(range(len(found)), key=lambda i: standing[i].costs[-1])
+    best, steps = standing[order[0]], sum(solution.iterations for solution in found)
+    for i in order[:CANDIDATES]:
+        moved: Descent = ranked.in_order(found[i].positions)
+        steps += moved.steps
+        if moved.costs[-1] < best.costs[-1] and task.is_met(moved.q):
+            best = moved
+    away, turned = task.miss(best.q)
+    return Solution(
+        best.q, Verdict.REACHED, away, turned, steps, max(s.restarts for s in found), REACHED
+    )

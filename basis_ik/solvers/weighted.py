@@ -1,0 +1,55 @@
+"""The best effort where it is stated what an error along each axis counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.kernels.tasks import POSE
+from basis_ik.solvers.prepared import PreparedChain
+from basis_ik.solvers.ranked import ITERATIONS, Ranked, RankedTask
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FloatArray = npt.NDArray[np.float64]
+
+STARTS = 20  # fresh starts that get a chance to leave less than the seed's
+
+
+def least_error(
+    ready: PreparedChain,
+    weights: FloatArray,
+    goal: FloatArray,
+    starts: Sequence[FloatArray],
+    tolerances: tuple[float, float],
+    budget: int,
+) -> tuple[FloatArray, float, float, int]:
+    """Find the positions that leave the least weighted error.
+
+    Of about equal ones those downhill from the first start are taken.
+
+    Args:
+        ready: The chain, as narrowed to what is wanted.
+        weights: (9,) by `wanted.weigh`.
+        goal: (4, 4) root_T_goal.
+        starts: Each (n,), the seed first; some fresh ones follow them.
+        tolerances: Of position [m] and orientation [rad].
+        budget: Steps allowed.
+
+    Returns:
+        Positions (n,), the distance [m] and angle [rad] that they leave, and steps taken.
+    """
+    task = RankedTask(POSE, ready.exact, weights, goal, 0, tolerances)
+    ranked = Ranked([task], ready.variables)
+    best, left = ranked.standing(ranked.start(0, starts[0])), budget
+    fresh = [ranked.start(number, starts[0]) for number in range(1, STARTS + 1)]
+    for start in (best.q, *starts[1:], *fresh):
+        ended = ranked.in_order(start, max(0, min(ITERATIONS, left)))
+        left -= ended.steps
+        if ranked.is_better(ended, best):
+            best = ended
+    away, turned = task.miss(best.q)
+    return best.q, away, turned, budget - left
