@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent / "test" / "ros"))
+for folder in ("ros", "config"):
+    sys.path.insert(0, str(Path(__file__).parent / "test" / folder))
 
 
 def claim_domain():
@@ -38,3 +39,11 @@ os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 def domain():
     """The ROS domain of this test run."""
     return DOMAIN
+
+
+@pytest.fixture
+def own_domain():
+    """A ROS domain for one test alone."""
+    number, claim = claim_domain()
+    yield number
+    claim.close()

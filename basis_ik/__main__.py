@@ -28,6 +28,7 @@ INSPECT_EXAMPLES = f"""examples:
 SOLVE_EXAMPLES = f"""examples:
   {PROGRAM} solve --urdf urdf/ur5e.urdf --tip tool0 --xyz 0.4 0.2 0.3 --rpy 3.14 0 0
   {PROGRAM} solve --urdf urdf/legs.urdf --tip ankle_l --xyz 0.1 0.1 -0.7 --position-only --json
+  {PROGRAM} solve --urdf urdf/pan_tilt.urdf --look-at 1 0.5 0.2 --axis 0 0 1
 
 {STATUS}"""
 
@@ -99,12 +100,21 @@ def _parser() -> _Parser:
     )
     inspect.set_defaults(run=_inspect)
     solve = _command(
-        commands, "solve", "find joint positions for a pose of the tip", SOLVE_EXAMPLES
+        commands, "solve", "find joint positions for a pose or a gaze of the tip", SOLVE_EXAMPLES
     )
     solve.set_defaults(run=_solve, parser=solve)
-    solve.add_argument(
-        "--xyz", nargs=3, type=_number, required=True, metavar=("X", "Y", "Z"),
+    goal = solve.add_mutually_exclusive_group(required=True)
+    goal.add_argument(
+        "--xyz", nargs=3, type=_number, metavar=("X", "Y", "Z"),
         help="where the tip's origin is to be, in the root link's frame [m]",
+    )  # fmt: skip
+    goal.add_argument(
+        "--look-at", nargs=3, type=_number, metavar=("X", "Y", "Z"),
+        help="what the tip is to point at, in the root link's frame [m]",
+    )  # fmt: skip
+    solve.add_argument(
+        "--axis", nargs=3, type=_number, metavar=("X", "Y", "Z"),
+        help="with --look-at: the axis of the tip that points there; by default 1 0 0",
     )  # fmt: skip
     solve.add_argument(
         "--rpy", nargs=3, type=_number, metavar=("ROLL", "PITCH", "YAW"),
@@ -142,20 +152,38 @@ def _inspect(options: argparse.Namespace) -> int:
 
 
 def _solve(options: argparse.Namespace) -> int:
-    if options.rpy is None and not options.position_only:
+    looks = options.look_at is not None
+    if looks and (options.rpy is not None or options.position_only):
+        options.parser.error("--look-at leaves the roll free: no --rpy, no --position-only")
+    if not looks and options.axis is not None:
+        options.parser.error("--axis belongs to --look-at")
+    if not looks and options.rpy is None and not options.position_only:
         options.parser.error("give --rpy ROLL PITCH YAW, or --position-only")
     _, chain = _chain(options)
+    solution = _look_at(chain, options) if looks else _take_pose(chain, options)
+    if options.json:
+        print(json.dumps(_answer(chain, solution), indent=2))
+    else:
+        turned = f"{solution.orientation_error:.3g} rad"
+        off = f"{solution.position_error:.3g} m" + f", {turned}" * (not options.position_only)
+        print(_report(chain, solution, turned if looks else off))
+    return 0 if solution.success else 1
+
+
+def _take_pose(chain: Chain, options: argparse.Namespace) -> Solution:
     from basis_ik.solvers.solve import solve
     from basis_ik.transforms.rigid import RigidTransform
 
     roll, pitch, yaw = options.rpy or (0.0, 0.0, 0.0)
     target = RigidTransform.from_rpy(roll, pitch, yaw, options.xyz)
-    solution = solve(chain, target, options.seed, position_only=options.position_only)
-    if options.json:
-        print(json.dumps(_answer(chain, solution), indent=2))
-    else:
-        print(_report(chain, solution, options.position_only))
-    return 0 if solution.success else 1
+    return solve(chain, target, options.seed, position_only=options.position_only)
+
+
+def _look_at(chain: Chain, options: argparse.Namespace) -> Solution:
+    from basis_ik.solvers.aim_chain import solve_aim
+
+    axis = tuple(options.axis or (1.0, 0.0, 0.0))
+    return solve_aim(chain, options.look_at, options.seed, axis=axis)
 
 
 def _chain(options: argparse.Namespace) -> tuple[str, Chain]:
@@ -248,14 +276,12 @@ def _answer(chain: Chain, solution: Solution) -> dict[str, Any]:
     }
 
 
-def _report(chain: Chain, solution: Solution, position_only: bool) -> str:
+def _report(chain: Chain, solution: Solution, off: str) -> str:
     """Return what `solve` tells, for people."""
-    turned = "" if position_only else f", {solution.orientation_error:.3g} rad"
     width = max(len(joint) for joint in chain.joint_names)
     lines = [
         f"{chain.root} -> {chain.tip}: {solution.reason}",
-        f"off by {solution.position_error:.3g} m{turned};"
-        f" {solution.iterations} iterations, {solution.restarts} restarts",
+        f"off by {off}; {solution.iterations} iterations, {solution.restarts} restarts",
     ]
     for i, joint in enumerate(chain.joint_names):
         unit = "m" if chain.prismatic[i] else "rad"

@@ -1,4 +1,4 @@
-"""From a target in the chain's root frame to the next safe command; no ROS, no clock."""
+"""From a goal in the chain's root frame to the next safe command; no ROS, no clock."""
 
 from __future__ import annotations
 
@@ -8,11 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.model.chain import Chain
-from basis_ik.motion.limiter import is_safe, step_towards
+from basis_ik.motion import limiter as limiting
+from basis_ik.motion.goal_motion import GoalMotion
+from basis_ik.motion.goals import Goal, JointGoal, PointGoal, PoseGoal, TwistGoal
+from basis_ik.motion.limiter import SLACK, Limiter, Motion, is_safe
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.solvers import solve as solving
+from basis_ik.solvers import track as tracking
+from basis_ik.solvers.aim_chain import solve_aim, warm_up_aim
 from basis_ik.solvers.solve import Solution, solve
+from basis_ik.solvers.track import track
 from basis_ik.transforms.rigid import RigidTransform
 
-UNSTATED_SPEED = (1.0, 0.1)  # of joints whose URDF states none [rad/s], [m/s]
+FloatArray = NDArray[np.float64]
+
+# Part of the joints' speeds that a twist may use; the rest is for catching up with it.
+JOG = 0.8
+# Samples that a whole motion is given at most; the controller interpolates in between.
+MOST_SAMPLES = 500
 
 
 class State(enum.Enum):
@@ -21,28 +34,39 @@ class State(enum.Enum):
     IDLE = "no target"
     MOVING = "moving to the target"
     ARRIVED = "at the goal"
+    BRAKING = "coming to rest"
     UNSAFE = "the next command failed the last check"
 
 
-def speeds(chain: Chain) -> NDArray[np.float64]:
-    """Return the speed allowed of each variable (n,) [rad/s or m/s]: the URDF's, or a slow one."""
-    slow = np.where(chain.prismatic, UNSTATED_SPEED[1], UNSTATED_SPEED[0])
-    return np.where(np.isfinite(chain.velocity), chain.velocity, slow)
+def warm_up(chain: Chain) -> None:
+    """Compile all that a pipeline may call for a chain, before a control loop starts."""
+    solving.warm_up(chain)
+    warm_up_aim(chain)
+    tracking.warm_up(chain)
+    limiting.warm_up(MotionLimits.of_chain(chain))
 
 
 class Pipeline:
-    """Solves for a target and walks there within the chain's limits.
+    """Solves for a goal and walks there within the chain's limits.
 
-    A goal is kept until the target changes: a target that rests is solved once. Motion starts from
-    the measured positions; while it lasts, each command continues from the one before, so that the
-    arm's own lag does not feed back.
+    A goal that rests is solved once; one that moves is followed with its own velocity. Motion
+    starts from rest at the measured positions; while it lasts, each command continues from the one
+    before, so that the arm's own lag does not feed back.
 
     Args:
         chain: What to move.
         period: Time between two calls of `step` [s].
+        limits: Of the chain's variables; None: `MotionLimits.of_chain`.
         velocity_scaling: Fraction of the joints' velocity limits to use, in (0, 1].
+        acceleration_scaling: Fraction of the joints' acceleration limits to use, in (0, 1].
         position_tolerance: Largest position error of a solution that counts as reached [m].
         orientation_tolerance: Largest orientation error of one [rad].
+
+    Attributes:
+        state: What is being done.
+        goal: What is wanted.
+        solution: The answer to it; None for goals that need none.
+        command: The last command of the present motion (n,); None at rest.
     """
 
     ARRIVED_REPEATS = 25  # a command lost on the way is made good before silence
@@ -52,90 +76,202 @@ class Pipeline:
         chain: Chain,
         *,
         period: float,
+        limits: MotionLimits | None = None,
         velocity_scaling: float = 1.0,
+        acceleration_scaling: float = 1.0,
         position_tolerance: float = 1e-5,
         orientation_tolerance: float = 1e-5,
     ) -> None:
         self._chain = chain
-        self._max_step = speeds(chain) * period
+        self._period = period
+        limits = MotionLimits.of_chain(chain) if limits is None else limits
+        self._max_step = limits.velocity * period
+        self._limiter = Limiter(limits, period, np.zeros(len(self._max_step)))
+        self._goal_motion = GoalMotion(limits.velocity, period)
         self.velocity_scaling = velocity_scaling
+        self.acceleration_scaling = acceleration_scaling
         self.position_tolerance = position_tolerance
         self.orientation_tolerance = orientation_tolerance
         self.state = State.IDLE
+        self.goal: Goal | None = None
         self.solution: Solution | None = None
-        self._target: RigidTransform | None = None
-        self._position_only = False
-        self._command: NDArray[np.float64] | None = None
+        self.command: FloatArray | None = None
+        self._destination: FloatArray | None = None
+        self._sound = True  # whether the destination is finite and within the limits
         self._repeats = 0
+        self._ordered = False  # whether the way to the destination is yet to be planned
 
-    def aim(
-        self,
-        root_T_target: RigidTransform,
-        measured: NDArray[np.float64],
-        *,
-        position_only: bool = False,
-    ) -> Solution:
-        """Solve for a target, unless it is the one solved last.
+    def aim(self, goal: Goal, measured: FloatArray) -> None:
+        """Make a goal the one to go to; solve for it, unless it is the one solved last.
 
         Args:
-            root_T_target: Wanted pose of the tip in the root frame.
+            goal: What is wanted.
             measured: Measured positions (n,) [rad or m]; the seed of a first solve.
-            position_only: Leave the orientation free.
-
-        Returns:
-            The solution the arm is going to.
         """
-        same = (
-            self.solution is not None
-            and self._target is not None
-            and self._position_only == position_only
-            and np.array_equal(self._target.matrix, root_T_target.matrix)
-        )
-        if not same:
-            # From goal to goal the branch is kept; a first goal is the one nearest to the arm.
-            seed = measured if self.solution is None else self.solution.positions
-            self.solution = solve(
+        if goal == self.goal:
+            return
+        # From goal to goal the branch is kept; a first goal is the one nearest to the arm.
+        start = measured if self._destination is None else self._destination
+        seed = np.clip(start, self._chain.lower, self._chain.upper)
+        self.goal, self.solution = goal, None
+        if isinstance(goal, TwistGoal):
+            self._destination = measured if self.command is None else self.command
+        elif isinstance(goal, JointGoal):
+            self._destination = np.array(goal.positions)
+        else:
+            self.solution = self._solve(goal, seed)
+            self._destination = self.solution.positions
+        self._sound = isinstance(goal, TwistGoal) or self._inside(self._destination)
+        self._repeats, self._ordered = 0, True
+        self.state = State.MOVING
+
+    def brake(self) -> None:
+        """Give up the goal and come to rest as soon as the limits allow."""
+        self.goal = self.solution = None
+        if self.command is None:
+            self.rest()
+        elif self.state is not State.BRAKING:
+            self._destination, self._sound, self._repeats = self.command, True, 0
+            self._ordered = True
+            self.state = State.BRAKING
+
+    def rest(self) -> None:
+        """Forget goal and command; the next motion starts from the measured positions."""
+        self.goal = self.solution = self.command = self._destination = None
+        self.state = State.IDLE
+
+    def _solve(self, goal: PoseGoal | PointGoal, seed: FloatArray) -> Solution:
+        if isinstance(goal, PoseGoal):
+            return solve(
                 self._chain,
-                root_T_target,
-                np.clip(seed, self._chain.lower, self._chain.upper),
-                position_only=position_only,
+                goal.root_T_target,
+                seed,
+                position_only=goal.position_only,
                 position_tolerance=self.position_tolerance,
                 orientation_tolerance=self.orientation_tolerance,
             )
-            self._target = root_T_target
-            self._position_only = position_only
-            self._repeats = 0
-            self.state = State.MOVING
-        assert self.solution is not None
-        return self.solution
+        return solve_aim(
+            self._chain,
+            goal.root_point,
+            seed,
+            axis=goal.ray.axis,
+            origin=goal.ray.origin,
+            angle_tolerance=self.orientation_tolerance,
+        )
 
-    def rest(self) -> None:
-        """Forget target and command; the next motion starts from the measured positions."""
-        self.solution = self._target = self._command = None
-        self.state = State.IDLE
+    def _inside(self, positions: FloatArray) -> bool:
+        lower, upper = self._chain.lower - SLACK, self._chain.upper + SLACK
+        inside = (positions >= lower) & (positions <= upper) & np.isfinite(positions)
+        return bool(inside.all())
 
-    def step(self, measured: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def _jog(self, goal: TwistGoal, start: FloatArray) -> FloatArray:
+        """Return where a twist brings the joints within one period, without leaving the branch."""
+        root_T_tip = self._chain.forward(np.clip(start, self._chain.lower, self._chain.upper))
+        wanted = moved(root_T_tip, goal, self._period)
+        max_step = JOG * self.velocity_scaling * self._max_step
+        return track(self._chain, wanted, start, max_step).positions
+
+    def remaining(self, measured: FloatArray) -> FloatArray:
+        """Return the way that is left of each joint (n,) [rad or m]; zero without a goal.
+
+        Args:
+            measured: Measured positions (n,).
+        """
+        if self._destination is None:
+            return np.zeros_like(measured)
+        return self._destination - (measured if self.command is None else self.command)
+
+    def _next(self, destination: FloatArray) -> FloatArray:
+        """Return the next command on the way to a destination."""
+        if isinstance(self.goal, TwistGoal):
+            self._destination = self._jog(self.goal, destination)
+            return self._limiter.step(destination, (self._destination - destination) / self._period)
+        return self._limiter.step(*self._goal_motion.observe(destination))
+
+    def _prepare(self, measured: FloatArray) -> tuple[FloatArray, bool]:
+        """Return the command from which to go on, and whether to brake."""
+        if self.command is None:
+            self._limiter.reset(measured)
+            self._goal_motion.reset()
+        self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
+        braking = self.state is State.BRAKING or not self._sound
+        return (measured if self.command is None else self.command), braking
+
+    def plan(self, measured: FloatArray) -> Motion | None:
+        """Return the whole motion that the calls of `step` from now on make piece by piece.
+
+        For those who send it at once instead of the commands; they call this before each `step`.
+
+        Args:
+            measured: Measured positions (n,), all finite.
+
+        Returns:
+            The motion, once for each goal and each braking; None where there is none to begin.
+        """
+        if not self._ordered or self._destination is None:
+            return None
+        self._ordered = False
+        if self.command is None and not self._sound:
+            return None
+        start, braking = self._prepare(measured)
+        self._goal_motion.reset()  # each goal rests
+        motion = self._limiter.plan(None if braking else self._destination, MOST_SAMPLES)
+        lower, upper, way = self._chain.lower, self._chain.upper, motion.positions
+        if len(way) == 1:
+            return None  # it is there
+        # Step by step: every sample is a command.
+        steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
+        before = np.vstack([start, way[1:-1]])
+        if is_safe(way[1:], before, lower, upper, steps):
+            return motion
+        self._sound, self._ordered = False, not braking
+        return None
+
+    def step(self, measured: FloatArray) -> FloatArray | None:
         """Return the next command (n,) [rad or m], or None when there is nothing to send.
 
         Args:
             measured: Measured positions (n,), all finite.
         """
-        if self.solution is None or self._repeats >= self.ARRIVED_REPEATS:
+        if self._destination is None or self._repeats >= self.ARRIVED_REPEATS:
             return None
-        goal = self.solution.positions
-        previous = measured if self._command is None else self._command
-        max_step = self._max_step * self.velocity_scaling
-        command = step_towards(previous, goal, max_step)
-        if not is_safe(command, previous, self._chain.lower, self._chain.upper, max_step):
+        if not self._sound:
             self.state = State.UNSAFE
-            self._command = None
+        if self.command is None and not self._sound:
             return None
-        self._command = command
-        if np.array_equal(command, goal):
-            self.state = State.ARRIVED
-            self._repeats += 1
-            if self._repeats >= self.ARRIVED_REPEATS:
-                self._command = None  # whoever moves the arm now moves it from where it is
-        else:
+        previous, braking = self._prepare(measured)
+        command = self._limiter.brake() if braking else self._next(self._destination)
+        if not is_safe(command, previous, self._chain.lower, self._chain.upper, self._max_step):
+            self.state = State.UNSAFE
+            self.command = None
+            return None
+        self.command = command
+        arrived = braking or np.array_equal(command, self._destination)
+        if arrived and self._limiter.at_rest and not isinstance(self.goal, TwistGoal):
+            self._repeat()
+        elif not braking:
             self.state = State.MOVING
         return command
+
+    def _repeat(self) -> None:
+        """Count the commands at rest; after some of them be silent."""
+        self._repeats += 1
+        silent = self._repeats >= self.ARRIVED_REPEATS
+        if self.state is State.BRAKING:
+            if silent:
+                self.rest()
+            return
+        self.state = State.ARRIVED if self._sound else State.UNSAFE
+        if silent:
+            self.command = None  # whoever moves the arm now moves it from where it is
+
+
+def moved(root_T_tip: RigidTransform, goal: TwistGoal, time: float) -> RigidTransform:
+    """Return where a twist brings a tip within some time [s]."""
+    linear, angular = np.array(goal.linear) * time, np.array(goal.angular) * time
+    if goal.in_tip:
+        linear, angular = root_T_tip.apply_vector(linear), root_T_tip.apply_vector(angular)
+    turn = RigidTransform.exp(np.concatenate([np.zeros(3), angular]))
+    return RigidTransform.from_rotation_translation(
+        turn.rotation @ root_T_tip.rotation, root_T_tip.translation + linear
+    )

@@ -15,6 +15,8 @@ from basis_ik.model.robot import RobotModel
 ROOT = Path(__file__).parents[1]
 UR5E = str(ROOT / "urdf" / "ur5e.urdf")
 LEGS = str(ROOT / "urdf" / "legs.urdf")
+HEAD = str(ROOT / "urdf" / "pan_tilt.urdf")
+LOOK = ["--look-at", "1", "0.5", "0.2"]
 POSE = ["--xyz", "0.4", "0.2", "0.3", "--rpy", "3.1", "0.1", "-0.2"]
 
 
@@ -211,7 +213,14 @@ def test_no_more_is_read_than_a_description_may_have(run):
         (["jump"], "invalid choice: 'jump'"),
         (["inspect"], "required: --urdf"),
         (["inspect", "--urdf", UR5E, "--tpi", "a"], "unrecognized arguments: --tpi a"),
-        (["solve", "--urdf", UR5E], "required: --xyz"),
+        (["solve", "--urdf", UR5E], "one of the arguments --xyz --look-at is required"),
+        (["solve", "--urdf", HEAD, *LOOK, "--xyz", "1", "2", "3"], "not allowed with argument"),
+        (
+            ["solve", "--urdf", HEAD, *LOOK, "--rpy", "1", "2", "3"],
+            "--look-at leaves the roll free",
+        ),
+        (["solve", "--urdf", HEAD, *LOOK, "--position-only"], "--look-at leaves the roll free"),
+        (["solve", "--urdf", UR5E, *POSE, "--axis", "0", "0", "1"], "--axis belongs to --look-at"),
         (["solve", "--urdf", UR5E, "--xyz", "1", "2"], "--xyz: expected 3 arguments"),
         (["solve", "--urdf", UR5E, "--xyz", "1", "2", "nan"], "--xyz: invalid number value: 'nan'"),
         (["solve", "--urdf", UR5E, "--xyz", "1", "2", "1e999"], "invalid number value: '1e999'"),
@@ -249,3 +258,34 @@ def test_as_a_program():
     assert bad.returncode == 1
     assert bad.stderr.count("\n") == 1
     assert r"t\xf6\xf6l" in bad.stderr
+
+
+def test_look_at_turns_an_axis_of_the_tip_to_a_point(run):
+    words = (
+        "solve",
+        "--urdf",
+        HEAD,
+        "--tip",
+        "camera_optical_frame",
+        *LOOK,
+        "--axis",
+        "0",
+        "0",
+        "1",
+    )
+    status, out, _ = run(*words, "--json")
+    told = strict(out)
+    assert (status, told["verdict"], told["position_error"]) == (0, "REACHED", 0.0)
+    chain = RobotModel.from_urdf(Path(HEAD).read_text()).chain(None, "camera_optical_frame")
+    seen = chain.forward(list(told["positions"].values())).inverse().apply(np.array([1, 0.5, 0.2]))
+    assert np.hypot(seen[0], seen[1]) < 1e-6 < seen[2]
+    status, out, _ = run(*words)
+    assert (status, out.splitlines()[1].endswith("rad; 0 iterations, 0 restarts")) == (0, True)
+    status, out, _ = run("solve", "--urdf", HEAD, "--tip", "camera_link", *LOOK)
+    assert status == 0
+    status, out, _ = run(
+        "solve", "--urdf", HEAD, "--tip", "camera_link", "--look-at", "-1", "0", "0"
+    )
+    assert status == 1
+    assert "pan_joint is held by its limit" in out
+    assert " m" not in out.splitlines()[1]

@@ -1,5 +1,6 @@
 """From target to command on the shipped UR5e: solved, limited, checked, and silent when done."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,12 +8,14 @@ import pytest
 
 from basis_ik import pipeline
 from basis_ik.model.robot import RobotModel
-from basis_ik.pipeline import UNSTATED_SPEED, Pipeline, State, speeds
+from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray, TwistGoal
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.pipeline import Pipeline, State, moved, warm_up
 from basis_ik.transforms.rigid import RigidTransform
 
 URDF = Path(__file__).parents[1] / "urdf"
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
-DOWN = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.45, 0.10, 0.45])
+DOWN = PoseGoal(RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.45, 0.10, 0.45]))
 PERIOD = 0.01
 
 
@@ -24,6 +27,28 @@ def chain():
 @pytest.fixture
 def pipe(chain):
     return Pipeline(chain, period=PERIOD)
+
+
+def test_a_plan_is_given_once_for_each_goal_and_braking_and_is_what_step_does(pipe):
+    assert pipe.plan(HOME) is None
+    pipe.aim(DOWN, HOME)
+    motion = pipe.plan(HOME)
+    commands = [pipe.step(HOME) for _ in range(40)]
+    assert np.allclose(motion.positions[1:41], commands, rtol=0, atol=1e-12)
+    assert pipe.plan(HOME) is None
+    pipe.brake()
+    braking = pipe.plan(HOME)
+    commands = [pipe.step(HOME) for _ in braking.times[1:]]
+    assert np.allclose(braking.positions[1:], commands, rtol=0, atol=1e-12)
+    assert pipe.plan(HOME) is None
+
+
+def test_an_unsafe_plan_is_not_given(pipe, monkeypatch):
+    pipe.aim(DOWN, HOME)
+    monkeypatch.setattr(pipeline, "is_safe", lambda *_: False)
+    assert pipe.plan(HOME) is None
+    assert pipe.step(HOME) is None
+    assert pipe.state is State.UNSAFE
 
 
 def walk(pipe, measured, cycles=2000):
@@ -44,11 +69,14 @@ def test_without_a_target_nothing_is_sent(pipe):
 
 
 def test_a_target_is_reached_within_limits_and_then_all_is_silent(pipe, chain):
-    assert pipe.aim(DOWN, HOME).success
+    pipe.aim(DOWN, HOME)
+    assert pipe.solution.success
     commands = walk(pipe, HOME)
     assert pipe.state is State.ARRIVED
     assert pipe.step(commands[-1]) is None
-    np.testing.assert_allclose(chain.forward(commands[-1]).matrix, DOWN.matrix, atol=2e-5)
+    np.testing.assert_allclose(
+        chain.forward(commands[-1]).matrix, DOWN.root_T_target.matrix, atol=2e-5
+    )
     steps = np.abs(np.diff(np.vstack([HOME, commands]), axis=0))
     assert (steps <= chain.velocity * PERIOD + 1e-9).all()
     assert (commands >= chain.lower).all()
@@ -57,12 +85,55 @@ def test_a_target_is_reached_within_limits_and_then_all_is_silent(pipe, chain):
 
 
 def test_scaling_slows_down(chain):
-    lengths = []
-    for scaling in (1.0, 0.25):
-        pipe = Pipeline(chain, period=PERIOD, velocity_scaling=scaling)
+    lengths, fastest = [], []
+    for scaling in ({}, {"velocity_scaling": 0.1}, {"acceleration_scaling": 0.1}):
+        pipe = Pipeline(chain, period=PERIOD, **scaling)
         pipe.aim(DOWN, HOME)
-        lengths.append(len(walk(pipe, HOME)) - pipe.ARRIVED_REPEATS)
-    assert lengths[1] == pytest.approx(4 * lengths[0], rel=0.05)
+        commands = walk(pipe, HOME)
+        lengths.append(len(commands) - pipe.ARRIVED_REPEATS)
+        fastest.append(np.max(np.abs(np.diff(commands, axis=0)) / (chain.velocity * PERIOD)))
+    assert fastest[1] == pytest.approx(0.1)
+    assert lengths[1] > 4 * lengths[0]
+    assert lengths[2] == pytest.approx(10**0.5 * lengths[0], rel=0.2)
+
+
+def test_acceleration_and_jerk_are_limited(pipe, chain):
+    limits = MotionLimits.of_chain(chain)
+    measured, commands = HOME, [HOME, HOME, HOME]
+    rng = np.random.default_rng(0)
+    for _ in range(40):  # goals that come while others are being gone to, and stops
+        if rng.random() < 0.2:
+            pipe.brake()
+        else:
+            pipe.aim(JointGoal(tuple(HOME + rng.uniform(-1, 1, 6))), measured)
+        commands += list(walk(pipe, measured, rng.integers(1, 60)))
+        measured = commands[-1]
+    for order, most in ((2, limits.acceleration), (3, limits.jerk)):
+        steps = np.abs(np.diff(commands, order, axis=0))
+        assert (steps <= most * PERIOD**order * (1 + 1e-6)).all()
+        assert steps.max() > 0.9 * most.max() * PERIOD**order
+
+
+def test_given_limits_are_kept(chain):
+    limits = MotionLimits.of_chain(chain, np.full(6, 0.5), np.full(6, 2.0))
+    pipe = Pipeline(chain, period=PERIOD, limits=limits)
+    pipe.aim(DOWN, HOME)
+    commands = walk(pipe, HOME, 5000)
+    assert pipe.state is State.ARRIVED
+    assert np.abs(np.diff(commands, 2, axis=0)).max() == pytest.approx(0.5 * PERIOD**2)
+    assert np.abs(np.diff(commands, 3, axis=0)).max() == pytest.approx(2.0 * PERIOD**3)
+
+
+def test_a_target_that_moves_is_followed_without_lag(pipe, chain):
+    measured, late = HOME, []
+    for k in range(200):
+        x = 0.45 + 0.1 * np.sin(0.5 * np.pi * k * PERIOD)
+        target = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [x, 0.1, 0.45])
+        pipe.aim(PoseGoal(target), measured)
+        measured = pipe.step(measured)
+        late.append(np.linalg.norm(chain.forward(measured).translation - target.translation))
+    # The target's fastest is 1.6 mm in a period.
+    assert max(late[100:]) < 3e-3
 
 
 def test_motion_starts_from_the_measured_positions_after_rest(pipe):
@@ -75,10 +146,13 @@ def test_motion_starts_from_the_measured_positions_after_rest(pipe):
     assert np.abs(first - moved).max() <= np.pi * PERIOD + 1e-9
 
 
-def test_while_moving_the_lag_of_the_arm_does_not_feed_back(pipe):
-    pipe.aim(DOWN, HOME)
-    first, second = pipe.step(HOME), pipe.step(HOME)
-    np.testing.assert_allclose(second - first, first - HOME, atol=1e-12)
+def test_while_moving_the_lag_of_the_arm_does_not_feed_back(chain):
+    pipes = [Pipeline(chain, period=PERIOD) for _ in range(2)]
+    for pipe in pipes:
+        pipe.aim(DOWN, HOME)
+    prompt = walk(pipes[0], HOME, 50)
+    late = [pipes[1].step(HOME) for _ in range(50)]
+    assert np.array_equal(prompt, late)
 
 
 def test_a_resting_target_is_solved_once(pipe, monkeypatch):
@@ -88,7 +162,7 @@ def test_a_resting_target_is_solved_once(pipe, monkeypatch):
     for _ in range(3):
         pipe.aim(DOWN, HOME)
     assert len(calls) == 1
-    pipe.aim(DOWN, HOME, position_only=True)
+    pipe.aim(replace(DOWN, position_only=True), HOME)
     assert len(calls) == 2
 
 
@@ -118,33 +192,126 @@ def test_a_solution_that_is_not_finite_is_never_sent(pipe, monkeypatch, bad):
     assert pipe.state is State.UNSAFE
 
 
-def test_a_solution_outside_the_limits_is_never_sent(pipe, chain, monkeypatch):
+def test_a_solution_outside_the_limits_is_not_gone_to(pipe, chain, monkeypatch):
     solve = pipeline.solve
     monkeypatch.setattr(
         pipeline, "solve", lambda *a, **k: solve(*a, **k)._replace(positions=chain.upper + 0.5)
     )
     pipe.aim(DOWN, HOME)
-    commands = walk(pipe, HOME)
+    assert pipe.step(HOME) is None
     assert pipe.state is State.UNSAFE
-    assert (commands <= chain.upper + 1e-9).all()
+
+
+def test_a_bad_solution_on_the_way_brakes(pipe, chain, monkeypatch):
+    pipe.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    underway = walk(pipe, HOME, 20)
+    solve = pipeline.solve
+    monkeypatch.setattr(
+        pipeline, "solve", lambda *a, **k: solve(*a, **k)._replace(positions=np.full(6, np.nan))
+    )
+    pipe.aim(DOWN, HOME)
+    commands = np.vstack([underway, walk(pipe, HOME)])
+    assert pipe.state is State.UNSAFE
+    assert np.abs(np.diff(commands, 2, axis=0)).max() <= 4.001 * np.pi * PERIOD**2
+    assert np.array_equal(commands[-1], commands[-pipe.ARRIVED_REPEATS])
+    monkeypatch.undo()
+    pipe.aim(JointGoal(tuple(HOME)), commands[-1])
+    np.testing.assert_array_equal(walk(pipe, commands[-1])[-1], HOME)
+    assert pipe.state is State.ARRIVED
+
+
+def test_a_command_that_fails_the_last_check_is_not_sent(pipe, monkeypatch):
+    pipe.aim(DOWN, HOME)
+    monkeypatch.setattr(pipe._limiter, "step", lambda *a: HOME + 0.1)
+    assert pipe.step(HOME) is None
+    assert pipe.state is State.UNSAFE
 
 
 def test_an_unreachable_target_is_approached_and_the_missing_distance_told(pipe, chain):
     far = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [1.2, 0.6, 0.6])
-    solution = pipe.aim(far, HOME)
+    pipe.aim(PoseGoal(far), HOME)
+    solution = pipe.solution
     assert not solution.success
     last = walk(pipe, HOME)[-1]
     missing = np.linalg.norm(chain.forward(last).translation - far.translation)
     assert solution.reason.missing == pytest.approx(missing, abs=1e-6)
 
 
-def test_joints_without_a_stated_speed_go_slowly():
-    robot = RobotModel.from_urdf(
-        """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
-        <joint name="turn" type="continuous"><parent link="a"/><child link="b"/>
-          <axis xyz="0 0 1"/></joint>
-        <joint name="slide" type="prismatic"><parent link="b"/><child link="c"/>
-          <axis xyz="1 0 0"/><limit lower="0" upper="1" velocity="0.7" effort="1"/></joint>
-        </robot>"""
-    )
-    assert speeds(robot.chain("a", "c")).tolist() == [UNSTATED_SPEED[0], 0.7]
+@pytest.fixture(autouse=True, scope="module")
+def _compiled(chain):
+    warm_up(chain)
+
+
+def test_a_point_is_looked_at_along_the_ray(pipe, chain):
+    point, ray = (0.6, -0.4, 0.5), Ray((0.0, 0.0, 1.0), (0.05, 0.0, 0.1))
+    pipe.aim(PointGoal(point, ray), HOME)
+    root_T_tip = chain.forward(walk(pipe, HOME)[-1])
+    line = np.array(point) - root_T_tip.apply(ray.origin)
+    along = root_T_tip.apply_vector(ray.axis)
+    assert pipe.solution.success
+    assert np.arccos(along @ line / np.linalg.norm(line)) < 2e-5
+
+
+def test_joint_positions_are_gone_to(pipe):
+    wanted = HOME + 0.1
+    pipe.aim(JointGoal(tuple(wanted)), HOME)
+    np.testing.assert_allclose(walk(pipe, HOME)[-1], wanted, atol=1e-12)
+    assert pipe.solution is None
+
+
+@pytest.mark.parametrize("in_tip", [False, True])
+def test_a_twist_moves_the_tip_along_and_about_its_axes(pipe, chain, in_tip):
+    goal = TwistGoal((0.1, 0.0, -0.05), (0.0, 0.2, 0.0), in_tip)
+    seconds = 50 * PERIOD
+    expected = chain.forward(HOME)
+    for _ in range(50):
+        expected = moved(expected, goal, PERIOD)
+    pipe.aim(goal, HOME)
+    last = walk(pipe, HOME, 50)[-1]
+    assert pipe.state is State.MOVING
+    reached = chain.forward(last)
+    np.testing.assert_allclose(reached.matrix, expected.matrix, atol=5e-3)
+    travelled = np.linalg.norm(reached.translation - chain.forward(HOME).translation)
+    assert travelled == pytest.approx(seconds * np.hypot(0.1, 0.05), rel=0.05)
+
+
+def test_a_twist_in_the_tip_turns_with_it():
+    quarter = RigidTransform.from_rpy(0.0, 0.0, np.pi / 2)
+    ahead = moved(quarter, TwistGoal((1.0, 0.0, 0.0), (0.0, 0.0, 0.0), in_tip=True), 0.1)
+    np.testing.assert_allclose(ahead.translation, [0.0, 0.1, 0.0], atol=1e-12)
+    turned = moved(quarter, TwistGoal((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), in_tip=True), 0.1)
+    about_y = RigidTransform.from_rpy(0.0, 0.1, 0.0)
+    np.testing.assert_allclose(turned.rotation, (about_y @ quarter).rotation, atol=1e-12)
+
+
+def test_a_twist_into_a_singularity_keeps_within_the_joints_speeds(pipe, chain):
+    pipe.aim(TwistGoal((0.5, 0.0, 0.3), (0.0, 0.0, 0.0)), HOME)  # until the arm is stretched
+    commands = walk(pipe, HOME, 400)
+    steps = np.abs(np.diff(np.vstack([HOME, commands]), axis=0))
+    assert (steps <= chain.velocity * PERIOD + 1e-9).all()
+    assert np.isfinite(commands).all()
+
+
+def test_a_twist_goes_on_from_where_a_motion_is(pipe):
+    pipe.aim(DOWN, HOME)
+    underway = walk(pipe, HOME, 5)[-1]
+    pipe.aim(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)), HOME)
+    np.testing.assert_allclose(walk(pipe, HOME, 50)[-1], underway, atol=0.05)
+
+
+def test_braking_comes_to_rest_and_then_to_silence(pipe):
+    pipe.aim(DOWN, HOME)
+    walk(pipe, HOME, 10)
+    pipe.brake()
+    assert pipe.goal is None
+    assert pipe.state is State.BRAKING
+    commands = walk(pipe, HOME)
+    assert np.array_equal(commands[-1], commands[-pipe.ARRIVED_REPEATS])
+    assert pipe.state is State.IDLE
+    assert pipe.step(HOME) is None
+
+
+def test_braking_at_rest_sends_nothing(pipe):
+    pipe.brake()
+    assert pipe.state is State.IDLE
+    assert pipe.step(HOME) is None

@@ -13,13 +13,14 @@ QUATERNION_NORM_TOLERANCE = 1e-3
 # ECEF coordinates (REP-105 "earth") stay below 7e6 m; nothing that an arm can reach is farther.
 LARGEST_COORDINATE = 1e8  # m
 LONGEST_FRAME_ID = 255
+FASTEST_TWIST = 1e3  # m/s or rad/s; no arm comes near it
 
 
 class Refusal(enum.Enum):
     """Why an input was dropped."""
 
     NON_FINITE = "a value is NaN or infinite"
-    OUT_OF_RANGE = "a coordinate is absurdly large"
+    OUT_OF_RANGE = "a number is absurdly large"
     BAD_QUATERNION = "the quaternion is not of unit length"
     NO_FRAME = "the frame_id is empty"
     BAD_FRAME = "the frame_id is not a valid tf2 name"
@@ -28,6 +29,7 @@ class Refusal(enum.Enum):
     FUTURE = "the stamp lies in the future"
     OUT_OF_ORDER = "the stamp is older than the last accepted one"
     NO_TRANSFORM = "tf has no transform to the chain's root"
+    NOT_STREAMED = "the command interface takes whole motions only"
     SIZE_MISMATCH = "names and positions differ in number"
     DUPLICATE_JOINT = "a joint is named twice"
 
@@ -46,21 +48,6 @@ class Refused:
 
     def __str__(self) -> str:
         return f"{self.reason.name}: {self.reason.value} ({self.detail})"
-
-
-@dataclass(frozen=True)
-class PoseTarget:
-    """An admitted target pose.
-
-    Attributes:
-        frame_id: The frame that `frame_T_target` is given in.
-        stamp: Time of the pose [ns]; 0 means now, and again now on every later cycle.
-        frame_T_target: The pose.
-    """
-
-    frame_id: str
-    stamp: int
-    frame_T_target: RigidTransform
 
 
 @dataclass(frozen=True)
@@ -132,3 +119,24 @@ def admit_pose(position: Sequence[float], quaternion: Sequence[float]) -> RigidT
     if not abs(norm - 1.0) <= QUATERNION_NORM_TOLERANCE:
         return Refused(Refusal.BAD_QUATERNION, f"its length is {norm:.6g}")
     return RigidTransform.from_quaternion_xyzw([c / norm for c in quaternion], position)
+
+
+def admit_point(x: float, y: float, z: float) -> tuple[float, float, float] | Refused:
+    """Return a point message's content [m], or why it is refused."""
+    point = (x, y, z)
+    if not all(map(math.isfinite, point)):
+        return Refused(Refusal.NON_FINITE, f"point {point}")
+    if max(map(abs, point)) > LARGEST_COORDINATE:
+        return Refused(Refusal.OUT_OF_RANGE, f"point {point}")
+    return point
+
+
+def admit_twist(
+    linear: tuple[float, float, float], angular: tuple[float, float, float]
+) -> Refused | None:
+    """Refuse a twist message's content: [m/s], [rad/s]."""
+    if not all(map(math.isfinite, (*linear, *angular))):
+        return Refused(Refusal.NON_FINITE, f"linear {linear}, angular {angular}")
+    if max(map(abs, (*linear, *angular))) > FASTEST_TWIST:
+        return Refused(Refusal.OUT_OF_RANGE, f"linear {linear}, angular {angular}")
+    return None

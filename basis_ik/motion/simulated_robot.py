@@ -82,6 +82,10 @@ class SimulatedRobot:
             )
         return np.array([self.driven.index(name) for name in joints], dtype=np.intp)
 
+    def moved_by(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The places in `names` of some driven joints and of all that mimic them."""
+        return np.flatnonzero(np.isin(self._column, columns))
+
     def state(self) -> tuple[FloatArray, FloatArray]:
         """Positions and velocities of all movable joints, each of the shape of `names`."""
         positions = self._multiplier * self.joints.positions[self._column] + self._offset

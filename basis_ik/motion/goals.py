@@ -1,0 +1,80 @@
+"""What a chain is asked to do, in its root frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from basis_ik.motion.pace import Pace
+from basis_ik.transforms.rigid import RigidTransform
+
+Triple = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Ray:
+    """A ray fixed to a chain's tip.
+
+    Attributes:
+        axis: Its direction in tip coordinates, of any length above zero.
+        origin: Where it starts, in tip coordinates [m].
+    """
+
+    axis: Triple
+    origin: Triple = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class PoseGoal:
+    """Bring the tip to a pose.
+
+    Attributes:
+        root_T_target: The pose.
+        position_only: Leave the orientation free.
+    """
+
+    root_T_target: RigidTransform
+    position_only: bool = False
+
+
+@dataclass(frozen=True)
+class PointGoal:
+    """Let a ray pass through a point.
+
+    Attributes:
+        root_point: The point [m].
+        ray: Which ray.
+        pace: How fast at most; None: as fast as any other goal.
+    """
+
+    root_point: Triple
+    ray: Ray
+    pace: Pace | None = None
+
+
+@dataclass(frozen=True)
+class TwistGoal:
+    """Keep the tip moving.
+
+    Attributes:
+        linear: Velocity of the tip's origin [m/s].
+        angular: Angular velocity [rad/s].
+        in_tip: Both are along the axes of the tip, and turn with it; else along the root's.
+    """
+
+    linear: Triple
+    angular: Triple
+    in_tip: bool = False
+
+
+@dataclass(frozen=True)
+class JointGoal:
+    """Bring the joints to positions.
+
+    Attributes:
+        positions: One for each variable [rad or m].
+    """
+
+    positions: tuple[float, ...]
+
+
+Goal = PoseGoal | PointGoal | TwistGoal | JointGoal

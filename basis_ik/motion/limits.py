@@ -1,0 +1,117 @@
+"""How far, how fast and how abruptly joints may move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.errors import BasisIkError
+from basis_ik.model.chain import Chain
+from basis_ik.transforms.checks import read_only, real_array
+
+FloatArray = NDArray[np.float64]
+
+# What a URDF leaves unstated: the speed of some joints [rad/s], [m/s], and always the acceleration
+# and the jerk, which are such that the largest speed takes this long to reach, and the largest
+# acceleration this long [s].
+UNSTATED_SPEED = (1.0, 0.1)
+SPEED_TIME = 0.25
+ACCELERATION_TIME = 0.05
+
+
+class MotionLimitError(BasisIkError):
+    """A limit of motion that no joint can keep."""
+
+    def __init__(self, name: str, value: object, remedy: str) -> None:
+        super().__init__(f"{name} must be {remedy}, got {value}")
+        self.name = name
+        self.value = value
+
+
+@dataclass(frozen=True, eq=False)
+class MotionLimits:
+    """Limits of n joints, arrays of shape (n,), read-only.
+
+    Attributes:
+        lower: Least positions [rad or m]; -inf where there is none.
+        upper: Largest positions; inf where there is none.
+        velocity: Largest speeds [rad/s or m/s], positive and finite.
+        acceleration: Largest accelerations [rad/s² or m/s²], positive and finite.
+        jerk: Largest jerks [rad/s³ or m/s³], positive and finite.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+    jerk: FloatArray
+
+    def __post_init__(self) -> None:
+        """Copy and check.
+
+        Raises:
+            MotionLimitError: A lower limit above the upper, or another that is not positive and
+                finite, or not one for each joint.
+        """
+        for name in ("lower", "upper", "velocity", "acceleration", "jerk"):
+            value = real_array(name, getattr(self, name))
+            if value.shape != np.shape(self.lower):
+                raise MotionLimitError(f"max_{name}", value.tolist(), "one for each joint")
+            object.__setattr__(self, name, read_only(value))
+            if name not in ("lower", "upper") and not ((value > 0.0) & np.isfinite(value)).all():
+                raise MotionLimitError(f"max_{name}", value.tolist(), "positive and finite")
+        if not (self.lower <= self.upper).all():
+            raise MotionLimitError("lower", self.lower.tolist(), f"below {self.upper.tolist()}")
+
+    def scaled(self, velocity: float, acceleration: float, jerk: float) -> FloatArray:
+        """Return the limits as kernels take them, shape (5, n).
+
+        Args:
+            velocity: Fraction of the largest velocities, in (0, 1].
+            acceleration: Fraction of the largest accelerations, in (0, 1].
+            jerk: Fraction of the largest jerks, in (0, 1].
+
+        Raises:
+            MotionLimitError: A fraction is not in (0, 1].
+        """
+        for name, value in (("velocity", velocity), ("acceleration", acceleration), ("jerk", jerk)):
+            if not 0.0 < value <= 1.0:
+                raise MotionLimitError(f"{name} scaling", value, "above 0 and at most 1")
+        return np.array(
+            [
+                self.lower,
+                self.upper,
+                self.velocity * velocity,
+                self.acceleration * acceleration,
+                self.jerk * jerk,
+            ]
+        )
+
+    @classmethod
+    def of_chain(
+        cls,
+        chain: Chain,
+        acceleration: FloatArray | None = None,
+        jerk: FloatArray | None = None,
+    ) -> MotionLimits:
+        """Return the limits of a chain's variables; what is not stated has a default.
+
+        Args:
+            chain: Whose.
+            acceleration: Largest accelerations (n,) [rad/s² or m/s²]; None: the largest speed is
+                reached in `SPEED_TIME`.
+            jerk: Largest jerks (n,) [rad/s³ or m/s³]; None: the largest acceleration is reached in
+                `ACCELERATION_TIME`.
+
+        Raises:
+            MotionLimitError: A limit is not positive and finite, or not one for each joint.
+        """
+        slow = np.where(chain.prismatic, UNSTATED_SPEED[1], UNSTATED_SPEED[0])
+        velocity = np.where(np.isfinite(chain.velocity), chain.velocity, slow)
+        if acceleration is None:
+            acceleration = velocity / SPEED_TIME
+        if jerk is None:
+            jerk = np.asarray(acceleration, dtype=float) / ACCELERATION_TIME
+        return cls(chain.lower, chain.upper, velocity, acceleration, jerk)

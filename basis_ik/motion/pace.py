@@ -1,0 +1,48 @@
+"""How fast a single goal may be gone to, where it says so itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+SLOWEST = 1e-6  # a fraction of zero would be no speed at all
+
+
+@dataclass(frozen=True, eq=False)
+class Pace:
+    """A goal's own bounds on its motion, within those of the joints.
+
+    Attributes:
+        speeds: Speeds that the joints may have otherwise (n,) [rad/s or m/s], above zero.
+        not_before: Steady time before which the motion shall not end [s].
+        max_velocity: Largest speed of any joint that turns [rad/s]; inf for none.
+        turning: Which joints turn (n,) bool.
+    """
+
+    speeds: FloatArray
+    not_before: float
+    max_velocity: float
+    turning: NDArray[np.bool_]
+
+    def scaling(self, remaining: FloatArray, now: float) -> float:
+        """Return the fraction of the joints' speeds to use, in (0, 1].
+
+        Asked anew on every cycle it spreads what is left of the way over what is left of the time,
+        so that a target that moves meanwhile is followed no slower than that.
+
+        Args:
+            remaining: Way left of each joint (n,) [rad or m].
+            now: Steady time [s].
+        """
+        fraction = 1.0
+        if self.turning.any():
+            fraction = min(fraction, self.max_velocity / float(self.speeds[self.turning].max()))
+        time_left = self.not_before - now
+        if time_left > 0.0:
+            time_needed = float((np.abs(remaining) / self.speeds).max())
+            fraction = min(fraction, time_needed / time_left)
+        return max(fraction, SLOWEST)

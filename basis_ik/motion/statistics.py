@@ -1,0 +1,113 @@
+"""How it goes: counts, rates and windows of values, cheap enough for a control loop; no clock."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Window:
+    """The newest values of a quantity, as many as there is room for.
+
+    Args:
+        size: How many are kept.
+    """
+
+    def __init__(self, size: int = 1000) -> None:
+        self._values = np.empty(size)
+        self.count = 0
+        """How many values there ever were."""
+
+    def add(self, value: float) -> None:
+        """Take in a value; the oldest goes when there is no more room."""
+        self._values[self.count % len(self._values)] = value
+        self.count += 1
+
+    def values(self) -> NDArray[np.float64]:
+        """Return a copy of what is kept, in no order."""
+        return self._values[: self.count].copy()
+
+    def quantiles(self, *fractions: float) -> tuple[float, ...]:
+        """Return the values below which these fractions lie, each NaN while there are none.
+
+        Args:
+            fractions: In [0, 1]; 1 gives the greatest value.
+        """
+        kept = self.values()
+        if not len(kept):
+            return (math.nan,) * len(fractions)
+        return tuple(np.quantile(kept, fractions).tolist())
+
+
+class Rate:
+    """Counts events, and tells how many per second there were since it was last asked."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        """How many there ever were; whoever sees one adds it here."""
+        self._asked: tuple[float, int] | None = None
+
+    def since_asked(self, now: float) -> float:
+        """Return the rate [1/s] since the call before; NaN at the first one.
+
+        Args:
+            now: A steady clock [s].
+        """
+        before, self._asked = self._asked, (now, self.count)
+        if before is None or not now > before[0]:
+            return math.nan
+        return (self.count - before[1]) / (now - before[0])
+
+
+class LoopMeter:
+    """Watches a loop that should turn once in every period.
+
+    A period is missed when the next turn begins more than half a period late; a turn that comes n
+    periods late counts as n missed.
+
+    Args:
+        period: [s].
+    """
+
+    def __init__(self, period: float) -> None:
+        self.period = period
+        self.turns = Rate()
+        self.missed = 0
+        """How many periods ever passed without a turn."""
+        self.work = Window()
+        """How long the newest turns took [s]."""
+        self._began: float | None = None
+
+    def begin(self, now: float) -> None:
+        """A turn begins.
+
+        Args:
+            now: A steady clock [s].
+        """
+        if self._began is not None:
+            self.missed += max(0, round((now - self._began) / self.period) - 1)
+        self._began = now
+        self.turns.count += 1
+
+    def end(self, now: float) -> None:
+        """The turn ends; same clock."""
+        if self._began is not None:
+            self.work.add(now - self._began)
+
+
+class ArmMeter:
+    """What one arm has been through."""
+
+    def __init__(self) -> None:
+        self.joint_states, self.targets, self.commands = Rate(), Rate(), Rate()
+        self.solve_time = Window()
+        """How long the newest solves took [s]."""
+        self.verdicts: dict[str, int] = {}
+        """How many solves ended with each verdict."""
+
+    def solved(self, seconds: float, verdict: str) -> None:
+        """Take in a solve."""
+        self.solve_time.add(seconds)
+        self.verdicts[verdict] = self.verdicts.get(verdict, 0) + 1

@@ -1,0 +1,85 @@
+"""Admitted targets: what the tip is to do, as told in some frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray, Triple, TwistGoal
+from basis_ik.motion.pace import Pace
+from basis_ik.transforms.rigid import RigidTransform
+
+
+@dataclass(frozen=True)
+class PoseTarget:
+    """A pose.
+
+    Attributes:
+        frame_id: The frame that `frame_T_target` is given in.
+        stamp: Time of the pose [ns]; 0 means now, and again now on every later cycle.
+        frame_T_target: The pose.
+        position_only: Its orientation does not count.
+    """
+
+    frame_id: str
+    stamp: int
+    frame_T_target: RigidTransform
+    position_only: bool = False
+
+    def goal(self, root_T_frame: RigidTransform) -> Goal:
+        """Return what it means in the chain's root frame."""
+        return PoseGoal(root_T_frame @ self.frame_T_target, self.position_only)
+
+
+@dataclass(frozen=True)
+class PointTarget:
+    """A point to look at.
+
+    Attributes:
+        frame_id: The frame that `point` is given in.
+        stamp: As of a pose [ns].
+        point: The point [m].
+        ray: What is to pass through it.
+        pace: How fast at most; None: as fast as any other target.
+    """
+
+    frame_id: str
+    stamp: int
+    point: Triple
+    ray: Ray
+    pace: Pace | None = None
+
+    def goal(self, root_T_frame: RigidTransform) -> Goal:
+        """Return what it means in the chain's root frame."""
+        x, y, z = root_T_frame.apply(self.point).tolist()
+        return PointGoal((x, y, z), self.ray, self.pace)
+
+
+@dataclass(frozen=True)
+class TwistTarget:
+    """A motion of the tip, until it expires.
+
+    Attributes:
+        frame_id: The frame along whose axes the velocities are.
+        stamp: As of a pose [ns].
+        linear: [m/s].
+        angular: [rad/s].
+        expires: Steady time at which the motion ends [s].
+        in_tip: The frame is the tip itself, and turns with it.
+    """
+
+    frame_id: str
+    stamp: int
+    linear: Triple
+    angular: Triple
+    expires: float
+    in_tip: bool = False
+
+    def goal(self, root_T_frame: RigidTransform) -> Goal:
+        """Return what it means in the chain's root frame."""
+        if self.in_tip:
+            return TwistGoal(self.linear, self.angular, in_tip=True)
+        v, w = root_T_frame.apply_vector((self.linear, self.angular)).tolist()
+        return TwistGoal(tuple(v), tuple(w))
+
+
+Target = PoseTarget | PointTarget | TwistTarget

@@ -1,0 +1,68 @@
+"""Limits of motion: taken from the chain, else from one rule; nonsense is refused by name."""
+
+import numpy as np
+import pytest
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.limits import (
+    ACCELERATION_TIME,
+    SPEED_TIME,
+    UNSTATED_SPEED,
+    MotionLimitError,
+    MotionLimits,
+)
+
+ROBOT = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
+<joint name="turn" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>
+<joint name="slide" type="prismatic"><parent link="b"/><child link="c"/>
+  <axis xyz="1 0 0"/><limit lower="0" upper="1" velocity="0.7" effort="1"/></joint>
+</robot>"""
+
+
+@pytest.fixture(scope="module")
+def chain():
+    return RobotModel.from_urdf(ROBOT).chain("a", "c")
+
+
+def test_what_the_urdf_leaves_unstated(chain):
+    limits = MotionLimits.of_chain(chain)
+    assert limits.lower.tolist() == [-np.inf, 0.0]
+    assert limits.upper.tolist() == [np.inf, 1.0]
+    assert limits.velocity.tolist() == [UNSTATED_SPEED[0], 0.7]
+    np.testing.assert_allclose(limits.acceleration * SPEED_TIME, limits.velocity)
+    np.testing.assert_allclose(limits.jerk * ACCELERATION_TIME, limits.acceleration)
+
+
+def test_stated_limits_are_taken(chain):
+    limits = MotionLimits.of_chain(chain, acceleration=np.array([2.0, 3.0]))
+    assert limits.acceleration.tolist() == [2.0, 3.0]
+    np.testing.assert_allclose(limits.jerk * ACCELERATION_TIME, [2.0, 3.0])
+    limits = MotionLimits.of_chain(chain, jerk=np.array([20.0, 30.0]))
+    assert limits.jerk.tolist() == [20.0, 30.0]
+    with pytest.raises(ValueError, match="read-only"):
+        limits.jerk[0] = 1.0
+
+
+@pytest.mark.parametrize("bad", [[0.0, 1.0], [-1.0, 1.0], [np.nan, 1.0], [np.inf, 1.0], [1.0]])
+@pytest.mark.parametrize("name", ["acceleration", "jerk"])
+def test_nonsense_is_refused_by_name(chain, name, bad):
+    with pytest.raises(MotionLimitError, match=f"max_{name} must be"):
+        MotionLimits.of_chain(chain, **{name: np.array(bad)})
+
+
+def test_limits_the_wrong_way_round_are_refused():
+    one = np.ones(1)
+    with pytest.raises(MotionLimitError, match="lower must be below"):
+        MotionLimits(one, -one, one, one, one)
+
+
+def test_scaling(chain):
+    limits = MotionLimits.of_chain(chain)
+    scaled = limits.scaled(0.5, 0.25, 1.0)
+    np.testing.assert_array_equal(scaled[:2], [limits.lower, limits.upper])
+    np.testing.assert_array_equal(scaled[2], 0.5 * limits.velocity)
+    np.testing.assert_array_equal(scaled[3], 0.25 * limits.acceleration)
+    np.testing.assert_array_equal(scaled[4], limits.jerk)
+    for bad in (0.0, -1.0, 1.1, np.nan):
+        with pytest.raises(MotionLimitError, match="acceleration scaling must be above 0"):
+            limits.scaled(1.0, bad, 1.0)

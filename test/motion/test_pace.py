@@ -1,0 +1,71 @@
+"""A goal's own pace, and how far a ray misses."""
+
+import math
+
+import numpy as np
+import pytest
+
+from basis_ik.motion.goals import Ray
+from basis_ik.motion.pace import Pace
+from basis_ik.motion.pointing import pointing_error
+from basis_ik.transforms.rigid import RigidTransform
+
+SPEEDS = np.array([2.0, 4.0])
+TURNING = np.array([True, True])
+
+
+def walk(pace, way, period=0.01):
+    """Go a way at the pace, on the clock; return the time taken and the greatest speeds."""
+    left, now, fastest = np.array(way), 0.0, np.zeros(2)
+    while np.abs(left).max() > 1e-9:
+        step = np.clip(left, -SPEEDS * period, SPEEDS * period)
+        most = pace.scaling(left, now) * SPEEDS * period
+        step *= min(1.0, float(np.min(most / np.maximum(np.abs(step), 1e-12))))
+        left -= step
+        fastest = np.maximum(fastest, np.abs(step) / period)
+        now += period
+    return now, fastest
+
+
+def test_without_wishes_the_joints_own_speeds_are_used():
+    pace = Pace(SPEEDS, -1.0, math.inf, TURNING)
+    assert pace.scaling(np.ones(2), 0.0) == 1.0
+
+
+def test_no_joint_that_turns_is_faster_than_the_greatest_velocity():
+    duration, fastest = walk(Pace(SPEEDS, -1.0, 0.5, TURNING), [1.0, 1.0])
+    assert (fastest <= 0.5 + 1e-9).all()
+    assert duration > 2.0
+
+
+def test_a_velocity_above_the_joints_own_changes_nothing():
+    assert Pace(SPEEDS, -1.0, 9.0, TURNING).scaling(np.ones(2), 0.0) == 1.0
+
+
+def test_joints_that_slide_have_no_angular_velocity():
+    pace = Pace(SPEEDS, -1.0, 0.5, np.array([True, False]))
+    assert pace.scaling(np.ones(2), 0.0) == 0.25
+    assert Pace(SPEEDS, -1.0, 0.5, np.array([False, False])).scaling(np.ones(2), 0.0) == 1.0
+
+
+@pytest.mark.parametrize("way", [[0.3, 0.1], [-0.2, 0.0], [1e-3, 1e-3]])
+def test_a_motion_takes_the_time_asked_for(way):
+    duration, _ = walk(Pace(SPEEDS, 3.0, math.inf, TURNING), way)
+    assert 2.98 <= duration <= 3.03
+
+
+def test_a_way_that_takes_longer_anyway_is_not_slowed_down():
+    assert Pace(SPEEDS, 3.0, math.inf, TURNING).scaling(np.array([9.0, 0.0]), 0.0) == 1.0
+
+
+def test_the_fraction_is_never_zero():
+    assert Pace(SPEEDS, 3.0, math.inf, TURNING).scaling(np.zeros(2), 0.0) > 0.0
+
+
+def test_the_angle_between_ray_and_point():
+    root_T_tip = RigidTransform.from_rpy(0.0, 0.0, math.pi / 2, [1.0, 0.0, 0.0])
+    ray = Ray((2.0, 0.0, 0.0), (0.0, 0.0, 0.5))  # from (1, 0, 0.5) along the root's y
+    assert pointing_error(root_T_tip, ray, (1.0, 3.0, 0.5)) == pytest.approx(0.0, abs=1e-12)
+    assert pointing_error(root_T_tip, ray, (2.0, 1.0, 0.5)) == pytest.approx(math.pi / 4)
+    assert pointing_error(root_T_tip, ray, (1.0, -3.0, 0.5)) == pytest.approx(math.pi)
+    assert pointing_error(root_T_tip, ray, (1.0, 0.0, 0.5)) == math.pi
