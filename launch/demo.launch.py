@@ -1,18 +1,19 @@
 """A simulated arm that reaches targets given in several tf frames, driven by basis_ik."""
 
 from pathlib import Path
-from shutil import which
 
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
-    LogInfo,
+    IncludeLaunchDescription,
     OpaqueFunction,
     RegisterEventHandler,
     Shutdown,
 )
+from launch.conditions import IfCondition
 from launch.event_handlers import OnProcessExit
+from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
@@ -39,7 +40,7 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 "rviz_config",
                 default_value=str(
-                    Path(get_package_share_directory("basis_ik"), "rviz", "demo.rviz")
+                    Path(get_package_share_directory("basis_ik"), "rviz", "basis_ik.rviz")
                 ),
                 description="RViz configuration file.",
             ),
@@ -113,8 +114,16 @@ def start(context):
     ]
     if argument("targets") == "true":
         actions += tour(share, chain)
-    if argument("launch_rviz") == "true":
-        actions.append(rviz(argument("rviz_config")))
+    actions.append(
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
+            launch_arguments={
+                "rviz_config": argument("rviz_config"),
+                "fixed_frame": chain.root,
+            }.items(),
+            condition=IfCondition(LaunchConfiguration("launch_rviz")),
+        )
+    )
     return actions
 
 
@@ -140,11 +149,3 @@ def end(event, context):
     if event.returncode != 0 and not context.is_shutdown:
         raise RuntimeError("the tour failed: not every target went as it should")
     return Shutdown(reason="the tour is over")
-
-
-def rviz(config):
-    if which("rviz2") is None:
-        return LogInfo(
-            msg="RViz is not installed here, so none is opened (apt: ros-$ROS_DISTRO-rviz2)."
-        )
-    return Node(package="rviz2", executable="rviz2", arguments=["-d", config])

@@ -1,11 +1,17 @@
 """Legs: the left calf points at the moving right ankle, the right leg reaches a foothold."""
 
 from pathlib import Path
-from shutil import which
 
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
+from launch.actions import (
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    Shutdown,
+)
+from launch.conditions import IfCondition
+from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -79,10 +85,11 @@ def start(context):
             on_exit=Shutdown(reason="frames_node ended"),
         ),
     ]
-    if LaunchConfiguration("launch_rviz").perform(context) == "true":
-        if which("rviz2") is None:
-            actions.append(LogInfo(msg="RViz is not installed here (apt: ros-$ROS_DISTRO-rviz2)."))
-        else:
-            config = str(share / "rviz" / "legs.rviz")
-            actions.append(Node(package="rviz2", executable="rviz2", arguments=["-d", config]))
+    actions.append(
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
+            launch_arguments={"rviz_config": str(share / "rviz" / "legs.rviz")}.items(),
+            condition=IfCondition(LaunchConfiguration("launch_rviz")),
+        )
+    )
     return actions

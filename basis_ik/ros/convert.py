@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import Pose, Transform
+from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import Pose, Transform, TransformStamped
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -33,6 +33,19 @@ def pose_message(transform: RigidTransform) -> Pose:
     q = pose.orientation
     q.x, q.y, q.z, q.w = map(float, transform.as_quaternion_xyzw())
     return pose
+
+
+def transform_message(
+    parent: str, child: str, parent_T_child: RigidTransform, stamp: Time
+) -> TransformStamped:
+    """Return a frame as a TransformStamped message, as tf wants it."""
+    pose = pose_message(parent_T_child)
+    message = TransformStamped(child_frame_id=child)
+    message.header.frame_id, message.header.stamp = parent, stamp
+    t = message.transform.translation
+    t.x, t.y, t.z = pose.position.x, pose.position.y, pose.position.z
+    message.transform.rotation = pose.orientation
+    return message
 
 
 def duration_message(seconds: float) -> Duration:

@@ -11,7 +11,7 @@ from threading import Event
 import numpy as np
 import yaml
 from diagnostic_msgs.msg import DiagnosticStatus
-from geometry_msgs.msg import PoseStamped, TransformStamped
+from geometry_msgs.msg import PoseStamped
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -20,7 +20,7 @@ from rclpy.time import Time
 from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformListener
 
 from basis_ik.errors import BasisIkError
-from basis_ik.ros.convert import pose_message, transform_value
+from basis_ik.ros.convert import pose_message, transform_message, transform_value
 from basis_ik.transforms.rigid import RigidTransform
 
 KINDS = ("pose", "position", "follow", "unreachable")
@@ -85,7 +85,8 @@ class DemoTargets(Node):
         self._parameters = AsyncParameterClient(self, "basis_ik")
         self._status: dict[str, str] = {}
         self._angle, self._turning, self._turned_at = 0.0, False, time.monotonic()
-        self.create_timer(0.01, self._broadcast_carousel)
+        if any(target.frame == "carousel" for target in self.targets):
+            self.create_timer(0.01, self._broadcast_carousel)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self)
 
@@ -98,14 +99,11 @@ class DemoTargets(Node):
         if self._turning:
             self._angle += CAROUSEL_SPEED * (now - self._turned_at)
         self._turned_at = now
-        message = TransformStamped()
-        message.header.stamp = self.get_clock().now().to_msg()
-        message.header.frame_id, message.child_frame_id = self._root, "carousel"
-        pose = pose_message(RigidTransform.from_rpy(0.0, 0.0, self._angle, [0.35, -0.20, 0.15]))
-        t = message.transform
-        t.translation.x, t.translation.y = pose.position.x, pose.position.y
-        t.translation.z, t.rotation = pose.position.z, pose.orientation
-        self._broadcaster.sendTransform(message)
+        root_T_carousel = RigidTransform.from_rpy(0.0, 0.0, self._angle, [0.35, -0.20, 0.15])
+        stamp = self.get_clock().now().to_msg()
+        self._broadcaster.sendTransform(
+            transform_message(self._root, "carousel", root_T_carousel, stamp)
+        )
 
     def spin(self, seconds: float) -> None:
         """Handle messages for a while.

@@ -16,7 +16,7 @@ from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformL
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused
-from basis_ik.ros.convert import pose_message, transform_value
+from basis_ik.ros.convert import transform_message, transform_value
 from basis_ik.ros.frame_parameters import read_constraints
 from basis_ik.ros.parameters import ConfigError
 from basis_ik.ros.programs import spin
@@ -132,7 +132,7 @@ class FramesNode(Node):
                 parent = tree.parent(frame)
                 assert parent is not None  # each was added below another
                 named = self._prefix + parent if parent in corrected else parent
-                messages[frame] = _message(
+                messages[frame] = transform_message(
                     named, self._prefix + frame, tree.lookup(parent, frame), stamp
                 )
         self._broadcaster.sendTransform(list(messages.values()))
@@ -154,18 +154,6 @@ def _warm_up() -> None:
     tree.add("target", "a", RigidTransform.from_rpy(0.0, 0.0, 0.0, [1.0, 0.0, 0.5]))
     Point("b", "c", "target").apply(tree)
     Reach(("b", "c", "d"), "target").apply(tree)
-
-
-def _message(
-    parent: str, child: str, parent_T_child: RigidTransform, stamp: object
-) -> TransformStamped:
-    pose = pose_message(parent_T_child)
-    message = TransformStamped(child_frame_id=child)
-    message.header.frame_id, message.header.stamp = parent, stamp
-    t = message.transform.translation
-    t.x, t.y, t.z = pose.position.x, pose.position.y, pose.position.z
-    message.transform.rotation = pose.orientation
-    return message
 
 
 def _status(node: str, name: str, constraint: Constraint, result: Applied) -> DiagnosticStatus:

@@ -7,8 +7,10 @@ they shut the context down in another thread, and whatever is being made at that
 from __future__ import annotations
 
 import importlib
+import os
 import signal
 import sys
+import threading
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,8 @@ from basis_ik.errors import BasisIkError
 
 if TYPE_CHECKING:
     from rclpy.node import Node
+
+PATIENCE = 0.8  # s from a signal to the end, whatever is being done
 
 
 def ik_node() -> int:
@@ -43,6 +47,11 @@ def legs_motion() -> int:
     return run("legs_motion")
 
 
+def moving_point() -> int:
+    """Move a point and judge who looks at it; exit status 0 when all went well."""
+    return run("moving_point")
+
+
 def run(program: str) -> int:
     """Run the module of that name: its `main(stop)` returns the exit status.
 
@@ -52,9 +61,12 @@ def run(program: str) -> int:
     stop = Event()
 
     def on_signal(*_: object) -> None:
-        if stop.is_set():  # asked twice, in the middle of something long: a kernel being compiled
-            raise SystemExit(0)
         stop.set()
+        # In the middle of something long, a kernel being compiled, nobody looks at `stop`; and an
+        # exception raised here would get lost in the compiler's callbacks.
+        rescue = threading.Timer(PATIENCE, os._exit, [0])
+        rescue.daemon = True
+        rescue.start()
 
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, on_signal)

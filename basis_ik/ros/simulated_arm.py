@@ -37,7 +37,6 @@ class SimulatedArm(Node):
 
         Raises:
             BasisIkError: The robot or a parameter makes no sense.
-            rclpy.exceptions.ParameterException: A parameter has the wrong type or is out of range.
         """
         super().__init__(
             "joint_trajectory_controller", automatically_declare_parameters_from_overrides=True
@@ -61,7 +60,7 @@ class SimulatedArm(Node):
         if self._controller is None:
             topic = self._description.topic_name
             self.get_logger().info(f"waiting for a robot description on {topic}")
-        elif self._arm_parameters.flag("use_sim_time") and not self.get_clock().now().nanoseconds:
+        elif self.get_parameter("use_sim_time").value and not self.get_clock().now().nanoseconds:
             self.get_logger().info("waiting for the time on /clock")
         else:
             self.destroy_timer(self._reminder)

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
@@ -97,7 +98,10 @@ class SimulatedController:
         self._goal: ActiveGoal | None = None
         self._state_due = Every(parameters.number("state_publish_rate"))
         self._feedback_due = Every(parameters.number("action_monitor_rate"))
-        self._joint_state = JointState(name=list(robot.names))
+        own = robot.moved_by(self._columns)
+        everything = parameters.flag("publish_uncontrolled_joints")
+        self._told = np.arange(len(robot.names)) if everything else own
+        self._joint_state = JointState(name=[robot.names[i] for i in self._told])
         self._joint_states = node.create_publisher(JointState, "joint_states", 10)
         self._state = JointTrajectoryControllerState(
             joint_names=list(joints), speed_scaling_factor=1.0
@@ -119,7 +123,7 @@ class SimulatedController:
         self._clock = node.get_clock()
         self._last_step = self._clock.now().nanoseconds
         # The system's clock may be set at any moment, which must not stop the timer.
-        simulated_time = parameters.flag("use_sim_time")
+        simulated_time = node.get_parameter("use_sim_time").value
         pace = self._clock if simulated_time else Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(1.0 / parameters.number("publish_rate"), self._step, clock=pace)
 
@@ -207,8 +211,8 @@ class SimulatedController:
     ) -> None:
         positions, velocities = self._robot.state()
         self._joint_state.header.stamp = stamp
-        self._joint_state.position = to_array(positions)
-        self._joint_state.velocity = to_array(velocities)
+        self._joint_state.position = to_array(positions[self._told])
+        self._joint_state.velocity = to_array(velocities[self._told])
         self._joint_states.publish(self._joint_state)
         state_due, feedback_due = self._state_due.due(dt), self._feedback_due.due(dt)
         goal = self._goal

@@ -2,49 +2,120 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from rclpy.node import Node
 
-from basis_ik.motion.admission import PoseTarget, Refused
+from basis_ik.pipeline import State
+from basis_ik.ros.journal import Journal
+from basis_ik.ros.target_input import TargetInput
 from basis_ik.solvers.solve import Solution
 from basis_ik.solvers.verdict import Reason, Verdict
 
+if TYPE_CHECKING:
+    from basis_ik.ros.arm import Arm
 
-def status_message(
-    *,
-    name: str,
-    hardware_id: str,
-    level: bytes,
-    state: str,
-    text: str,
-    solution: Solution | None,
-    target: PoseTarget | None,
-    refusals: Counter[str],
-    last_refusal: Refused | None,
-) -> DiagnosticStatus:
-    """Return the message; docs/interfaces.md describes its keys."""
-    values = {"state": state}
-    if target is not None:
-        values["target_frame"] = target.frame_id
-        seconds, nanoseconds = divmod(target.stamp, 1_000_000_000)
-        values["target_stamp"] = f"{seconds}.{nanoseconds:09}"
-    if solution is not None:
-        values["verdict"] = solution.verdict.name
-        values["position_error"] = f"{solution.position_error:.9g}"
-        values["orientation_error"] = f"{solution.orientation_error:.9g}"
-        values["iterations"] = str(solution.iterations)
-        values.update(_reason_values(solution.reason))
-    if last_refusal is not None:
-        values["last_refusal"] = str(last_refusal)
-    values.update({f"refused.{reason}": str(count) for reason, count in sorted(refusals.items())})
-    return DiagnosticStatus(
-        level=level,
-        name=name,
-        message=text,
-        hardware_id=hardware_id,
-        values=[KeyValue(key=key, value=value) for key, value in values.items()],
-    )
+PERIOD = 0.5  # s between repetitions of an unchanged status
+
+
+class StatusReport:
+    """Publishes a chain's status when it has changed, and now and then when it has not.
+
+    Args:
+        node: The node that publishes.
+        arm: The chain that it is about.
+        journal: Where changes are told, too.
+    """
+
+    def __init__(self, node: Node, arm: Arm, journal: Journal) -> None:
+        self._node, self._journal = node, journal
+        self._name = f"{node.get_fully_qualified_name()}: {arm.tip}"
+        self._publisher = node.create_publisher(DiagnosticStatus, arm.resolve("status"), 10)
+        self._key: tuple[object, ...] = ()
+        self._time = 0.0
+
+    def tell_silent(self, arm: Arm, joints: Sequence[str], *, expected: bool) -> None:
+        """Say which joints are not heard; it is a trouble only if they once were."""
+        text = f"no joint state of {', '.join(joints)}"
+        if expected:
+            self._journal.trouble("silence", "NO_STATE", text)
+        self._publish(arm, DiagnosticStatus.WARN, "NO_STATE", text)
+
+    def tell_motion(self, arm: Arm) -> None:
+        """Say what is done about the target."""
+        self._journal.fine("silence", "joint states come again")
+        state, solution = arm.pipeline.state, arm.pipeline.solution
+        refused = arm.targets.last_refusal
+        if state is State.UNSAFE:
+            self._journal.trouble("motion", state.name, state.value)
+            self._publish(arm, DiagnosticStatus.ERROR, state.name, state.value)
+        elif not arm.enabled and arm.resting:
+            self._publish(arm, DiagnosticStatus.WARN, "STOPPED", "stopped; ~/enable lets it go on")
+        elif arm.trouble is not None:
+            self._publish(arm, DiagnosticStatus.WARN, state.name, arm.trouble)
+        elif solution is None:
+            level = DiagnosticStatus.OK if refused is None else DiagnosticStatus.WARN
+            self._publish(arm, level, state.name, state.value if refused is None else str(refused))
+        elif solution.success:
+            self._journal.fine("motion", state.value)
+            self._publish(arm, DiagnosticStatus.OK, state.name, str(solution.reason))
+        else:
+            text = str(solution.reason)
+            self._journal.trouble("motion", solution.verdict.name, text)
+            self._publish(arm, DiagnosticStatus.WARN, state.name, text)
+
+    def destroy(self) -> None:
+        """Give up the publisher."""
+        self._node.destroy_publisher(self._publisher)
+
+    def _publish(self, arm: Arm, level: bytes, state: str, text: str) -> None:
+        """Publish, unless the same was published just now."""
+        now = time.monotonic()
+        text = f"{arm.name}: {text}" if arm.name else text
+        solution, targets = arm.pipeline.solution, arm.targets
+        key = (level, state, text, id(solution), id(targets.target), targets.refusals.total())
+        if key == self._key and now - self._time < PERIOD:
+            return
+        self._key, self._time = key, now
+        values = {"state": state, **_target_values(targets), **_solution_values(solution)}
+        if targets.last_refusal is not None:
+            values["last_refusal"] = str(targets.last_refusal)
+        counts = sorted(targets.refusals.items())
+        values.update({f"refused.{reason}": str(count) for reason, count in counts})
+        self._publisher.publish(
+            DiagnosticStatus(
+                level=level,
+                name=self._name,
+                message=text,
+                hardware_id=arm.model.name,
+                values=[KeyValue(key=key, value=value) for key, value in values.items()],
+            )
+        )
+
+
+def _target_values(targets: TargetInput) -> dict[str, str]:
+    if targets.target is None:
+        return {}
+    seconds, nanoseconds = divmod(targets.target.stamp, 1_000_000_000)
+    return {
+        "target_frame": targets.target.frame_id,
+        "target_stamp": f"{seconds}.{nanoseconds:09}",
+    }
+
+
+def _solution_values(solution: Solution | None) -> dict[str, str]:
+    if solution is None:
+        return {}
+    return {
+        "verdict": solution.verdict.name,
+        "position_error": f"{solution.position_error:.9g}",
+        "orientation_error": f"{solution.orientation_error:.9g}",
+        "iterations": str(solution.iterations),
+        **_reason_values(solution.reason),
+    }
 
 
 def _reason_values(reason: Reason) -> dict[str, str]:

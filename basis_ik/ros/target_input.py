@@ -6,30 +6,54 @@ from collections import Counter
 from dataclasses import dataclass
 
 import yaml
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from rclpy.time import Time
+from std_msgs.msg import Header
 from tf2_ros import Buffer, TransformException
 
 from basis_ik.model.chain import Chain
 from basis_ik.motion.admission import (
-    PoseTarget,
     Refusal,
     Refused,
     StampRules,
     admit_frame,
+    admit_point,
     admit_stamp,
+    admit_twist,
     printable,
 )
+from basis_ik.motion.goals import Goal, Ray
+from basis_ik.motion.pace import Pace
+from basis_ik.motion.targets import PointTarget, PoseTarget, Target, TwistTarget
 from basis_ik.ros.convert import pose_value, transform_value
+from basis_ik.ros.journal import Journal
 from basis_ik.transforms.rigid import RigidTransform
+
+FAMILY_PERIOD = 1.0  # s for which it is believed who carries whom: tf is slow to tell
+MOST_FAMILIES = 100  # frames that this is remembered of
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """When a target came, and what is asked of its stamp.
+
+    Attributes:
+        now: The node's clock [ns].
+        steady: A steady clock [s].
+        rules: Acceptable stamps.
+    """
+
+    now: int
+    steady: float
+    rules: StampRules
 
 
 @dataclass
 class _Placed:
-    """A target and where it is; `follow` says whether it is looked up again every cycle."""
+    """A goal and the target it is of; `follow` says whether it is looked up again every cycle."""
 
-    target: PoseTarget
-    root_T_target: RigidTransform
+    target: Target | None
+    goal: Goal
     follow: bool
 
 
@@ -50,52 +74,79 @@ class TargetInput:
     A target with a stamp is placed once, with tf at that stamp. One without (zero) means "here,
     now", and is placed again on every cycle, so that the arm follows a moving frame. If that frame
     is carried by the arm itself it is placed only once: "10 cm ahead of the tool" must not be
-    chased for ever.
+    chased for ever. A twist is placed once, and forgotten when it expires.
 
     Args:
         buffer: Where transforms come from; only ever asked with zero timeout.
         chain: What is to reach the targets.
+        journal: Where refusals are told.
+        streams: Whether the arm can follow what moves: else twists are refused, and every target is
+            placed once.
+
+    Attributes:
+        refusals: How many targets were refused, by reason.
+        last_refusal: The last of them.
     """
 
-    def __init__(self, buffer: Buffer, chain: Chain) -> None:
-        self._buffer = buffer
-        self._root_link = chain.root
+    def __init__(
+        self, buffer: Buffer, chain: Chain, journal: Journal, *, streams: bool = True
+    ) -> None:
+        self._buffer, self._journal, self._streams = buffer, journal, streams
+        self._root_link, self._tip = chain.root, chain.tip
         self._carried = carried_links(chain)
-        self._pending: PoseTarget | None = None
+        self._families: dict[str, tuple[bool, float]] = {}
+        self._pending: Target | None = None
         self._pending_since = 0.0
         self._placed: _Placed | None = None
         self._newest = 0
         self.refusals: Counter[str] = Counter()
         self.last_refusal: Refused | None = None
 
-    def offer(self, message: PoseStamped, *, now: int, steady: float, rules: StampRules) -> None:
-        """Admit a message, or count it as refused.
-
-        Args:
-            message: The target.
-            now: The node's clock [ns].
-            steady: A steady clock [s].
-            rules: Acceptable stamps.
-        """
-        header = message.header
-        refused = admit_frame(header.frame_id)
-        if refused is not None:
-            return self._refuse(refused)
-        stamp = admit_stamp(
-            header.stamp.sec, header.stamp.nanosec, now=now, newest=self._newest, rules=rules
-        )
-        if isinstance(stamp, Refused):
-            return self._refuse(stamp)
+    def offer_pose(self, message: PoseStamped, arrival: Arrival, *, position_only: bool) -> bool:
+        """Take a pose to bring the tip to, or count it as refused; tell whether it was taken."""
+        stamp = self._admit(message.header, arrival)
+        if stamp is None:
+            return False
         pose = pose_value(message.pose)
         if isinstance(pose, Refused):
             return self._refuse(pose)
-        self._newest = max(self._newest, stamp)
-        self._pending = PoseTarget(header.frame_id, stamp, pose)
-        self._pending_since = steady
-        return None
+        return self._take(PoseTarget(message.header.frame_id, stamp, pose, position_only), arrival)
 
-    def locate(self, *, steady: float, patience: float) -> RigidTransform | None:
-        """Return the current target's pose in the root frame, or None while there is none.
+    def offer_point(
+        self, message: PointStamped, arrival: Arrival, *, ray: Ray, pace: Pace | None = None
+    ) -> bool:
+        """Take a point to let a ray pass through; tell whether it was taken."""
+        stamp = self._admit(message.header, arrival)
+        if stamp is None:
+            return False
+        point = admit_point(message.point.x, message.point.y, message.point.z)
+        if isinstance(point, Refused):
+            return self._refuse(point)
+        return self._take(PointTarget(message.header.frame_id, stamp, point, ray, pace), arrival)
+
+    def offer_twist(self, message: TwistStamped, arrival: Arrival, *, lasts: float) -> bool:
+        """Take a motion of the tip that lasts for some time [s]; tell whether it was taken."""
+        if not self._streams:
+            return self._refuse(Refused(Refusal.NOT_STREAMED, "twist"))
+        stamp = self._admit(message.header, arrival)
+        if stamp is None:
+            return False
+        v, w = message.twist.linear, message.twist.angular
+        linear, angular = (v.x, v.y, v.z), (w.x, w.y, w.z)
+        refused = admit_twist(linear, angular)
+        if refused is not None:
+            return self._refuse(refused)
+        frame = message.header.frame_id
+        expires = arrival.steady + lasts
+        target = TwistTarget(frame, stamp, linear, angular, expires, frame == self._tip)
+        return self._take(target, arrival)
+
+    def put(self, goal: Goal) -> None:
+        """Take a goal that is already in the root frame, in place of every target."""
+        self._pending, self._placed = None, _Placed(None, goal, follow=False)
+
+    def locate(self, *, steady: float, patience: float) -> Goal | None:
+        """Return the current target in the root frame, or None while there is none.
 
         Args:
             steady: A steady clock [s].
@@ -103,31 +154,71 @@ class TargetInput:
         """
         if self._pending is not None:
             found = self._look_up(self._pending)
-            if isinstance(found, RigidTransform):
-                follow = self._pending.stamp == 0 and not self._is_carried(self._pending.frame_id)
-                self._placed = _Placed(self._pending, found, follow)
+            if not isinstance(found, Refused):
+                self._placed = _Placed(self._pending, found, self._follows(self._pending, steady))
                 self._pending = None
+                self._journal.fine("target", "targets are good again")
             elif steady - self._pending_since > patience:
                 self._refuse(found)
                 self._pending = None
-        elif self._placed is not None and self._placed.follow:
+        elif self._placed is not None and self._placed.follow and self._placed.target is not None:
             found = self._look_up(self._placed.target)
-            if isinstance(found, RigidTransform):
-                self._placed.root_T_target = found
-            else:
+            if isinstance(found, Refused):
                 self._refuse(found)
-        return None if self._placed is None else self._placed.root_T_target
+            else:
+                self._placed.goal = found
+                self._journal.fine("target", "targets are good again")
+        target = self.target
+        if isinstance(target, TwistTarget) and not steady < target.expires:
+            self._placed = None
+        return None if self._placed is None else self._placed.goal
 
     @property
-    def target(self) -> PoseTarget | None:
-        """The target that `locate` answers for."""
+    def target(self) -> Target | None:
+        """The target that `locate` answers for; None also for a goal that was `put`."""
         return None if self._placed is None else self._placed.target
+
+    def age(self, steady: float) -> float | None:
+        """Return how long ago the newest target was taken [s]; None while there is none."""
+        if self._pending is None and self.target is None:
+            return None
+        return steady - self._pending_since
+
+    @property
+    def newest(self) -> Target | None:
+        """The target taken last, placed or not yet; None also for a goal that was `put`."""
+        return self.target if self._pending is None else self._pending
 
     def clear(self) -> None:
         """Forget all targets; what was received is not replayed."""
         self._pending = self._placed = None
 
-    def _look_up(self, target: PoseTarget) -> RigidTransform | Refused:
+    def _admit(self, header: Header, arrival: Arrival) -> int | None:
+        """Return a header's stamp [ns], or None if it was refused."""
+        refused = admit_frame(header.frame_id)
+        if refused is None:
+            stamp = admit_stamp(
+                header.stamp.sec,
+                header.stamp.nanosec,
+                now=arrival.now,
+                newest=self._newest,
+                rules=arrival.rules,
+            )
+            if not isinstance(stamp, Refused):
+                return stamp
+            refused = stamp
+        self._refuse(refused)
+        return None
+
+    def _take(self, target: Target, arrival: Arrival) -> bool:
+        self._newest = max(self._newest, target.stamp)
+        self._pending, self._pending_since = target, arrival.steady
+        return True
+
+    def _look_up(self, target: Target) -> Goal | Refused:
+        needs_no_tf = isinstance(target, TwistTarget) and target.in_tip
+        if needs_no_tf or target.frame_id == self._root_link:
+            return target.goal(RigidTransform.identity())
         try:
             root_T_frame = self._buffer.lookup_transform(
                 self._root_link, target.frame_id, Time(nanoseconds=target.stamp)
@@ -135,9 +226,23 @@ class TargetInput:
         except TransformException as error:
             return Refused(Refusal.NO_TRANSFORM, printable(str(error), 240))
         value = transform_value(root_T_frame.transform)
-        return value if isinstance(value, Refused) else value @ target.frame_T_target
+        return value if isinstance(value, Refused) else target.goal(value)
 
-    def _is_carried(self, frame_id: str) -> bool:
+    def _follows(self, target: Target, steady: float) -> bool:
+        if not self._streams or target.stamp != 0 or isinstance(target, TwistTarget):
+            return False
+        if target.frame_id == self._root_link:
+            return False
+        carried, asked = self._families.get(target.frame_id, (False, -FAMILY_PERIOD))
+        if steady - asked >= FAMILY_PERIOD:
+            carried = self.is_carried(target.frame_id)
+            if len(self._families) >= MOST_FAMILIES:
+                self._families.clear()
+            self._families[target.frame_id] = carried, steady
+        return not carried
+
+    def is_carried(self, frame_id: str) -> bool:
+        """Tell whether the chain's own joints move a frame; slow."""
         frames = yaml.safe_load(self._buffer.all_frames_as_yaml()) or {}
         seen: set[str] = set()
         while frame_id not in seen:
@@ -147,6 +252,8 @@ class TargetInput:
             frame_id = frames.get(frame_id, {}).get("parent", frame_id)
         return False
 
-    def _refuse(self, refused: Refused) -> None:
+    def _refuse(self, refused: Refused) -> bool:
         self.refusals[refused.reason.name] += 1
         self.last_refusal = refused
+        self._journal.trouble("target", refused.reason.name, f"target refused: {refused}")
+        return False

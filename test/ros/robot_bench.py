@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -12,16 +13,18 @@ from pathlib import Path
 import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
-from geometry_msgs.msg import PoseStamped, TransformStamped
+from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.model.robot import RobotModel
-from basis_ik.ros.convert import pose_message
+from basis_ik.ros.convert import pose_message, transform_message
 from basis_ik.transforms.rigid import RigidTransform
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
@@ -31,35 +34,77 @@ PATIENCE = 60.0  # for what must happen at all; the first time, kernels are comp
 
 
 def start_node(domain, *arguments):
-    """Start ik_node as a process of its own."""
+    """Start ik_node as a process of its own; its output goes to a file, which never blocks it."""
     command = [sys.executable, "-m", "basis_ik.ros.programs", "ik_node", "--ros-args", *arguments]
-    return subprocess.Popen(
+    output = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in `output_of`
+    process = subprocess.Popen(
         command,
         env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
-        stdout=subprocess.PIPE,
+        stdout=output,
         stderr=subprocess.STDOUT,
-        text=True,
     )
+    process.output = output
+    return process
+
+
+def wait_until_said(process, words):
+    """Wait for words in a running node's output, and return what it has said so far."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and process.poll() is None:
+        said = os.pread(process.output.fileno(), 1 << 20, 0).decode()
+        if words in said:
+            return said
+        time.sleep(0.05)
+    process.kill()
+    raise AssertionError(f"it never said {words!r}: {output_of(process)[1]}")
+
+
+def output_of(process):
+    """Wait for a node's end and return its exit status and output."""
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
+    with process.output as output:
+        output.seek(0)
+        return process.returncode, output.read()
 
 
 def stop_node(process, with_signal=signal.SIGINT):
     """End a node and return its exit status and output."""
     process.send_signal(with_signal)
+    return output_of(process)
+
+
+@contextlib.contextmanager
+def running(domain, *arguments, urdf=URDF, home=HOME):
+    """Give a robot with a node that is ready; afterwards no command may have been unsafe."""
+    robot = Robot(domain, urdf, home)
+    robot.process = process = start_node(domain, *arguments)
+    robot.description.publish(String(data=urdf))
     try:
-        output, _ = process.communicate(timeout=PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
-    return process.returncode, output
+        robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+    except AssertionError as error:
+        robot.close()
+        raise AssertionError(f"{error}; its output: {stop_node(process)}") from None
+    yield robot
+    code, robot.output = stop_node(process)
+    robot.close()
+    print(robot.output)  # shown with a failure
+    assert code == 0, robot.output
+    assert "Traceback" not in robot.output
+    assert robot.complaints == [], robot.complaints
 
 
 class Robot:
     """Publishes description, joint states and tf; records commands and verdicts."""
 
-    def __init__(self, domain):
-        self.model = RobotModel.from_urdf(URDF)
+    def __init__(self, domain, urdf=URDF, home=HOME):
+        self.model = RobotModel.from_urdf(urdf)
         self.chain = self.model.chain()
-        self.positions = HOME.copy()
+        self.positions = home.copy()
         self.talking = True
         self.commands = []
         self.complaints = []
@@ -71,15 +116,30 @@ class Robot:
         self.description = self.node.create_publisher(String, "robot_description", latched)
         self.states = self.node.create_publisher(JointState, "joint_states", 10)
         self.targets = self.node.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
+        self.points = self.node.create_publisher(PointStamped, "basis_ik/target_point", 1)
+        self.twists = self.node.create_publisher(TwistStamped, "basis_ik/twist", 1)
         self.tf, self.static_tf = (
             TransformBroadcaster(self.node),
             StaticTransformBroadcaster(self.node),
         )
         topic = "joint_trajectory_controller/joint_trajectory"
-        self.node.create_subscription(JointTrajectory, topic, self._obey, 10)
+        # Deep: a command lost while the test has no processor looks like a leap of the node's.
+        deep = 1000
+        self.node.create_subscription(JointTrajectory, topic, self._obey_trajectory, deep)
+        topic = "joint_trajectory_controller/commands"
+        self.node.create_subscription(
+            Float64MultiArray, topic, lambda m: self._obey("commands", None, m.data), deep
+        )
+        self.node.create_subscription(
+            JointState,
+            "joint_commands",
+            lambda m: self._obey("joint_commands", m.name, m.position),
+            deep,
+        )
         self.node.create_subscription(DiagnosticStatus, "basis_ik/status", self._hear, 10)
         self.node.create_timer(PERIOD, self._tell)
         self.frames = {}
+        self._clients = {}
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, daemon=True)
@@ -88,6 +148,7 @@ class Robot:
     def close(self):
         self.context.shutdown()
         self._thread.join(PATIENCE)
+        self.node.destroy_node()  # or its latched description would live on
 
     def _spin(self):
         with contextlib.suppress(ExternalShutdownException):
@@ -100,16 +161,21 @@ class Robot:
         state = JointState(name=list(self.chain.joint_names), position=self.positions.tolist())
         state.header.stamp = stamp
         self.states.publish(state)
-        tool = transform_message("base_link", "tool0", self.chain.forward(self.positions), stamp)
+        root, tip = self.chain.root, self.chain.tip
+        tool = transform_message(root, tip, self.chain.forward(self.positions), stamp)
         moving = [transform_message("base_link", n, f(), stamp) for n, f in self.frames.items()]
         self.tf.sendTransform([tool, *moving])
 
-    def _obey(self, message):
+    def _obey_trajectory(self, message):
+        (point,) = message.points
+        self._obey("joint_trajectory", message.joint_names, point.positions)
+
+    def _obey(self, interface, names, positions):
         """Record a command and whatever is unsafe about it; go there."""
-        command = np.array(message.points[0].positions)
+        command = np.array(positions)
+        self.interface = interface
         fine = (
-            message.joint_names == list(self.chain.joint_names)
-            and len(message.points) == 1
+            names in (None, list(self.chain.joint_names))
             and np.isfinite(command).all()
             and (command >= self.chain.lower - 1e-9).all()
             and (command <= self.chain.upper + 1e-9).all()
@@ -139,6 +205,43 @@ class Robot:
             message.header.stamp = stamp
         self.targets.publish(message)
         return message
+
+    def look(self, frame, point):
+        """Publish a point to look at, here and now."""
+        message = PointStamped()
+        message.header.frame_id = frame
+        message.point.x, message.point.y, message.point.z = point
+        self.points.publish(message)
+
+    def jog(self, frame, linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0)):
+        """Publish a twist, here and now."""
+        message = TwistStamped()
+        message.header.frame_id = frame
+        v, w = message.twist.linear, message.twist.angular
+        v.x, v.y, v.z = linear
+        w.x, w.y, w.z = angular
+        self.twists.publish(message)
+
+    def call(self, kind, name, **fields):
+        """Call a service of the node and return its answer."""
+        # A client for good: the first answer to a new one may come before it can be heard.
+        client = self._clients.get(name)
+        if client is None:
+            client = self._clients[name] = self.node.create_client(kind, f"basis_ik/{name}")
+            assert client.wait_for_service(PATIENCE), f"no service {name}"
+            time.sleep(0.2)
+        future = client.call_async(kind.Request(**fields))
+        self.wait(future.done, f"an answer of {name}")
+        return future.result()
+
+    def transit(self, name):
+        """Ask for a lifecycle transition; tell whether it succeeded."""
+        transition = Transition(id=0, label=name)
+        return self.call(ChangeState, "change_state", transition=transition).success
+
+    def state(self):
+        """Return the lifecycle state's label."""
+        return self.call(GetState, "get_state").current_state.label
 
     def tip(self):
         return self.chain.forward(self.positions)
@@ -171,16 +274,6 @@ class Robot:
         count = len(self.commands)
         time.sleep(seconds)
         return len(self.commands) == count
-
-
-def transform_message(parent, child, transform, stamp):
-    pose = pose_message(transform)
-    message = TransformStamped(child_frame_id=child)
-    message.header.frame_id, message.header.stamp = parent, stamp
-    message.transform.rotation = pose.orientation
-    for axis in "xyz":
-        setattr(message.transform.translation, axis, getattr(pose.position, axis))
-    return message
 
 
 def down(x, y, z):

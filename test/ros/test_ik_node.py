@@ -9,8 +9,9 @@ from geometry_msgs.msg import PoseStamped
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import SetParameters
-from robot_bench import HOME, URDF, Robot, down, start_node, stop_node
+from robot_bench import HOME, PERIOD, URDF, down, running
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
@@ -20,21 +21,9 @@ TABLE = RigidTransform.from_rpy(0.1, -0.2, 2.0, [0.45, 0.10, 0.10])
 
 @pytest.fixture(scope="module")
 def robot(domain):
-    robot = Robot(domain)
-    process = start_node(domain)
-    robot.place("base_link", "table", TABLE)
-    robot.description.publish(String(data=URDF))
-    try:
-        robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
-    except AssertionError as error:
-        robot.close()
-        raise AssertionError(f"{error}; its output: {stop_node(process)}") from None
-    yield robot
-    code, output = stop_node(process)
-    robot.close()
-    assert code == 0, output
-    assert "Traceback" not in output
-    assert robot.complaints == []
+    with running(domain) as robot:
+        robot.place("base_link", "table", TABLE)
+        yield robot
 
 
 @pytest.fixture(autouse=True)
@@ -116,6 +105,20 @@ def test_the_newest_target_wins(robot):
     robot.wait(lambda: robot.at(down(0.40, 0.25, 0.30)), "the arm is at the second")
 
 
+def test_a_flood_of_targets_does_not_hasten_the_commands(robot):
+    """A target that finds the arm at rest is answered at once; the next waits for the period."""
+    go_home(robot)
+    before, start, sent = len(robot.commands), time.monotonic(), 0
+    while (elapsed := time.monotonic() - start) < 1.0:
+        robot.send("base_link", down(0.40, 0.20 + 0.1 * elapsed, 0.40))
+        sent += 1
+        time.sleep(0.001)
+    commands = len(robot.commands) - before
+    assert sent > 3 / PERIOD
+    assert 0.3 * elapsed / PERIOD < commands <= elapsed / PERIOD + 2
+    robot.wait(robot.quiet, "silence")
+
+
 def test_out_of_reach_is_approached_and_the_missing_distance_told(robot):
     target = down(1.2, 0.6, 0.6)
     robot.send("base_link", target)
@@ -177,7 +180,8 @@ def test_silent_joint_states_stop_the_motion_and_it_goes_on_after(robot):
     robot.wait(lambda: not np.allclose(robot.positions, HOME, atol=1e-3), "the arm moves")
     robot.talking = False
     robot.wait_status(state="NO_STATE")
-    assert robot.quiet()
+    robot.wait(robot.quiet, "silence")
+    assert not robot.at(down(-0.40, -0.30, 0.40), 1e-2)
     robot.talking = True
     robot.wait(lambda: robot.at(down(-0.40, -0.30, 0.40)), "the arm is there after all")
 
@@ -188,6 +192,14 @@ def test_a_restart_after_silence_begins_where_the_arm_is_then(robot):
     time.sleep(0.2)
     robot.send("base_link", down(0.40, 0.20, 0.40))
     robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
+
+
+def test_nobody_has_said_where_home_is(robot):
+    robot.wait(robot.quiet, "silence")
+    answer = robot.call(Trigger, "home")
+    assert not answer.success
+    assert "parameter home" in answer.message
+    assert robot.quiet()
 
 
 def set_parameter(robot, name, value):
@@ -229,7 +241,7 @@ def test_position_only(robot):
     [
         ("max_velocity_scaling_factor", number(math.nan), "max_velocity_scaling_factor"),
         ("max_velocity_scaling_factor", number(-1.0), "max_velocity_scaling_factor"),
-        ("position_threshold", flag(True), "DOUBLE"),
+        ("position_threshold", flag(True), "ype"),
         ("tip_link", ParameterValue(type=4, string_value="flange"), "read"),
         ("no_such_thing", number(1.0), "undeclared"),
     ],

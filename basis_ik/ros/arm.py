@@ -1,0 +1,326 @@
+"""One chain of the node: its targets, its pipeline, its controller and its status."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from numpy.typing import NDArray
+from rclpy.lifecycle import LifecycleNode
+from tf2_ros import Buffer
+
+from basis_ik.model.chain import Chain
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.admission import StampRules
+from basis_ik.motion.goals import Goal, JointGoal, PointGoal, Ray
+from basis_ik.motion.measured import MeasuredState
+from basis_ik.motion.pace import Pace
+from basis_ik.motion.statistics import ArmMeter
+from basis_ik.pipeline import Pipeline, State, warm_up
+from basis_ik.ros.arm_parameters import check_home, misplaced, motion_limits, pointing_ray
+from basis_ik.ros.journal import Journal
+from basis_ik.ros.motion_output import MotionOutput
+from basis_ik.ros.outputs import Output, make_output
+from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.status import StatusReport
+from basis_ik.ros.target_input import Arrival, TargetInput
+
+
+class Arm:
+    """A chain that follows targets while it is active and enabled.
+
+    Args:
+        node: The node that it lives in.
+        name: Its name; empty when the node has no other.
+        model: The robot.
+        chain: What is moved, of that robot.
+        parameters: The node's parameters, this chain's included.
+        buffer: The node's transforms.
+
+    Attributes:
+        name: As given.
+        model: As given.
+        chain: As given.
+        tip: The link that reaches the targets.
+        ray: What is pointed at points.
+        measured: Where the joints are.
+        targets: Where to go.
+        pipeline: What is being done about it.
+        meter: How often things happen, and how long solves take.
+        output_name: Topic or action that commands go to.
+        trouble: What is wrong with the controller; only of one that executes whole motions.
+        active: Whether targets are taken, as far as the node's life goes.
+        enabled: Whether they are, as far as the operator goes.
+
+    Raises:
+        ConfigError: A parameter does not fit the chain.
+    """
+
+    def __init__(
+        self,
+        node: LifecycleNode,
+        name: str,
+        model: RobotModel,
+        chain: Chain,
+        parameters: Parameters,
+        buffer: Buffer,
+    ) -> None:
+        self._node, self._parameters = node, parameters
+        self.name, self.model, self.chain, self.tip = name, model, chain, chain.tip
+        self.ray = pointing_ray(model, chain, self.own("pointing_axis"), self.own("pointing_frame"))
+        check_home(chain, self.own("home"))
+        limits = motion_limits(chain, self.own("max_acceleration"), self.own("max_jerk"))
+        warm_up(chain)
+        period = 1.0 / parameters["update_rate"]
+        self.meter = ArmMeter()
+        self.measured = MeasuredState(chain.joint_names)
+        self.journal = Journal(node, name)
+        self._output = self._make_output(period)
+        self._streams = not isinstance(self._output, MotionOutput)
+        self.targets = TargetInput(buffer, chain, self.journal, streams=self._streams)
+        self.pipeline = Pipeline(chain, period=period, limits=limits)
+        self.active, self.enabled, self._active_since = False, True, 0.0
+        self._heard = False
+        self._fresh, self._sent_at = False, -math.inf
+        self.trouble: str | None = None
+        self.output_name = self._output.name
+        self._report = StatusReport(node, self, self.journal)
+        self._subscriptions = [
+            node.create_subscription(kind, self.resolve(topic), callback, 1)
+            for kind, topic, callback in (
+                (PoseStamped, "target_pose", self.take_pose),
+                (PointStamped, "target_point", self.take_point),
+                (TwistStamped, "twist", self._on_twist),
+            )
+        ]
+
+    def resolve(self, name: str) -> str:
+        """Return a private topic or service name of this chain: `~/name` or `~/chain/name`."""
+        return f"~/{self.name}/{name}" if self.name else f"~/{name}"
+
+    def own(self, name: str) -> Any:
+        """Return a parameter of this chain."""
+        return self._parameters[f"{self.name}.{name}" if self.name else name]
+
+    def _make_output(self, period: float) -> Output | MotionOutput:
+        interface, controller = self.own("command_interface"), self.own("controller")
+        names = self.chain.joint_names
+        if interface == "follow_joint_trajectory":
+            return MotionOutput(self._node, controller, names, self._on_failure)
+        return make_output(interface, self._node, controller, names, period)
+
+    # Orders ----------------------------------------------------------------------------------
+
+    def activate(self) -> None:
+        """Start to take targets; those that came before are not replayed."""
+        self.targets.clear()
+        self.pipeline.rest()
+        self.active, self._active_since = True, time.monotonic()
+
+    def deactivate(self) -> None:
+        """Take no more targets; brake, and then be silent."""
+        self.active = False
+        self.targets.clear()
+        self.pipeline.brake()
+
+    def enable(self) -> None:
+        """Take targets again; those that came meanwhile are not replayed."""
+        self.enabled = True
+
+    def stop(self) -> None:
+        """Brake, hold, and take no targets until enabled again."""
+        self.enabled = False
+        self.targets.clear()
+        self.pipeline.brake()
+
+    def go_to(self, positions: Sequence[float]) -> str | None:
+        """Go to joint positions, until a newer goal comes.
+
+        Args:
+            positions: One for each joint (n,) [rad or m].
+
+        Returns:
+            Why not, or None.
+        """
+        if not self.active:
+            return "not active"
+        if not self.enabled:
+            return "stopped; ~/enable lets it go on"
+        refused = misplaced(self.chain, positions)
+        if refused is None:
+            self.targets.put(JointGoal(tuple(map(float, positions))))
+        return refused
+
+    def look_at(self, message: PointStamped, ray: Ray, pace: Pace) -> bool:
+        """Take a point to let a ray pass through, as if it had come by topic.
+
+        Args:
+            message: The point.
+            ray: In tip coordinates.
+            pace: How fast at most.
+
+        Returns:
+            Whether it was taken; `targets.last_refusal` says why not.
+        """
+        return self.targets.offer_point(message, self._arrival(), ray=ray, pace=pace)
+
+    def go_home(self) -> str | None:
+        """Go to the positions that the parameter `home` states; return why not, or None."""
+        home: list[float] = self.own("home")
+        return self.go_to(home) if home else "the parameter home is empty: nobody said where it is"
+
+    @property
+    def resting(self) -> bool:
+        """Whether no command is being sent, nor will be before a new goal comes."""
+        return self.pipeline.state is State.IDLE
+
+    def destroy(self) -> None:
+        """Give up everything held in the node."""
+        self.active = False
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._report.destroy()
+        self._output.destroy()
+
+    def hear(self, names: list[str], positions: Sequence[float], now: float) -> None:
+        """Take in a joint state; arguments as of `MeasuredState.update`."""
+        refused = self.measured.update(names, positions, now)
+        self._heard = self._heard or not self.measured.silent(now, 0.0)
+        if refused is None:
+            self.meter.joint_states.count += 1
+            self.journal.fine("joint state", "joint states are good again")
+        else:
+            self.journal.trouble("joint state", refused.reason.name, f"joint state: {refused}")
+
+    # Messages --------------------------------------------------------------------------------
+
+    def take_pose(self, message: PoseStamped) -> None:
+        """Take a pose to go to, unless the arm is not to move."""
+        if self.active and self.enabled:
+            position_only = self._parameters["position_only_ik"]
+            self.targets.offer_pose(message, self._arrival(), position_only=position_only)
+
+    def take_point(self, message: PointStamped) -> None:
+        """Take a point to look at, unless the arm is not to move."""
+        if self.active and self.enabled:
+            self.targets.offer_point(message, self._arrival(), ray=self.ray)
+
+    def _on_twist(self, message: TwistStamped) -> None:
+        if self.active and self.enabled:
+            lasts = self._parameters["incoming_command_timeout"]
+            self.targets.offer_twist(message, self._arrival(), lasts=lasts)
+
+    def _arrival(self) -> Arrival:
+        self.meter.targets.count += 1
+        self._fresh = True
+        rules = StampRules(
+            max_age=round(self._parameters["target_max_age"] * 1e9),
+            max_future=round(self._parameters["target_max_future"] * 1e9),
+        )
+        return Arrival(self._node.get_clock().now().nanoseconds, time.monotonic(), rules)
+
+    # The loop --------------------------------------------------------------------------------
+
+    def just_asked(self) -> bool:
+        """Tell whether a target has come since this was asked last."""
+        fresh, self._fresh = self._fresh, False
+        return fresh
+
+    def sent_since(self, time: float) -> bool:
+        """Tell whether a command has gone out since a steady time [s]."""
+        return self._sent_at > time
+
+    def cycle(self, now: float) -> None:
+        """Do one control period's work.
+
+        Args:
+            now: Steady time [s].
+        """
+        if not self.active and self.resting:
+            return
+        goal = self.targets.locate(steady=now, patience=self._parameters["transform_timeout"])
+        timeout = self._parameters["joint_state_timeout"]
+        silent = self.measured.silent(now, timeout)
+        if silent:
+            self._brake_blindly(silent, now - self._active_since <= timeout)
+            return
+        measured = self.measured.positions()
+        if goal is None:
+            if self.pipeline.goal is not None:
+                self.pipeline.brake()
+        elif self._streams or (goal != self.pipeline.goal and self._controller_is_there()):
+            self._set_up()
+            self._aim(goal, measured)
+            self._slow_down(goal, measured, now)
+        self._step(measured)
+        if self.active:
+            self._report.tell_motion(self)
+
+    def _brake_blindly(self, silent: tuple[str, ...], just_begun: bool) -> None:
+        """Come to rest without joint states; the next motion starts where the arm is then."""
+        last = self.pipeline.command
+        self.pipeline.brake()
+        if last is not None:
+            self._step(last)
+        if not self.active or just_begun:  # they have only just been listened to
+            return
+        if not self._heard:
+            self.journal.once("waiting", f"waiting for joint states of {', '.join(silent)}")
+        self._report.tell_silent(self, silent, expected=self._heard)
+
+    def _aim(self, goal: Goal, measured: NDArray[np.float64]) -> None:
+        before, began = self.pipeline.solution, time.perf_counter()
+        self.pipeline.aim(goal, measured)
+        solution = self.pipeline.solution
+        if solution is not None and solution is not before:
+            self.meter.solved(time.perf_counter() - began, solution.verdict.name)
+
+    def _step(self, measured: NDArray[np.float64]) -> None:
+        """Send the next command; or, when a motion begins, the whole of it."""
+        whole = isinstance(self._output, MotionOutput)
+        motion = self.pipeline.plan(measured) if whole else None
+        command = self.pipeline.step(measured)
+        if command is not None:
+            self._sent_at = time.monotonic()
+        if isinstance(self._output, MotionOutput):
+            if motion is not None:  # of which the command, now, is a part
+                self.meter.commands.count += 1
+                self._output.send(motion)
+        elif command is not None:
+            self.meter.commands.count += 1
+            self._output.send(command)
+
+    def _controller_is_there(self) -> bool:
+        """Tell whether a controller takes motions; until then the goal waits."""
+        if isinstance(self._output, MotionOutput) and not self._output.ready:
+            self._trouble(f"waiting for the action {self.output_name}")
+            return False
+        self.trouble = None
+        self.journal.fine("controller", "the controller takes motions")
+        return True
+
+    def _on_failure(self, text: str) -> None:
+        """Give up a motion that the controller has given up; the next starts where the arm is."""
+        self.targets.clear()
+        self.pipeline.rest()
+        self._trouble(text)
+
+    def _trouble(self, text: str) -> None:
+        self.trouble = text
+        self.journal.trouble("controller", text, text)
+
+    def _slow_down(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
+        """Keep the pace that a goal brings along."""
+        if isinstance(goal, PointGoal) and goal.pace is not None:
+            fraction = goal.pace.scaling(self.pipeline.remaining(measured), now)
+            self.pipeline.velocity_scaling = min(self.pipeline.velocity_scaling, fraction)
+
+    def _set_up(self) -> None:
+        self.pipeline.velocity_scaling = self._parameters["max_velocity_scaling_factor"]
+        self.pipeline.acceleration_scaling = self._parameters["max_acceleration_scaling_factor"]
+        self.pipeline.position_tolerance = self._parameters["position_threshold"]
+        self.pipeline.orientation_tolerance = self._parameters["orientation_threshold"]

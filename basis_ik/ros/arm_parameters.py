@@ -1,0 +1,89 @@
+"""What a chain's parameters mean for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from basis_ik.model.chain import Chain
+from basis_ik.model.placement import place_link
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.goals import Ray
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.ros.parameters import ConfigError
+from basis_ik.transforms.rigid import RigidTransform
+
+
+def pointing_ray(model: RobotModel, chain: Chain, axis: Sequence[float], frame: str) -> Ray:
+    """Return the ray that is pointed at points, in tip coordinates.
+
+    Args:
+        model: The robot.
+        chain: The chain.
+        axis: Direction in the coordinates of `frame` (3,), of any length above zero; empty: z of
+            a frame with "_optical" in its name (REP-103), x of any other.
+        frame: A link that is fixed to the tip; empty: the tip.
+
+    Raises:
+        BasisIkError: Not three numbers, no length, or no such link.
+    """
+    frame = frame or chain.tip
+    return ray_of(place_link(model, chain.tip, frame, {}), axis, frame)
+
+
+def ray_of(tip_T_frame: RigidTransform, axis: Sequence[float], frame: str) -> Ray:
+    """Return, in tip coordinates, the ray from a frame's origin along an axis of that frame.
+
+    Args:
+        tip_T_frame: Where the frame is.
+        axis: As of `pointing_ray`.
+        frame: The frame's name.
+
+    Raises:
+        ConfigError: Not three numbers, or no length.
+    """
+    if not axis:
+        axis = (0.0, 0.0, 1.0) if "_optical" in frame else (1.0, 0.0, 0.0)
+    if len(axis) != 3 or not any(axis):
+        raise ConfigError(f"pointing_axis wants three numbers that are not all 0, not {list(axis)}")
+    x, y, z = tip_T_frame.apply_vector(axis).tolist()
+    a, b, c = tip_T_frame.translation.tolist()
+    return Ray((x, y, z), (a, b, c))
+
+
+def check_home(chain: Chain, given: Sequence[float]) -> None:
+    """Check where `~/home` goes (n,); empty: nowhere.
+
+    Raises:
+        ConfigError: Not one number for each joint, or one outside its limits.
+    """
+    complaint = misplaced(chain, given) if given else None
+    if complaint:
+        raise ConfigError(f"home: {complaint}")
+
+
+def motion_limits(
+    chain: Chain, acceleration: Sequence[float], jerk: Sequence[float]
+) -> MotionLimits:
+    """Return how the chain may move; an empty list stands for the default.
+
+    Raises:
+        MotionLimitError: Not one number for each joint.
+    """
+    return MotionLimits.of_chain(
+        chain,
+        np.array(acceleration) if acceleration else None,
+        np.array(jerk) if jerk else None,
+    )
+
+
+def misplaced(chain: Chain, positions: Sequence[float]) -> str | None:
+    """Return what is wrong with joint positions (n,) [rad or m], or None."""
+    names = chain.joint_names
+    if len(positions) != len(names):
+        return f"{len(names)} positions are wanted ({', '.join(names)}), not {len(positions)}"
+    for name, value, low, high in zip(names, positions, chain.lower, chain.upper, strict=True):
+        if not (np.isfinite(value) and low <= value <= high):
+            return f"{name} must lie in [{low:g}, {high:g}], not {value:g}"
+    return None

@@ -1,0 +1,79 @@
+"""The handles by which a target is dragged in RViz, as an InteractiveMarker message."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterator
+
+from geometry_msgs.msg import Quaternion, Vector3
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import InteractiveMarker, InteractiveMarkerControl, Marker
+
+from basis_ik.ros.convert import pose_message
+from basis_ik.transforms.rigid import RigidTransform
+
+HALF = math.sqrt(0.5)
+# Turns that take the x axis, along which and about which handles work, to each axis.
+TO_AXIS = {
+    "x": Quaternion(w=1.0),
+    "y": Quaternion(z=HALF, w=HALF),
+    "z": Quaternion(y=-HALF, w=HALF),
+}
+
+
+class Mode(enum.Enum):
+    """What is dragged."""
+
+    POSE = "drag the tip's pose"
+    POINT = "drag a point to look at"
+
+
+def drag_marker(
+    name: str, frame: str, place: RigidTransform, size: float, mode: Mode
+) -> InteractiveMarker:
+    """Return the marker.
+
+    Args:
+        name: Its name; unique within its server.
+        frame: The frame that it is in, and that it is dragged in.
+        place: frame_T_marker at first.
+        size: Diameter of its rings [m].
+        mode: POSE: arrows and rings, six freedoms; POINT: arrows alone.
+    """
+    marker = InteractiveMarker(name=name, description=mode.value, scale=size)
+    marker.header.frame_id = frame  # without stamp: it stays in this frame
+    marker.pose = pose_message(place)
+    marker.controls = [_ball(0.3 * size, mode), *_handles(mode)]
+    return marker
+
+
+def _ball(size: float, mode: Mode) -> InteractiveMarkerControl:
+    """What is taken hold of to move freely in the view's plane."""
+    ball = Marker(type=Marker.SPHERE, scale=Vector3(x=size, y=size, z=size))
+    ball.color = (
+        ColorRGBA(r=0.3, g=0.6, b=1.0, a=0.7)
+        if mode is Mode.POSE
+        else ColorRGBA(r=1.0, g=0.8, b=0.1, a=0.7)
+    )
+    return InteractiveMarkerControl(
+        name="ball",
+        interaction_mode=InteractiveMarkerControl.MOVE_3D,
+        always_visible=True,
+        markers=[ball],
+    )
+
+
+def _handles(mode: Mode) -> Iterator[InteractiveMarkerControl]:
+    for axis, orientation in TO_AXIS.items():
+        yield InteractiveMarkerControl(
+            name=f"move_{axis}",
+            orientation=orientation,
+            interaction_mode=InteractiveMarkerControl.MOVE_AXIS,
+        )
+        if mode is Mode.POSE:
+            yield InteractiveMarkerControl(
+                name=f"turn_{axis}",
+                orientation=orientation,
+                interaction_mode=InteractiveMarkerControl.ROTATE_AXIS,
+            )

@@ -1,0 +1,71 @@
+"""MoveIt's names for what is to move: groups, and links of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from moveit_msgs.msg import MoveItErrorCodes
+
+from basis_ik.model.chain import Chain
+from basis_ik.model.path import ChainError
+from basis_ik.motion.admission import printable
+from basis_ik.ros.arm import Arm
+from basis_ik.ros.robot_state import RequestRefusedError
+
+
+class Groups:
+    """Finds arms by name, and the chains that end at their links.
+
+    Args:
+        arms: At least one, all of one robot.
+    """
+
+    def __init__(self, arms: Sequence[Arm]) -> None:
+        self._arms = arms
+        self._chains: dict[tuple[str, str], Chain] = {}
+
+    def arm(self, group: str) -> Arm:
+        """Return the arm that a group name means: its own, or that of its tip.
+
+        Raises:
+            RequestRefusedError: INVALID_GROUP_NAME.
+        """
+        named = [arm for arm in self._arms if group in (arm.name, arm.tip)]
+        if not group and len(self._arms) == 1:
+            named = list(self._arms)
+        if not named:
+            groups = ", ".join(f"'{arm.name or arm.tip}'" for arm in self._arms)
+            raise RequestRefusedError(
+                MoveItErrorCodes.INVALID_GROUP_NAME,
+                f"group_name: there is no chain '{printable(group)}'; there are {groups}, "
+                "named by the parameter chains",
+            )
+        return named[0]
+
+    def chain_to(self, arm: Arm, link: str) -> Chain:
+        """Return the part of an arm, or the arm and what is fixed to it, that moves a link.
+
+        Args:
+            arm: One of the arms.
+            link: Any name; empty means the tip.
+
+        Raises:
+            RequestRefusedError: INVALID_LINK_NAME.
+        """
+        if link in ("", arm.tip):
+            return arm.chain
+        kept = self._chains.get((arm.name, link))
+        if kept is not None:
+            return kept
+        try:
+            chain = arm.model.chain(arm.chain.root, link)
+        except ChainError as error:
+            raise RequestRefusedError(MoveItErrorCodes.INVALID_LINK_NAME, str(error)) from None
+        foreign = set(chain.joint_names) - set(arm.chain.joint_names)
+        if foreign:
+            raise RequestRefusedError(
+                MoveItErrorCodes.INVALID_LINK_NAME,
+                f"ik_link_name: '{link}' is also moved by {', '.join(sorted(foreign))}, "
+                f"which the chain to '{arm.tip}' does not have",
+            )
+        return self._chains.setdefault((arm.name, link), chain)

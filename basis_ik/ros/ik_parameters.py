@@ -1,0 +1,150 @@
+"""The parameters of `ik_node`."""
+
+from __future__ import annotations
+
+from basis_ik.ros.outputs import INTERFACES
+from basis_ik.ros.parameters import Declaration
+
+NODE = (
+    Declaration(
+        "robot_description",
+        "",
+        "URDF text; empty: from the topic robot_description.",
+        read_only=True,
+    ),
+    Declaration(
+        "chains",
+        [],
+        "Names of the chains; empty: one, whose parameters and topics have no prefix.",
+        read_only=True,
+    ),
+    Declaration("update_rate", 100.0, "Rate of the control loop [Hz].", 10.0, 1000.0, True),
+    Declaration("autostart", True, "Configure and activate without being asked.", read_only=True),
+    Declaration(
+        "position_only_ik",
+        False,
+        "Leave the orientation of the tip free; counts for poses that come from then on.",
+    ),
+    Declaration(
+        "position_threshold", 1e-5, "Position error that counts as reached [m].", 1e-9, 1.0
+    ),
+    Declaration(
+        "orientation_threshold", 1e-5, "Orientation error that counts as reached [rad].", 1e-9, 3.2
+    ),
+    Declaration(
+        "max_velocity_scaling_factor", 1.0, "Fraction of the velocity limits to use.", 1e-3, 1.0
+    ),
+    Declaration(
+        "max_acceleration_scaling_factor",
+        1.0,
+        "Fraction of the acceleration limits to use.",
+        1e-3,
+        1.0,
+    ),
+    Declaration(
+        "kinematics_solver_timeout",
+        0.1,
+        "Time for a request to compute_ik that states none [s]; from 0.1 on it is never used up.",
+        1e-6,
+        1e3,
+    ),
+    Declaration(
+        "approximate_solutions",
+        False,
+        "Answer compute_ik with the best effort where there is no solution.",
+    ),
+    Declaration(
+        "success_angle_threshold",
+        0.01,
+        "Pointing error, as measured, at which a head goal has succeeded [rad].",
+        1e-6,
+        3.2,
+    ),
+    Declaration("target_max_age", 2.0, "Oldest target stamp that is accepted [s].", 0.0, 1e4),
+    Declaration("target_max_future", 0.1, "How far ahead a stamp may lie [s].", 0.0, 1e4),
+    Declaration(
+        "transform_timeout", 0.5, "How long a target may wait for its transform [s].", 0.0, 10.0
+    ),
+    Declaration(
+        "incoming_command_timeout",
+        0.25,
+        "How long a twist lasts without a successor [s].",
+        0.01,
+        5.0,
+    ),
+    Declaration(
+        "markers_rate",
+        10.0,
+        "Rate of the markers for RViz, while somebody shows them [Hz]; 0: none.",
+        0.0,
+        60.0,
+        True,
+    ),
+    Declaration(
+        "joint_state_timeout", 0.5, "Silence of a joint that stops the motion [s].", 0.01, 10.0
+    ),
+)
+
+# Of each chain: `root_link`, or `left.root_link` when `chains` names a chain `left`.
+CHAIN = (
+    Declaration("root_link", "", "First link of the chain; empty: inferred.", read_only=True),
+    Declaration("tip_link", "", "Last link of the chain; empty: inferred.", read_only=True),
+    Declaration(
+        "controller",
+        "joint_trajectory_controller",
+        "Name of the controller that is commanded.",
+        read_only=True,
+    ),
+    Declaration(
+        "max_acceleration",
+        [],
+        "Largest acceleration of each joint [rad/s², m/s²]; empty: what reaches its largest speed "
+        "in 0.25 s.",
+        1e-3,
+        1e6,
+        read_only=True,
+        element=float,
+    ),
+    Declaration(
+        "max_jerk",
+        [],
+        "Largest jerk of each joint [rad/s³, m/s³]; empty: what reaches its largest acceleration "
+        "in 0.05 s.",
+        1e-3,
+        1e9,
+        read_only=True,
+        element=float,
+    ),
+    Declaration(
+        "command_interface",
+        "joint_trajectory",
+        "How it is commanded; docs/interfaces.md says when which.",
+        read_only=True,
+        choices=INTERFACES,
+    ),
+    Declaration(
+        "pointing_axis",
+        [],
+        "Direction, in `pointing_frame`, that is pointed at points; empty: z of a frame with "
+        "`_optical` in its name, x of any other.",
+        -1e3,
+        1e3,
+        read_only=True,
+        element=float,
+    ),
+    Declaration(
+        "pointing_frame",
+        "",
+        "Link, fixed to the tip, from whose origin it points; empty: the tip.",
+        read_only=True,
+    ),
+    Declaration(
+        "home",
+        [],
+        "Joint positions that ~/home goes to [rad, m]; empty: ~/home is refused.",
+        -1e4,
+        1e4,
+        read_only=True,
+        element=float,
+    ),
+)

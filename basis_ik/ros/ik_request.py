@@ -1,0 +1,124 @@
+"""What a PositionIKRequest asks for."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import PoseStamped
+from moveit_msgs.msg import Constraints, JointConstraint, MoveItErrorCodes, PositionIKRequest
+from numpy.typing import NDArray
+
+from basis_ik.model.chain import Chain
+from basis_ik.motion.admission import printable
+from basis_ik.ros.robot_state import RequestRefusedError
+
+FloatArray = NDArray[np.float64]
+
+NARROWEST = 1e-9  # half of the room that a joint held at one place is left [rad or m]
+
+
+class Start(NamedTuple):
+    """Where a search starts, and how far each joint may go from there; None: anywhere."""
+
+    seed: FloatArray
+    max_move: FloatArray | None
+
+
+def wanted_pose(request: PositionIKRequest) -> tuple[str, PoseStamped]:
+    """Return the link (empty: the chain's tip) and the pose that it is to take.
+
+    As in MoveIt, `pose_stamped_vector` and `ik_link_names` go before `pose_stamped` and
+    `ik_link_name`.
+
+    Raises:
+        RequestRefusedError: Several poses; or collisions are to be avoided.
+    """
+    codes = MoveItErrorCodes
+    if request.avoid_collisions:
+        raise RequestRefusedError(
+            codes.COLLISION_CHECKING_UNAVAILABLE,
+            "avoid_collisions: collisions are not checked here; ask with avoid_collisions false",
+        )
+    poses = request.pose_stamped_vector
+    if len(poses) > 1:
+        raise RequestRefusedError(
+            codes.FAILURE, "pose_stamped_vector: only one pose at a time; ask for each of them"
+        )
+    if poses:
+        return (request.ik_link_names[0] if request.ik_link_names else ""), poses[0]
+    return request.ik_link_name, request.pose_stamped
+
+
+def seconds(timeout: Duration) -> float:
+    """Return a timeout in [s].
+
+    Raises:
+        RequestRefusedError: FAILURE, where it is negative.
+    """
+    value = timeout.sec + 1e-9 * timeout.nanosec
+    if value < 0.0:
+        raise RequestRefusedError(MoveItErrorCodes.FAILURE, f"timeout: {value} s is negative")
+    return float(value)
+
+
+def hold(constraints: Constraints, chain: Chain, seed: FloatArray) -> Start:
+    """Turn joint constraints into a start from which the joints may only move so far.
+
+    Args:
+        constraints: Of a request; kinds other than joint constraints are refused.
+        chain: What is to be solved.
+        seed: Where the search would start without them, (n,).
+
+    Raises:
+        RequestRefusedError: INVALID_GOAL_CONSTRAINTS, with the constraint named.
+    """
+    for kind in ("position", "orientation", "visibility"):
+        if getattr(constraints, f"{kind}_constraints"):
+            raise _bad_constraint(f"{kind}_constraints are not supported; joint_constraints are")
+    if not constraints.joint_constraints:
+        return Start(seed, None)
+    lower, upper = chain.lower.copy(), chain.upper.copy()
+    for constraint in constraints.joint_constraints:
+        k = _narrow(constraint, chain, seed, lower, upper)
+        if not lower[k] <= upper[k]:
+            raise _bad_constraint(f"joint '{constraint.joint_name}' is left no room by its limits")
+    given = sorted({chain.joint_names.index(c.joint_name) for c in constraints.joint_constraints})
+    start, max_move = seed.copy(), np.full(len(seed), np.inf)
+    start[given] = 0.5 * (lower[given] + upper[given])
+    max_move[given] = np.maximum(0.5 * (upper[given] - lower[given]), NARROWEST)
+    return Start(start, max_move)
+
+
+def _narrow(
+    constraint: JointConstraint,
+    chain: Chain,
+    seed: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> int:
+    """Narrow the limits of the joint that a constraint is about; return the joint's place."""
+    name = constraint.joint_name
+    if name not in chain.joint_names:
+        raise _bad_constraint(
+            f"joint '{printable(name)}' is not one of {', '.join(chain.joint_names)}"
+        )
+    k = chain.joint_names.index(name)
+    position, below, above = (
+        constraint.position,
+        constraint.tolerance_below,
+        constraint.tolerance_above,
+    )
+    if not (math.isfinite(position) and 0.0 <= below < math.inf and 0.0 <= above < math.inf):
+        raise _bad_constraint(f"joint '{name}': a number is negative or not finite")
+    if chain.continuous[k]:  # of all the turns the one nearest to the seed
+        position += math.tau * round((seed[k] - position) / math.tau)
+    lower[k] = max(lower[k], position - below)
+    upper[k] = min(upper[k], position + above)
+    return k
+
+
+def _bad_constraint(text: str) -> RequestRefusedError:
+    return RequestRefusedError(MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS, f"constraints: {text}")

@@ -1,0 +1,61 @@
+"""The node's log: a line for each change, never a flood."""
+
+from __future__ import annotations
+
+import time
+
+from rclpy.node import Node
+
+QUIET = 1.0  # s between two lines with the same reason
+
+
+class Journal:
+    """Tells troubles by subject and reason, and once when a subject has recovered.
+
+    Args:
+        node: Whose log it is.
+        name: What each line begins with; may be empty.
+    """
+
+    def __init__(self, node: Node, name: str = "") -> None:
+        self._log = node.get_logger()
+        self._prefix = f"{name}: " if name else ""
+        self._told: dict[tuple[str, str], float] = {}  # within the last second
+        self._said: set[str] = set()
+        self._troubles: dict[str, tuple[str, float]] = {}
+
+    def trouble(self, subject: str, reason: str, text: str) -> None:
+        """Warn, unless the same reason was told within the last second.
+
+        Args:
+            subject: What is in trouble; one of a few.
+            reason: Which trouble; one of a few.
+            text: One line for people.
+        """
+        now = time.monotonic()
+        last = self._told.get((subject, reason))
+        repeated = self._troubles.get(subject, ("", 0.0))[0] == text
+        self._troubles[subject] = text, now
+        if repeated or (last is not None and now - last < QUIET):
+            return
+        # What is older silences nothing; reasons that quote somebody else's text would pile up.
+        self._told = {key: then for key, then in self._told.items() if now - then < QUIET}
+        self._told[subject, reason] = now
+        self._log.warning(f"{self._prefix}{text}")
+
+    def fine(self, subject: str, text: str) -> None:
+        """Say that a subject has recovered, once it has been out of trouble for a second."""
+        trouble = self._troubles.get(subject)
+        if trouble is not None and time.monotonic() - trouble[1] >= QUIET:
+            del self._troubles[subject]
+            self._log.info(f"{self._prefix}recovered: {text}")
+
+    def say(self, text: str) -> None:
+        """Tell something that is no trouble."""
+        self._log.info(f"{self._prefix}{text}")
+
+    def once(self, subject: str, text: str) -> None:
+        """Tell something that is no trouble, once for each subject."""
+        if subject not in self._said:
+            self._said.add(subject)
+            self._log.info(f"{self._prefix}{text}")

@@ -1,0 +1,239 @@
+"""MoveIt's kinematics services, compute_ik and compute_fk, answered without MoveIt.
+
+They compute and move nothing, so they answer as soon as there is a robot, active or not.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped
+from moveit_msgs.msg import MoveItErrorCodes, PositionIKRequest, RobotState
+from moveit_msgs.srv import GetPositionFK, GetPositionIK
+from numpy.typing import NDArray
+from rclpy.node import Node
+from std_msgs.msg import Header
+from tf2_ros import Buffer
+
+from basis_ik.model.chain import Chain
+from basis_ik.model.path import ChainError
+from basis_ik.model.placement import UnknownPositionError, place_link
+from basis_ik.motion.admission import Refused, printable
+from basis_ik.ros.arm import Arm
+from basis_ik.ros.convert import pose_message, pose_value
+from basis_ik.ros.groups import Groups
+from basis_ik.ros.ik_request import hold, seconds, wanted_pose
+from basis_ik.ros.lookup import look_up
+from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.robot_state import (
+    RequestRefusedError,
+    error_code,
+    positions_in,
+    state_message,
+)
+from basis_ik.solvers.arguments import SolveArgumentError
+from basis_ik.solvers.prepared import prepared
+from basis_ik.solvers.solve import Solution, solve
+from basis_ik.transforms.rigid import RigidTransform
+
+FloatArray = NDArray[np.float64]
+
+# Where there is this much time [s] the search is ended by its own budget of iterations, long
+# before: the answer is then the same every time, and says what stood in the way.
+UNHURRIED = 0.1
+
+
+class KinematicsServices:
+    """Serves `~/compute_ik` and `~/compute_fk` for the arms of one robot.
+
+    Args:
+        node: The node that they live in.
+        arms: Its arms, at least one; their names are the names of groups.
+        buffer: The node's transforms.
+        parameters: The node's parameters.
+    """
+
+    def __init__(
+        self, node: Node, arms: Sequence[Arm], buffer: Buffer, parameters: Parameters
+    ) -> None:
+        self._node, self._arms, self._buffer, self._parameters = node, arms, buffer, parameters
+        self._model = arms[0].model
+        self._groups = Groups(arms)
+        self._services = [
+            node.create_service(GetPositionIK, "~/compute_ik", self._guarded(self._compute_ik)),
+            node.create_service(GetPositionFK, "~/compute_fk", self._guarded(self._compute_fk)),
+        ]
+
+    def destroy(self) -> None:
+        """Serve no longer."""
+        for service in self._services:
+            self._node.destroy_service(service)
+
+    def _guarded(self, answer: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
+        """Return a callback that turns whatever goes wrong into an error code."""
+
+        def callback(request: Any, response: Any) -> Any:
+            try:
+                answer(request, response)
+            except RequestRefusedError as error:
+                text = printable(str(error), 400)
+                response.error_code = error_code(error.code, text)
+                self._node.get_logger().warning(
+                    f"request refused: {text}", throttle_duration_sec=1.0
+                )
+            except Exception:  # a bad request must not end the control of the arm
+                response.error_code = error_code(MoveItErrorCodes.FAILURE, "internal error")
+                self._node.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
+            return response
+
+        return callback
+
+    # Inverse ---------------------------------------------------------------------------------
+
+    def _compute_ik(self, message: Any, response: Any) -> None:
+        request = message.ik_request
+        arm = self._groups.arm(request.group_name)
+        link, pose = wanted_pose(request)
+        positions = self._positions(request.robot_state)
+        chain = self._groups.chain_to(arm, link)
+        solution, answer = self._solve(chain, self._locate(chain, pose), request, positions)
+        response.error_code = answer
+        if answer.val == MoveItErrorCodes.SUCCESS:
+            # Joints of the arm that do not move the link stay as they are.
+            whole = _named(arm.chain, _filled(arm.chain, positions))
+            whole.update(_named(chain, solution.positions))
+            response.solution = state_message(whole, self._model, self._now())
+
+    def _locate(self, chain: Chain, pose: PoseStamped) -> RigidTransform:
+        """Return root_T_target of a pose in any frame; without a frame, in the robot's root."""
+        frame_T_target = pose_value(pose.pose)
+        if isinstance(frame_T_target, Refused):
+            raise RequestRefusedError(
+                MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS, f"pose_stamped: {frame_T_target}"
+            )
+        frame = pose.header.frame_id or self._model.root
+        try:  # links that do not move against the root need no tf
+            root_T_frame = place_link(self._model, chain.root, frame, {})
+        except (ChainError, UnknownPositionError):
+            header = Header(stamp=pose.header.stamp, frame_id=frame)
+            root_T_frame = self._look_up(chain.root, header)
+        return root_T_frame @ frame_T_target
+
+    def _solve(
+        self,
+        chain: Chain,
+        root_T_target: RigidTransform,
+        request: PositionIKRequest,
+        positions: Mapping[str, float],
+    ) -> tuple[Solution, MoveItErrorCodes]:
+        parameters = self._parameters
+        timeout = seconds(request.timeout) or parameters["kinematics_solver_timeout"]
+        hurried, began = timeout < UNHURRIED, time.perf_counter()
+        start = hold(request.constraints, chain, _filled(chain, positions))
+        try:
+            solution = solve(
+                chain,
+                root_T_target,
+                start.seed,
+                max_move=start.max_move,
+                position_only=parameters["position_only_ik"],
+                position_tolerance=parameters["position_threshold"],
+                orientation_tolerance=parameters["orientation_threshold"],
+                time_limit=timeout if hurried else None,
+            )
+        except SolveArgumentError as error:
+            code = MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS
+            raise RequestRefusedError(code, f"pose_stamped: {error}") from None
+        if solution.success:
+            return solution, error_code(MoveItErrorCodes.SUCCESS, "")
+        if parameters["approximate_solutions"]:
+            text = f"approximate: {solution.reason}"
+            return solution, error_code(MoveItErrorCodes.SUCCESS, text)
+        late = hurried and time.perf_counter() - began >= timeout  # else it ended by itself
+        code = MoveItErrorCodes.TIMED_OUT if late else MoveItErrorCodes.NO_IK_SOLUTION
+        return solution, error_code(code, str(solution.reason))
+
+    # Forward ---------------------------------------------------------------------------------
+
+    def _compute_fk(self, request: Any, response: Any) -> None:
+        if not request.fk_link_names:
+            raise RequestRefusedError(
+                MoveItErrorCodes.INVALID_LINK_NAME, "fk_link_names: no link is named"
+            )
+        positions = self._positions(request.robot_state)
+        base = self._arms[0].chain.root
+        frame_T_base = self._frame_T_base(base, request.header, positions)
+        header = Header(stamp=self._now(), frame_id=request.header.frame_id or self._model.root)
+        complaint = ""
+        for link in request.fk_link_names:
+            try:
+                base_T_link = self._place(base, link, positions)
+            except RequestRefusedError as error:
+                if error.code != MoveItErrorCodes.INVALID_LINK_NAME:
+                    raise
+                complaint = complaint or str(error)
+                continue
+            pose = pose_message(frame_T_base @ base_T_link)
+            response.pose_stamped.append(PoseStamped(header=header, pose=pose))
+            response.fk_link_names.append(link)
+        if complaint:  # as in MoveIt, beside the poses of the links that there are
+            raise RequestRefusedError(MoveItErrorCodes.INVALID_LINK_NAME, complaint)
+        response.error_code = error_code(MoveItErrorCodes.SUCCESS, "")
+
+    def _frame_T_base(
+        self, base: str, header: Header, positions: Mapping[str, float]
+    ) -> RigidTransform:
+        """Return a link of the robot in the frame that poses are wanted in.
+
+        Where that frame is a link, too, it is where the state asked about puts it, not where it is
+        now.
+        """
+        frame = header.frame_id or self._model.root
+        if frame in self._model.links:
+            return self._place(frame, base, positions)
+        return self._look_up(base, header).inverse()
+
+    def _place(self, reference: str, link: str, positions: Mapping[str, float]) -> RigidTransform:
+        try:
+            return place_link(self._model, reference, link, positions)
+        except ChainError as error:
+            raise RequestRefusedError(MoveItErrorCodes.INVALID_LINK_NAME, str(error)) from None
+        except UnknownPositionError as error:
+            raise RequestRefusedError(
+                MoveItErrorCodes.ROBOT_STATE_STALE, f"{error}; name it in robot_state"
+            ) from None
+
+    # Both ------------------------------------------------------------------------------------
+
+    def _positions(self, state: RobotState) -> dict[str, float]:
+        """Return the positions that a request states, and for other joints the measured ones."""
+        positions = {}
+        for arm in self._arms:
+            measured = zip(arm.chain.joint_names, arm.measured.positions().tolist(), strict=True)
+            positions.update({name: value for name, value in measured if math.isfinite(value)})
+        return {**positions, **positions_in(state, self._model)}
+
+    def _look_up(self, reference: str, header: Header) -> RigidTransform:
+        found = look_up(self._buffer, reference, header)
+        if isinstance(found, Refused):
+            raise RequestRefusedError(MoveItErrorCodes.FRAME_TRANSFORM_FAILURE, str(found))
+        return found
+
+    def _now(self) -> Time:
+        return self._node.get_clock().now().to_msg()
+
+
+def _filled(chain: Chain, positions: Mapping[str, float]) -> FloatArray:
+    """Return the positions of a chain, (n,): in the middle of its limits where none is known."""
+    middle = prepared(chain).middle
+    return np.array([positions.get(n, m) for n, m in zip(chain.joint_names, middle, strict=True)])
+
+
+def _named(chain: Chain, positions: FloatArray) -> dict[str, float]:
+    return dict(zip(chain.joint_names, positions.tolist(), strict=True))

@@ -1,0 +1,56 @@
+"""Markers that show in RViz what an arm is asked to do and what it makes of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from visualization_msgs.msg import MarkerArray
+
+from basis_ik.motion.goals import JointGoal
+from basis_ik.ros.arm import Arm
+from basis_ik.ros.marker_array import View, marker_array
+
+LINGER = 1.0  # s that markers stay beyond the time when the next ones are due
+
+
+class Markers:
+    """Publishes `~/markers` of one arm, as long as somebody looks.
+
+    Args:
+        node: The node that publishes.
+        arm: The arm to show.
+        rate: How often [Hz].
+    """
+
+    def __init__(self, node: Node, arm: Arm, rate: float) -> None:
+        self._node, self._arm = node, arm
+        self._lifetime = 1.0 / rate + LINGER
+        self._publisher = node.create_publisher(MarkerArray, arm.resolve("markers"), 1)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(1.0 / rate, self._on_timer, clock=steady)
+
+    def destroy(self) -> None:
+        """Give up timer and publisher."""
+        self._node.destroy_timer(self._timer)
+        self._node.destroy_publisher(self._publisher)
+
+    def _on_timer(self) -> None:
+        if self._publisher.get_subscription_count() == 0:
+            return
+        view = view_of(self._arm)
+        if view is not None:
+            self._publisher.publish(marker_array(view, self._lifetime))
+
+
+def view_of(arm: Arm) -> View | None:
+    """Return what there is to see of an arm; None while it is not known where it is."""
+    goal, solution = arm.pipeline.goal, arm.pipeline.solution
+    if solution is not None:
+        return View(
+            arm.chain, solution.positions, goal, str(solution.reason), reached=solution.success
+        )
+    positions = arm.measured.positions()
+    if isinstance(goal, JointGoal):
+        positions = np.array(goal.positions)
+    return View(arm.chain, positions, goal) if np.isfinite(positions).all() else None

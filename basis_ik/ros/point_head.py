@@ -1,0 +1,211 @@
+"""The head action, control_msgs/PointHead, for any chain."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from typing import NamedTuple
+
+from builtin_interfaces.msg import Duration
+from control_msgs.action import PointHead
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.task import Future
+from rclpy.timer import Timer
+from tf2_ros import Buffer
+
+from basis_ik.errors import BasisIkError
+from basis_ik.motion.admission import Refused, admit_frame, admit_point
+from basis_ik.motion.goals import PointGoal, Ray
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.motion.pace import Pace
+from basis_ik.motion.pointing import pointing_error
+from basis_ik.motion.targets import PointTarget, Target
+from basis_ik.pipeline import State
+from basis_ik.ros.arm import Arm
+from basis_ik.ros.arm_parameters import pointing_ray, ray_of
+from basis_ik.ros.lookup import look_up_fixed
+from basis_ik.ros.parameters import Parameters
+
+PERIOD = 0.05  # s between two looks at how far a goal has come, each with a feedback
+RESULT_TIMEOUT = 10  # s that a result is kept for clients that ask late
+
+
+class _Goal(NamedTuple):
+    """The goal that is being executed.
+
+    Its pace tells its target from others; `before` is the target that it took the place of.
+    """
+
+    handle: ServerGoalHandle
+    result: Future
+    pace: Pace
+    before: Target | None
+
+
+class PointHeadServer:
+    """Serves `~/point_head_action` of one arm.
+
+    The point becomes the arm's target, as if it had come by topic, and is followed as its frame
+    moves while the goal is active. A newer target, by action or by topic, takes the goal's place.
+
+    Args:
+        node: The node that serves.
+        arm: The arm that points.
+        buffer: The node's transforms.
+        parameters: The node's parameters.
+    """
+
+    def __init__(self, node: Node, arm: Arm, buffer: Buffer, parameters: Parameters) -> None:
+        self._node, self._arm, self._buffer, self._parameters = node, arm, buffer, parameters
+        self._goal: _Goal | None = None
+        self._timer: Timer | None = None  # only while there is a goal: each costs every cycle
+        self._server = ActionServer(
+            node,
+            PointHead,
+            arm.resolve("point_head_action"),
+            execute_callback=self._result_of,
+            goal_callback=self._on_goal,
+            handle_accepted_callback=self._on_accepted,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            result_timeout=RESULT_TIMEOUT,
+        )
+
+    def destroy(self) -> None:
+        """Abort what is going on and serve no longer."""
+        self._abort("the robot is being replaced")
+        self._server.destroy()
+
+    def _on_goal(self, request: PointHead.Goal) -> GoalResponse:
+        complaint = self._complaint(request)
+        if complaint is None:
+            return GoalResponse.ACCEPT
+        self._arm.journal.trouble("point head", complaint, f"head goal rejected: {complaint}")
+        return GoalResponse.REJECT
+
+    def _complaint(self, request: PointHead.Goal) -> str | None:
+        """Return what is wrong with a goal, or None."""
+        if not (self._arm.active and self._arm.enabled):
+            return "the node is not active, or stopped"
+        point = request.target.point
+        for refused in (
+            admit_frame(request.target.header.frame_id),
+            admit_point(point.x, point.y, point.z),
+            self._ray(request),
+        ):
+            if isinstance(refused, Refused):
+                return f"target: {refused}"
+            if isinstance(refused, str):
+                return refused
+        if not _seconds(request.min_duration) >= 0.0:
+            return f"min_duration is negative: {_seconds(request.min_duration)} s"
+        if not 0.0 <= request.max_velocity < math.inf:
+            return f"max_velocity is {request.max_velocity} rad/s"
+        return None
+
+    def _on_accepted(self, handle: ServerGoalHandle) -> None:
+        self._abort("replaced by a newer goal")
+        request, arm = handle.request, self._arm
+        chain = arm.chain
+        pace = Pace(
+            speeds=MotionLimits.of_chain(chain).velocity,
+            not_before=time.monotonic() + _seconds(request.min_duration),
+            max_velocity=request.max_velocity or math.inf,
+            turning=~chain.prismatic,
+        )
+        self._goal = _Goal(handle, Future(), pace, arm.targets.newest)
+        handle.execute(functools.partial(self._result_of, result=self._goal.result))
+        message = request.target
+        if not arm.targets.is_carried(message.header.frame_id):
+            message.header.stamp.sec = message.header.stamp.nanosec = 0  # follow the frame
+        ray = self._ray(request)
+        if isinstance(ray, str) or not arm.look_at(message, ray, pace):
+            self._abort(f"target refused: {arm.targets.last_refusal}")
+            return
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = self._node.create_timer(PERIOD, self._look, clock=steady)
+
+    @staticmethod
+    async def _result_of(_: ServerGoalHandle, result: Future) -> PointHead.Result:
+        return await result
+
+    # While a goal is active ------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Feed back how far the goal has come, and end it when that is decided."""
+        goal, arm = self._goal, self._arm
+        if goal is None:
+            return
+        if goal.handle.is_cancel_requested:
+            arm.targets.clear()
+            goal.handle.canceled()
+            self._finish("canceled")
+            return
+        newest = arm.targets.newest
+        if not (isinstance(newest, PointTarget) and newest.pace is goal.pace):
+            self._abort(self._why_lost(goal.before))
+            return
+        aim = arm.pipeline.goal
+        if not (isinstance(aim, PointGoal) and aim.pace is goal.pace):
+            return  # tf does not know the frame yet, or no joint states come
+        error = pointing_error(arm.chain.forward(arm.measured.positions()), aim.ray, aim.root_point)
+        goal.handle.publish_feedback(PointHead.Feedback(pointing_angle_error=error))
+        solution = arm.pipeline.solution
+        near = error <= self._parameters["success_angle_threshold"]
+        if near and time.monotonic() >= goal.pace.not_before:
+            arm.targets.put(aim)  # the frame is followed no longer
+            goal.handle.succeed()
+            self._finish("pointed there")
+        elif solution is not None and not solution.success and arm.pipeline.state is State.ARRIVED:
+            arm.targets.put(aim)
+            self._abort(f"as near as it can be, {error:.4g} rad off: {solution.reason}")
+
+    def _why_lost(self, before: Target | None) -> str:
+        """Say why the arm has another target than the goal's, given the one before it."""
+        arm = self._arm
+        if not (arm.active and arm.enabled):
+            return "stopped, or deactivated"
+        if arm.targets.newest is before and arm.targets.last_refusal is not None:
+            return f"target refused: {arm.targets.last_refusal}"
+        return "another target has taken its place"
+
+    def _abort(self, why: str) -> None:
+        if self._goal is not None:
+            self._goal.handle.abort()
+            self._finish(f"aborted: {why}")
+
+    def _finish(self, text: str) -> None:
+        """Give a goal, whose state is final, its result."""
+        if self._goal is not None:
+            self._goal.result.set_result(PointHead.Result())
+        if self._timer is not None:
+            self._node.destroy_timer(self._timer)
+        self._goal = self._timer = None
+        self._arm.journal.say(f"head goal {text}")
+
+    def _ray(self, request: PointHead.Goal) -> Ray | str:
+        """Return the ray that a goal asks for, in tip coordinates, or what is wrong with it."""
+        arm, frame = self._arm, request.pointing_frame
+        axis = request.pointing_axis.x, request.pointing_axis.y, request.pointing_axis.z
+        if not all(map(math.isfinite, axis)):
+            return f"pointing_axis is {axis}"
+        if not frame and not any(axis):
+            return arm.ray
+        given = axis if any(axis) else ()
+        frame = frame or arm.own("pointing_frame") or arm.tip
+        try:
+            if frame in arm.model.links:
+                return pointing_ray(arm.model, arm.chain, given, frame)
+            tip_T_frame = look_up_fixed(self._buffer, arm.tip, frame)
+            if isinstance(tip_T_frame, Refused):
+                return f"pointing_frame: {tip_T_frame}"
+            return ray_of(tip_T_frame, given, frame)
+        except BasisIkError as error:
+            return f"pointing_frame: {error}"
+
+
+def _seconds(duration: Duration) -> float:
+    return float(duration.sec + 1e-9 * duration.nanosec)

@@ -1,0 +1,117 @@
+"""All that the node makes of one robot description, and gives up with it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+
+from rclpy.lifecycle import LifecycleNode
+from tf2_ros import Buffer
+
+from basis_ik.model.chain import Chain
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.statistics import LoopMeter
+from basis_ik.ros.arm import Arm
+from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
+
+
+class Robot:
+    """The arms of a robot, and what hangs on them.
+
+    Args:
+        node: The node that it lives in.
+        text: URDF.
+        names: Names of its chains; one empty name for one chain without.
+        parameters: The node's parameters, those of the chains included.
+        buffer: The node's transforms.
+
+    Attributes:
+        text: As given.
+        arms: One for each chain.
+
+    Raises:
+        BasisIkError: The description is bad, or a chain's parameters do not fit it.
+    """
+
+    def __init__(
+        self,
+        node: LifecycleNode,
+        text: str,
+        names: Sequence[str],
+        parameters: Parameters,
+        buffer: Buffer,
+    ) -> None:
+        self._node, self._parameters, self._buffer = node, parameters, buffer
+        self.text = text
+        self.arms: list[Arm] = []
+        self._plug_ins: list[PlugIn] = []
+        model = RobotModel.from_urdf(text)
+        with contextlib.ExitStack() as undo:
+            for name in names:
+                prefix = f"{name}." if name else ""
+                root, tip = (parameters[prefix + key] or None for key in ("root_link", "tip_link"))
+                arm = Arm(node, name, model, model.chain(root, tip), parameters, buffer)
+                undo.callback(arm.destroy)
+                self.arms.append(arm)
+            undo.pop_all()
+
+    def plug_in(self, loop: LoopMeter) -> None:
+        """Offer services, markers and the rest; no other robot of the node may have its own.
+
+        Args:
+            loop: What watches the node's control loop.
+        """
+        self._plug_ins = make_plug_ins(self._node, self.arms, loop, self._buffer, self._parameters)
+
+    @property
+    def resting(self) -> bool:
+        """Whether no command is being sent, nor will be before a new goal comes."""
+        return all(arm.resting for arm in self.arms)
+
+    def activate(self) -> None:
+        """Let all arms take targets."""
+        for arm in self.arms:
+            arm.activate()
+
+    def deactivate(self) -> None:
+        """Let all arms brake and then be silent."""
+        for arm in self.arms:
+            arm.deactivate()
+
+    def cycle(self, now: float) -> None:
+        """Do one control period's work; `now` is a steady time [s]."""
+        for arm in self.arms:
+            arm.cycle(now)
+
+    def destroy(self) -> None:
+        """Give up everything held in the node."""
+        for each in (*self._plug_ins, *self.arms):
+            each.destroy()
+        self._plug_ins, self.arms = [], []
+
+    def report(self) -> list[str]:
+        """Return what was made of the description, inferences included, one line each."""
+        return [line for arm in self.arms for line in _report(arm)]
+
+
+def _report(arm: Arm) -> list[str]:
+    title = f"{arm.model.name}, chain {arm.name}" if arm.name else arm.model.name
+    return [
+        *(f"{arm.name}: {line}" if arm.name else line for line in arm.chain.inferences),
+        f"ready: {title}, {arm.chain.root} to {arm.chain.tip}; commands go to {arm.output_name}",
+        *(f"joint {line}" for line in _joints(arm.chain, arm.model)),
+    ]
+
+
+def _joints(chain: Chain, model: RobotModel) -> list[str]:
+    lines = []
+    for name, low, high, speed in zip(
+        chain.joint_names, chain.lower, chain.upper, chain.velocity, strict=True
+    ):
+        unit = model.joints[name].unit
+        span = "without limits" if low == -high == -float("inf") else f"{low:.4g} to {high:.4g}"
+        followers = [each for each, mimic in model.mimics.items() if mimic.joint == name]
+        mimicked = f"; mimicked by {', '.join(followers)}" if followers else ""
+        lines.append(f"{name}: {span} {unit}, at most {speed:.4g} {unit}/s{mimicked}")
+    return lines

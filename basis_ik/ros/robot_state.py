@@ -1,0 +1,93 @@
+"""Robot states of moveit_msgs to joint positions and back, and how a request is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from builtin_interfaces.msg import Time
+from moveit_msgs.msg import MoveItErrorCodes, RobotState
+from sensor_msgs.msg import JointState
+
+from basis_ik.errors import BasisIkError
+from basis_ik.kernels.pose_solve import LARGEST_ANGLE
+from basis_ik.model.elements import listed
+from basis_ik.model.robot import RobotModel
+from basis_ik.model.variables import tie_of
+from basis_ik.motion.admission import printable
+
+
+class RequestRefusedError(BasisIkError):
+    """A request that is answered with an error code.
+
+    Attributes:
+        code: One of MoveItErrorCodes.
+    """
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def positions_in(state: RobotState, model: RobotModel) -> dict[str, float]:
+    """Return the positions of the independent joints that a robot state holds [rad or m].
+
+    A joint that mimics another is left out: it is where the other one puts it. Attached objects are
+    ignored, for nothing here knows of collisions.
+
+    Raises:
+        RequestRefusedError: INVALID_ROBOT_STATE, for a joint that the robot does not have or that
+            is named twice, a number that is not finite, or joints of several degrees of freedom.
+    """
+    if state.multi_dof_joint_state.joint_names:
+        raise _bad_state("multi_dof_joint_state is not supported: joints have one value each")
+    names, positions = state.joint_state.name, state.joint_state.position
+    if len(names) != len(positions):
+        raise _bad_state(f"joint_state has {len(names)} names and {len(positions)} positions")
+    if len(set(names)) < len(names):
+        twice = {name for name in names if names.count(name) > 1}
+        raise _bad_state(f"joint_state names {printable(listed(tuple(sorted(twice))))} twice")
+    moving = {name: joint for name, joint in model.joints.items() if joint.moves}
+    for name, position in zip(names, positions, strict=True):
+        if name not in moving:
+            near = get_close_matches(name[:128], moving, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(moving)}"
+            raise _bad_state(f"the robot has no joint '{printable(name)}' that moves; {hint}")
+        if not abs(position) <= LARGEST_ANGLE:
+            raise _bad_state(f"joint '{name}' at {position} is not within ±{LARGEST_ANGLE:g}")
+    return {
+        name: float(position)
+        for name, position in zip(names, positions, strict=True)
+        if name not in model.mimics
+    }
+
+
+def state_message(positions: Mapping[str, float], model: RobotModel, stamp: Time) -> RobotState:
+    """Return the state of independent joints, followed by the joints that mimic them.
+
+    Args:
+        positions: Of independent joints [rad or m].
+        model: The robot.
+        stamp: Time of the state.
+    """
+    whole = dict(positions)
+    for name, joint in model.joints.items():
+        tie = tie_of(joint, model.mimics)
+        if name in model.mimics and tie.joint in positions:
+            whole[name] = tie.multiplier * positions[tie.joint] + tie.offset
+    joint_state = JointState(name=list(whole), position=list(whole.values()))
+    joint_state.header.stamp = stamp
+    joint_state.header.frame_id = model.root
+    return RobotState(joint_state=joint_state)
+
+
+def error_code(value: int, text: str) -> MoveItErrorCodes:
+    """Return an error code; releases before Jazzy have no field for the text."""
+    code = MoveItErrorCodes(val=value)
+    if hasattr(code, "message"):
+        code.message, code.source = text, "basis_ik"
+    return code
+
+
+def _bad_state(text: str) -> RequestRefusedError:
+    return RequestRefusedError(MoveItErrorCodes.INVALID_ROBOT_STATE, f"robot_state: {text}")

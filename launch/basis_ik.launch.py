@@ -1,0 +1,81 @@
+"""The inverse kinematics node, for a robot whose driver or simulation is already running."""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.conditions import IfCondition
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+YES_NO = ["true", "false"]
+
+
+def generate_launch_description():
+    def share(*parts):
+        return PathJoinSubstitution([FindPackageShare("basis_ik"), *parts])
+
+    def flag(name):
+        return ParameterValue(LaunchConfiguration(name), value_type=bool)
+
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "namespace", default_value="", description="Namespace of the node."
+            ),
+            DeclareLaunchArgument(
+                "params_file",
+                default_value=share("config", "basis_ik.yaml"),
+                description="Parameter file; share/basis_ik/config/robots has some for known arms.",
+            ),
+            DeclareLaunchArgument(
+                "use_sim_time",
+                default_value="false",
+                choices=YES_NO,
+                description="Take the time from /clock.",
+            ),
+            DeclareLaunchArgument(
+                "autostart",
+                default_value="true",
+                choices=YES_NO,
+                description="Configure and activate the node as soon as there is a robot.",
+            ),
+            DeclareLaunchArgument(
+                "use_respawn",
+                default_value="false",
+                choices=YES_NO,
+                description="Start the node again, two seconds after it has ended by itself.",
+            ),
+            DeclareLaunchArgument(
+                "log_level", default_value="info", description="Log level of the node."
+            ),
+            DeclareLaunchArgument(
+                "launch_rviz", default_value="false", choices=YES_NO, description="Open RViz."
+            ),
+            DeclareLaunchArgument(
+                "rviz_config",
+                default_value=share("rviz", "basis_ik.rviz"),
+                description="RViz configuration file.",
+            ),
+            Node(
+                package="basis_ik",
+                executable="ik_node",
+                name="basis_ik",
+                namespace=LaunchConfiguration("namespace"),
+                output="screen",
+                parameters=[
+                    LaunchConfiguration("params_file"),
+                    {"use_sim_time": flag("use_sim_time"), "autostart": flag("autostart")},
+                ],
+                ros_arguments=["--log-level", ["basis_ik:=", LaunchConfiguration("log_level")]],
+                respawn=LaunchConfiguration("use_respawn"),
+                respawn_delay=2.0,
+            ),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(share("launch", "rviz.launch.py")),
+                launch_arguments={"rviz_config": LaunchConfiguration("rviz_config")}.items(),
+                condition=IfCondition(LaunchConfiguration("launch_rviz")),
+            ),
+        ]
+    )

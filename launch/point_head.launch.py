@@ -1,0 +1,84 @@
+"""A simulated pan-tilt head that keeps looking at a moving point; its checker gives the verdict."""
+
+from pathlib import Path
+
+from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    RegisterEventHandler,
+    Shutdown,
+)
+from launch.conditions import IfCondition
+from launch.event_handlers import OnProcessExit
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+
+def generate_launch_description():
+    share = Path(get_package_share_directory("basis_ik"))
+    described = {"robot_description": (share / "urdf" / "pan_tilt.urdf").read_text()}
+
+    def number(name):
+        return ParameterValue(LaunchConfiguration(name), value_type=float)
+
+    checker = Node(
+        package="basis_ik",
+        executable="moving_point",
+        output="screen",
+        parameters=[{"duration": number("duration"), "period": number("period")}],
+    )
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "duration", default_value="20.0", description="How long to measure [s]."
+            ),
+            DeclareLaunchArgument(
+                "period", default_value="30.0", description="Of one round of the point [s]."
+            ),
+            DeclareLaunchArgument(
+                "launch_rviz",
+                default_value="false",
+                choices=["true", "false"],
+                description="Open RViz.",
+            ),
+            Node(
+                package="robot_state_publisher",
+                executable="robot_state_publisher",
+                parameters=[described, {"publish_frequency": 100.0}],
+                on_exit=Shutdown(reason="robot_state_publisher ended"),
+            ),
+            Node(
+                package="basis_ik",
+                executable="simulated_arm",
+                name="head_controller",
+                parameters=[described],
+                on_exit=Shutdown(reason="the simulated head ended"),
+            ),
+            Node(
+                package="basis_ik",
+                executable="ik_node",
+                name="basis_ik",
+                output="screen",
+                parameters=[str(share / "config" / "robots" / "pan_tilt.yaml")],
+                on_exit=Shutdown(reason="basis_ik ended"),
+            ),
+            checker,
+            RegisterEventHandler(OnProcessExit(target_action=checker, on_exit=end)),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
+                launch_arguments={"rviz_config": str(share / "rviz" / "point_head.rviz")}.items(),
+                condition=IfCondition(LaunchConfiguration("launch_rviz")),
+            ),
+        ]
+    )
+
+
+def end(event, context):
+    # An exception is how a launch file gives `ros2 launch` an exit status other than 0.
+    if event.returncode != 0 and not context.is_shutdown:
+        raise RuntimeError("the head did not keep the point in sight")
+    return Shutdown(reason="the measurement is over")

@@ -1,0 +1,105 @@
+"""Two simulated arms on one bench, driven by one node; each walks through its own targets."""
+
+from pathlib import Path
+
+from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    RegisterEventHandler,
+    Shutdown,
+)
+from launch.conditions import IfCondition
+from launch.event_handlers import OnProcessExit
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+SIDES = ("left", "right")
+YES_NO = ["true", "false"]
+
+
+def generate_launch_description():
+    share = Path(get_package_share_directory("basis_ik"))
+    described = {"robot_description": (share / "urdf" / "two_arms.urdf").read_text()}
+    config = str(share / "config" / "two_arms.yaml")
+    walkers = [tour(share, side) for side in SIDES]
+    under_way = list(SIDES)
+
+    def end(event, context):
+        # An exception is how a launch file gives `ros2 launch` an exit status other than 0.
+        if event.returncode != 0 and not context.is_shutdown:
+            raise RuntimeError("a tour failed: not every target went as it should")
+        under_way.pop()
+        return None if under_way else Shutdown(reason="both tours are over")
+
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "targets",
+                default_value="true",
+                choices=YES_NO,
+                description="Walk through the tours, then stop; false: wait for your targets.",
+            ),
+            DeclareLaunchArgument(
+                "launch_rviz", default_value="false", choices=YES_NO, description="Open RViz."
+            ),
+            Node(
+                package="robot_state_publisher",
+                executable="robot_state_publisher",
+                parameters=[described, {"publish_frequency": 100.0}],
+                on_exit=Shutdown(reason="robot_state_publisher ended"),
+            ),
+            *(simulated(side, described, config) for side in SIDES),
+            Node(
+                package="basis_ik",
+                executable="ik_node",
+                name="basis_ik",
+                output="screen",
+                parameters=[config],
+                on_exit=Shutdown(reason="basis_ik ended"),
+            ),
+            *walkers,
+            *(
+                RegisterEventHandler(OnProcessExit(target_action=walker, on_exit=end))
+                for walker in walkers
+            ),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
+                launch_arguments={"rviz_config": str(share / "rviz" / "two_arms.rviz")}.items(),
+                condition=IfCondition(LaunchConfiguration("launch_rviz")),
+            ),
+        ]
+    )
+
+
+def simulated(side, described, config):
+    return Node(
+        package="basis_ik",
+        executable="simulated_arm",
+        name=f"{side}_arm_controller",
+        parameters=[described, config],
+        on_exit=Shutdown(reason=f"the simulated {side} arm ended"),
+    )
+
+
+def tour(share, side):
+    return Node(
+        package="basis_ik",
+        executable="demo_targets",
+        name=f"{side}_targets",
+        output="screen",
+        condition=IfCondition(LaunchConfiguration("targets")),
+        remappings=[
+            ("basis_ik/target_pose", f"basis_ik/{side}/target_pose"),
+            ("basis_ik/status", f"basis_ik/{side}/status"),
+        ],
+        parameters=[
+            {
+                "root_frame": f"{side}_base_link",
+                "tip_frame": f"{side}_tool0",
+                "targets_file": str(share / "config" / f"two_arms_{side}.yaml"),
+            }
+        ],
+    )

@@ -1,0 +1,92 @@
+"""The configurations for known arms fit the arms' own descriptions."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from robot_bench import start_node, stop_node, wait_until_said
+from robot_descriptions import urdf
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.ros.ik_parameters import CHAIN, NODE
+from basis_ik.solvers.solve import solve
+
+ROOT = Path(__file__).parents[2]
+CONFIGS = sorted((ROOT / "config" / "robots").glob("*.yaml"))
+
+
+def shipped(name):
+    return (ROOT / "urdf" / f"{name}.urdf").read_text()
+
+
+def fr3():
+    """The Panda with the names of its successor, whose description is not to be had here."""
+    return shipped("panda").replace("panda_", "fr3_")
+
+
+ARMS = {
+    "ur5e": ("ur", lambda: shipped("ur5e"), 6),
+    "ur5e of airo-models": ("ur", lambda: urdf("airo-models", "ur5e"), 6),
+    "ur3e of airo-models": ("ur", lambda: urdf("airo-models", "ur3e"), 6),
+    "ur10": ("ur", lambda: urdf("example-robot-data", "ur10_robot"), 6),
+    "panda": ("franka_panda", lambda: shipped("panda"), 7),
+    "panda of example-robot-data": (
+        "franka_panda",
+        lambda: urdf("example-robot-data", "panda"),
+        7,
+    ),
+    "fr3": ("franka_fr3", fr3, 7),
+    "iiwa14": ("kuka_iiwa", lambda: urdf("rtb-data", "lbr_iiwa_14_r820"), 7),
+    "xarm7": ("ufactory_xarm7", lambda: urdf("example-robot-data", "xarm7"), 7),
+    "pan_tilt": ("pan_tilt", lambda: shipped("pan_tilt"), 2),
+}
+UNTESTED = {"kinova_gen3"}  # nobody publishes its URDF on PyPI
+
+
+def parameters_of(config):
+    path = ROOT / "config" / "robots" / f"{config}.yaml"
+    return path, yaml.safe_load(path.read_text())["/**"]["ros__parameters"]
+
+
+def test_every_configuration_is_tested():
+    assert {path.stem for path in CONFIGS} == {arm[0] for arm in ARMS.values()} | UNTESTED
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_every_key_is_a_parameter(path):
+    known = {declaration.name for declaration in (*NODE, *CHAIN)}
+    assert set(parameters_of(path.stem)[1]) <= known
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_the_arm_is_found_and_reaches_everything_it_can(arm):
+    config, description, joints = ARMS[arm]
+    given = parameters_of(config)[1]
+    chain = RobotModel.from_urdf(description()).chain(given.get("root_link"), given.get("tip_link"))
+    assert len(chain.joint_names) == joints
+    if "home" in given:
+        home = np.array(given["home"])
+        assert home.shape == (joints,)
+        assert np.all((home >= chain.lower) & (home <= chain.upper))
+    rng = np.random.default_rng(0)
+    for goal, seed in rng.uniform(chain.lower, chain.upper, (200, 2, joints)):
+        solution = solve(chain, chain.forward(goal), seed)
+        assert solution.success, f"{goal} from {seed}: {solution.reason}"
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_the_node_starts_with_it(domain, tmp_path, arm):
+    config, description, _ = ARMS[arm]
+    path, given = parameters_of(config)
+    robot = tmp_path / "robot.yaml"
+    robot.write_text(
+        yaml.safe_dump({"basis_ik": {"ros__parameters": {"robot_description": description()}}})
+    )
+    process = start_node(domain, "--params-file", str(path), "--params-file", str(robot))
+    said = wait_until_said(process, "ready: ")
+    status, _ = stop_node(process)
+    assert status == 0
+    (ready,) = [line for line in said.splitlines() if "ready: " in line]
+    assert f"to {given.get('tip_link', 'tool0')};" in ready
+    assert f"commands go to /{given['controller']}/" in ready

@@ -1,0 +1,45 @@
+"""The looking head as launched: its checker, which measures through tf, is content."""
+
+import unittest
+
+import launch_testing
+import launch_testing.actions
+import launch_testing.asserts
+import pytest
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import PathJoinSubstitution
+from launch_ros.substitutions import FindPackageShare
+
+PATIENCE = 180.0  # kernels may have to be compiled first
+
+
+@pytest.mark.launch_test
+def generate_test_description():
+    head = PathJoinSubstitution([FindPackageShare("basis_ik"), "launch", "point_head.launch.py"])
+    return LaunchDescription(
+        [
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(head), launch_arguments={"duration": "10.0"}.items()
+            ),
+            launch_testing.actions.ReadyToTest(),
+        ]
+    )
+
+
+class TestHead(unittest.TestCase):
+    def test_the_point_stays_in_sight(self, proc_output):
+        proc_output.assertWaitFor(
+            "off the moving point after settling", timeout=PATIENCE, stream="stdout"
+        )
+
+
+@launch_testing.post_shutdown_test()
+class TestAfterwards(unittest.TestCase):
+    def test_every_process_ended_cleanly(self, proc_info):
+        """The checker's exit status is its verdict."""
+        launch_testing.asserts.assertExitCodes(proc_info)
+
+    def test_it_was_measured(self, proc_output):
+        launch_testing.asserts.assertInStdout(proc_output, "through tf): good", "moving_point")

@@ -1,0 +1,79 @@
+"""docs/coming_from.md: its snippets are run, and what it names exists."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robot_bench import PATIENCE, URDF, Robot, running, start_node, stop_node
+from std_msgs.msg import String
+
+from basis_ik.ros.ik_parameters import CHAIN, NODE
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "coming_from.md").read_text()
+CLIENT, LIBRARY = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+SERVE, POINT = (
+    text.replace("\\\n", " ") for text in re.findall(r"```bash\n(.*?)```", TEXT, re.DOTALL)
+)
+
+
+def run(script, domain):
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_library(domain):
+    assert run(LIBRARY, domain).startswith("too far by 0.4")
+
+
+def test_the_client_of_moveit_with_the_node_as_it_is_told_to_be_started(domain):
+    robot = Robot(domain)
+    process = start_node(domain, *SERVE.split("--ros-args")[1].replace('"', "").split())
+    robot.description.publish(String(data=URDF))
+    try:
+        code, joints = run(CLIENT, domain).splitlines()
+    finally:
+        _, output = stop_node(process)
+        robot.close()
+    assert code == "1 ", output
+    assert all(name in joints for name in robot.chain.joint_names)
+
+
+def test_the_goal_for_the_head(domain):
+    urdf = (ROOT / "urdf" / "pan_tilt.urdf").read_text()
+    with running(domain, urdf=urdf, home=np.zeros(2)) as head:
+        done = subprocess.run(
+            shlex.split(POINT),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+            env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
+        )
+        pan = head.positions[0]
+    assert "SUCCEEDED" in done.stdout, done
+    assert pan > 0.1
+
+
+@pytest.mark.parametrize(
+    "name", ["chains", "approximate_solutions", "kinematics_solver_timeout", "position_only_ik",
+             "incoming_command_timeout", "position_threshold", "orientation_threshold",
+             "success_angle_threshold", "root_link", "tip_link"]
+)  # fmt: skip
+def test_the_parameters_it_names_exist(name):
+    assert f"`{name}`" in TEXT
+    assert name in {declaration.name for declaration in (*NODE, *CHAIN)}

@@ -1,0 +1,126 @@
+"""What /diagnostics says of a node in this or that condition."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticStatus
+
+from basis_ik.ros.diagnostic_array import ArmReport, LoopReport, diagnostic_array
+
+LOOP = LoopReport(
+    wanted_rate=100.0,
+    rate=99.7,
+    missed=3,
+    newly_missed=0,
+    work=(1e-4, 2e-4, 3e-3),
+    memory=180_000_000,
+)
+ARM = ArmReport(
+    tip="tool0",
+    state="MOVING",
+    active=True,
+    enabled=True,
+    joint_state_rate=125.0,
+    target_rate=30.0,
+    command_rate=100.0,
+    joint_state_age=0.008,
+    joint_state_timeout=0.5,
+    target_age=1.25,
+    solves=42,
+    solve_time=(2e-5, 5e-5, 1e-3),
+    verdicts={"REACHED": 40, "TOO_FAR": 2},
+    refusals={"STALE": 1},
+)
+
+
+def statuses(loop=LOOP, **arms):
+    message = diagnostic_array(Time(sec=7), "/ns/basis_ik", "ur5e", loop, arms or {"": ARM})
+    assert message.header.stamp.sec == 7
+    return message.status
+
+
+def values(status):
+    return {pair.key: pair.value for pair in status.values}
+
+
+def test_names_are_the_nodes_and_then_what_it_is_about():
+    assert [s.name for s in statuses()] == ["ns/basis_ik: control loop", "ns/basis_ik: tool0"]
+    assert {s.hardware_id for s in statuses()} == {"ur5e"}
+    assert [s.name for s in statuses(left=ARM, right=ARM)][1:] == [
+        "ns/basis_ik: left",
+        "ns/basis_ik: right",
+    ]
+
+
+def test_all_is_well():
+    loop, arm = statuses()
+    assert (loop.level, loop.message) == (DiagnosticStatus.OK, "in time")
+    assert (arm.level, arm.message) == (DiagnosticStatus.OK, "MOVING")
+
+
+def test_the_values():
+    loop, arm = map(values, statuses())
+    assert loop == {
+        "wanted_rate": "100",
+        "rate": "99.7",
+        "missed_periods": "3",
+        "turn_ms_p50": "0.1",
+        "turn_ms_p99": "0.2",
+        "turn_ms_max": "3",
+        "memory_mb": "180",
+    }
+    assert arm == {
+        "state": "MOVING",
+        "joint_state_rate": "125",
+        "target_rate": "30",
+        "command_rate": "100",
+        "joint_state_age": "0.008",
+        "target_age": "1.25",
+        "tf_age": "",
+        "solves": "42",
+        "solve_ms_p50": "0.02",
+        "solve_ms_p99": "0.05",
+        "solve_ms_max": "1",
+        "verdict.REACHED": "40",
+        "verdict.TOO_FAR": "2",
+        "refused.STALE": "1",
+    }
+
+
+def test_what_is_not_known_is_empty():
+    loop = replace(LOOP, rate=math.nan, memory=None)
+    arm = replace(ARM, solve_time=(math.nan,) * 3, joint_state_age=math.inf)
+    loop_status, arm_status = statuses(loop, arm=arm)
+    assert values(loop_status)["rate"] == ""
+    assert "memory_mb" not in values(loop_status)
+    assert loop_status.level == DiagnosticStatus.OK
+    assert values(arm_status)["solve_ms_max"] == ""
+    assert values(arm_status)["joint_state_age"] == "inf"
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [({"newly_missed": 2}, "2 periods missed"), ({"rate": 94.0}, "only 94 of 100 turns")],
+)
+def test_a_loop_that_is_late_is_warned_of(change, text):
+    loop, _ = statuses(replace(LOOP, **change))
+    assert loop.level == DiagnosticStatus.WARN
+    assert text in loop.message
+
+
+@pytest.mark.parametrize(
+    ("change", "level", "text"),
+    [
+        ({"joint_state_age": 0.6}, DiagnosticStatus.WARN, "joint states are missing"),
+        ({"joint_state_age": math.nan}, DiagnosticStatus.WARN, "joint states are missing"),
+        ({"newly_refused": 4}, DiagnosticStatus.WARN, "4 inputs refused"),
+        ({"state": "UNSAFE"}, DiagnosticStatus.ERROR, "the last check stopped a command"),
+        ({"enabled": False}, DiagnosticStatus.WARN, "stopped"),
+        ({"active": False, "joint_state_age": 9.0}, DiagnosticStatus.OK, "inactive"),
+    ],
+)
+def test_an_arm_that_cannot_do_its_work(change, level, text):
+    _, arm = statuses(arm=replace(ARM, **change))
+    assert (arm.level, arm.message) == (level, text)

@@ -1,0 +1,104 @@
+"""/diagnostics over DDS: it says what has happened."""
+
+import math
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from robot_bench import down, running
+
+from basis_ik.ros.diagnostics import resident_memory
+from basis_ik.transforms.rigid import RigidTransform
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    with running(domain) as robot:
+        yield robot
+
+
+@pytest.fixture(scope="module")
+def told(robot):
+    """What was told last, and how often: loop and arm, each with values, level and message."""
+    told = {"count": 0}
+
+    def hear(message):
+        for status in message.status:
+            if status.name.startswith("basis_ik: "):
+                values = {pair.key: pair.value for pair in status.values}
+                told[status.name.removeprefix("basis_ik: ")] = {
+                    **values, "level": status.level, "message": status.message
+                }  # fmt: skip
+        told["count"] += 1
+
+    robot.node.create_subscription(DiagnosticArray, "/diagnostics", hear, 10)
+    robot.wait(lambda: told["count"] >= 2, "two of them")
+    return told
+
+
+def afresh(robot, told):
+    """Wait for what is true now, which the next but one tells."""
+    count = told["count"]
+    robot.wait(lambda: told["count"] >= count + 2, "news")
+    return told
+
+
+def test_the_loop(robot, told):
+    loop = afresh(robot, told)["control loop"]
+    assert float(loop["wanted_rate"]) == 100.0
+    assert 0.0 < float(loop["rate"]) < 110.0
+    assert 0.0 < float(loop["turn_ms_p50"]) <= float(loop["turn_ms_max"])
+    assert 20.0 < float(loop["memory_mb"]) < 2000.0
+
+
+def test_joint_states_are_counted(robot, told):
+    arm = afresh(robot, told)["tool0"]
+    assert 0.0 < float(arm["joint_state_rate"]) < 110.0
+    assert 0.0 <= float(arm["joint_state_age"]) < 0.5
+    assert arm["message"] == "IDLE"
+
+
+def test_solves_and_targets(robot, told):
+    before = afresh(robot, told)["tool0"]
+    robot.send("base_link", down(0.40, 0.20, 0.40))
+    robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
+    robot.send("base_link", down(2.0, 0.20, 0.40))
+    robot.wait_status(verdict="TOO_FAR")
+    arm = afresh(robot, told)["tool0"]
+    assert int(arm["solves"]) == int(before["solves"]) + 2
+    assert (arm["verdict.REACHED"], arm["verdict.TOO_FAR"]) == ("1", "1")
+    assert 0.0 < float(arm["solve_ms_p50"]) <= float(arm["solve_ms_max"])
+    assert 0.0 < float(arm["target_age"]) < 60.0
+    assert arm["tf_age"] == ""
+
+
+def test_the_age_of_the_targets_frame(robot, told):
+    robot.frames["ball"] = lambda: RigidTransform.from_rpy(3.14, 0.0, 0.0, [0.4, 0.1, 0.4])
+    robot.send("ball", RigidTransform.identity(), stamp=None)
+    robot.wait_status(target_frame="ball")
+    assert -0.1 < float(afresh(robot, told)["tool0"]["tf_age"]) < 0.5
+    robot.frames.clear()
+    robot.send("base_link", down(0.40, 0.20, 0.40))
+    robot.wait_status(target_frame="base_link", state="ARRIVED")
+
+
+def test_refusals_are_counted_and_warned_of_once(robot, told):
+    robot.look("base_link", (0.0, math.nan, 0.0))
+    robot.wait(lambda: told["tool0"].get("refused.NON_FINITE") == "1", "the count")
+    assert told["tool0"]["level"] == DiagnosticStatus.WARN
+    assert afresh(robot, told)["tool0"]["level"] == DiagnosticStatus.OK
+
+
+def test_missing_joint_states(robot, told):
+    robot.talking = False
+    robot.wait(lambda: told["tool0"]["message"] == "joint states are missing", "a warning")
+    assert float(told["tool0"]["joint_state_age"]) > 0.5
+    robot.talking = True
+    robot.wait(lambda: told["tool0"]["level"] == DiagnosticStatus.OK, "they are back")
+
+
+def test_memory_is_what_the_system_tells():
+    before = resident_memory()
+    block = bytearray(64 << 20)
+    for i in range(0, len(block), 4096):
+        block[i] = 1
+    assert resident_memory() - before > 32 << 20

@@ -1,0 +1,144 @@
+"""The handle in RViz: what RViz would send is sent, and the arm obeys."""
+
+import numpy as np
+import pytest
+from robot_bench import down, running
+from visualization_msgs.msg import (
+    InteractiveMarkerControl,
+    InteractiveMarkerFeedback,
+    InteractiveMarkerUpdate,
+)
+from visualization_msgs.srv import GetInteractiveMarkers
+
+from basis_ik.ros.convert import pose_message
+from basis_ik.transforms.rigid import RigidTransform
+
+
+class Viewer:
+    """What RViz does with an interactive marker."""
+
+    def __init__(self, robot):
+        self.robot, self.updates = robot, []
+        node = robot.node
+        node.create_subscription(
+            InteractiveMarkerUpdate, "basis_ik/target/update", self.updates.append, 10
+        )
+        self.feedback = node.create_publisher(
+            InteractiveMarkerFeedback, "basis_ik/target/feedback", 10
+        )
+        robot.wait(self.feedback.get_subscription_count, "somebody hears feedback")
+        robot.wait(lambda: self.marker() is not None, "the marker is there")
+
+    def marker(self):
+        answer = self.robot.call(GetInteractiveMarkers, "target/get_interactive_markers")
+        return answer.markers[0] if answer.markers else None
+
+    def say(self, event, pose=None, entry=0):
+        message = InteractiveMarkerFeedback(
+            client_id="viewer",
+            marker_name="target",
+            event_type=getattr(InteractiveMarkerFeedback, event),
+            menu_entry_id=entry,
+        )
+        message.header.frame_id = "base_link"
+        if pose is not None:
+            message.pose = pose_message(pose)
+        self.feedback.publish(message)
+
+    def drag(self, pose):
+        self.say("POSE_UPDATE", pose)
+        self.say("MOUSE_UP", pose)
+
+    def choose(self, title):
+        (entry,) = (e for e in self.marker().menu_entries if e.title.endswith(title))
+        self.say("MENU_SELECT", entry=entry.id)
+
+    def checked(self):
+        return [e.title[4:] for e in self.marker().menu_entries if e.title.startswith("[x] ")]
+
+    def turns(self):
+        turn = InteractiveMarkerControl.ROTATE_AXIS
+        return sum(c.interaction_mode == turn for c in self.marker().controls)
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    with running(domain, "-p", "home:=[0.1, -1.5, 1.5, -1.5, -1.5, 0.1]") as robot:
+        yield robot
+
+
+@pytest.fixture(scope="module")
+def viewer(robot):
+    return Viewer(robot)
+
+
+def xyz(point):
+    return np.array([point.x, point.y, point.z])
+
+
+def test_it_appears_where_the_tip_is(robot, viewer):
+    marker = viewer.marker()
+    assert marker.header.frame_id == "base_link"
+    assert np.allclose(xyz(marker.pose.position), robot.tip().translation, atol=1e-6)
+    assert viewer.checked() == ["drag the tip's pose"]
+    assert viewer.turns() == 3
+
+
+def test_the_arm_follows_it(robot, viewer):
+    for x in (0.40, 0.42, 0.44):
+        viewer.say("POSE_UPDATE", down(x, 0.20, 0.40))
+    robot.wait(lambda: robot.at(down(0.44, 0.20, 0.40)), "the arm is where it was dragged")
+
+
+def test_when_it_is_let_go_other_viewers_see_where_it_is(robot, viewer):
+    count = len(viewer.updates)
+    viewer.drag(down(0.40, 0.25, 0.40))
+    robot.wait(lambda: len(viewer.updates) > count, "an update")
+    assert np.allclose(xyz(viewer.updates[-1].poses[0].pose.position), [0.40, 0.25, 0.40])
+    robot.wait(lambda: robot.at(down(0.40, 0.25, 0.40)), "the arm is there, too")
+
+
+def test_it_is_brought_back_to_the_tip(robot, viewer):
+    viewer.drag(down(2.0, 0.25, 0.40))  # out of reach: the arm stays behind
+    robot.wait_status(verdict="TOO_FAR", state="ARRIVED")
+    robot.wait(robot.quiet, "silence")
+    viewer.choose("bring it back to the tip")
+
+    def back():
+        return np.allclose(xyz(viewer.marker().pose.position), robot.tip().translation, atol=1e-6)
+
+    robot.wait(back, "the marker is at the tip")
+
+
+def test_a_point_is_dragged_that_the_arm_looks_at(robot, viewer):
+    viewer.choose("drag a point to look at")
+    robot.wait(lambda: viewer.checked() == ["drag a point to look at"], "the other kind")
+    assert viewer.turns() == 0
+    line = xyz(viewer.marker().pose.position) - robot.tip().translation
+    assert np.allclose(line, robot.chain.reach * robot.tip().rotation[:, 0], atol=1e-6)
+
+    point = np.array([0.9, -0.5, 0.7])
+    viewer.drag(RigidTransform.from_rpy(0.0, 0.0, 0.0, point))
+
+    def looks():
+        line = point - robot.tip().translation
+        return robot.tip().rotation[:, 0] @ line > (1.0 - 1e-8) * np.linalg.norm(line)
+
+    robot.wait(looks, "the arm looks at the point")
+    viewer.choose("drag the tip's pose")
+    robot.wait(lambda: viewer.turns() == 3, "the first kind again")
+
+
+def test_home_stop_and_go_on(robot, viewer):
+    viewer.choose("home")
+    home = [0.1, -1.5, 1.5, -1.5, -1.5, 0.1]
+    robot.wait(lambda: np.allclose(robot.positions, home), "the arm is at home")
+    viewer.choose("stop")
+    robot.wait_status(state="STOPPED")
+    robot.wait(robot.quiet, "silence")
+    viewer.drag(down(0.40, 0.20, 0.40))
+    assert robot.quiet()
+    viewer.choose("go on")
+    robot.wait(lambda: robot.statuses[-1]["state"] != "STOPPED", "the arm is free")
+    viewer.drag(down(0.40, 0.20, 0.40))
+    robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm follows again")

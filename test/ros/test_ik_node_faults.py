@@ -1,0 +1,218 @@
+"""Bad targets, joint states and parameters over DDS: refused, nothing unsafe sent, recovered."""
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically
+from robot_bench import HOME, down, running
+
+from basis_ik.transforms.rigid import RigidTransform
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+ELBOW = 2
+
+
+@pytest.fixture(scope="module")
+def bench(domain):
+    with running(domain) as robot:
+        yield robot
+    assert max(map(len, robot.output.splitlines())) < 400, "the log is not flooded"
+    assert robot.output.replace("\n", "").isprintable()
+
+
+@pytest.fixture
+def robot(bench):
+    """The robot at rest at its home; each test's commands must have been safe."""
+    publisher = bench.states
+    bench.send("base_link", bench.chain.forward(HOME))
+    bench.wait(lambda: bench.at(bench.chain.forward(HOME)), "the arm is back")
+    bench.wait(bench.quiet, "silence")
+    yield bench
+    bench.states = publisher
+    complaints, bench.complaints = bench.complaints, []
+    assert complaints == []
+
+
+class Bent:
+    """Publishes joint states that are not as they should be."""
+
+    def __init__(self, publisher, bend):
+        self._publisher, self._bend = publisher, bend
+
+    def publish(self, state):
+        self._bend(state)
+        self._publisher.publish(state)
+
+
+def bend(robot, how):
+    robot.states = Bent(robot.states, how)
+
+
+def refusals(robot, reason):
+    return int(robot.statuses[-1].get(f"refused.{reason}", 0))
+
+
+def memory(process):
+    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1])
+    raise AssertionError("no VmRSS")
+
+
+def follows_again(robot):
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "a good target is followed")
+
+
+# Targets -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", ["x" * 1_000_000, "base\x07\n\x1b[31mlink", "/base_link", "a\tb"])
+def test_a_frame_that_tf_cannot_hold_is_refused_before_tf_and_told_briefly(robot, frame):
+    before, size = refusals(robot, "BAD_FRAME"), memory(robot.process)
+    for i in range(10):
+        robot.send(frame, NEAR)
+        robot.wait(lambda i=i: refusals(robot, "BAD_FRAME") == before + i + 1, "its refusal")
+    said = robot.statuses[-1]["last_refusal"]
+    assert len(said) < 200
+    assert said.isprintable()
+    assert memory(robot.process) - size < 20_000
+    assert robot.quiet()
+    follows_again(robot)
+
+
+def test_a_target_in_an_unknown_frame_is_taken_once_the_frame_is_published(robot):
+    before = refusals(robot, "NO_TRANSFORM")
+    robot.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
+    robot.wait(lambda: refusals(robot, "NO_TRANSFORM") == before + 1, "its refusal")
+    assert robot.quiet()
+    base_T_shelf = RigidTransform.from_rpy(0.0, 0.0, 0.3, [0.4, 0.1, 0.2])
+    robot.place("base_link", "shelf", base_T_shelf)
+    time.sleep(0.2)
+    robot.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
+    robot.wait(lambda: robot.at(base_T_shelf @ down(0.0, 0.0, 0.2)), "the arm is there")
+
+
+@pytest.mark.parametrize(
+    "stamp", [Time(sec=-1), Time(nanosec=10**9), Time(sec=1, nanosec=2**32 - 1)]
+)
+def test_a_malformed_stamp_is_refused(robot, stamp):
+    before = refusals(robot, "BAD_STAMP")
+    robot.send("base_link", FAR, stamp=stamp)
+    robot.wait(lambda: refusals(robot, "BAD_STAMP") == before + 1, "its refusal")
+    assert robot.quiet()
+    follows_again(robot)
+
+
+def test_a_target_older_than_the_last_is_refused_and_the_last_kept(robot):
+    before = refusals(robot, "OUT_OF_ORDER")
+    now = robot.send("base_link", NEAR).header.stamp
+    robot.send("base_link", FAR, stamp=Time(sec=now.sec - 1, nanosec=now.nanosec))
+    robot.wait(lambda: refusals(robot, "OUT_OF_ORDER") == before + 1, "its refusal")
+    robot.wait(lambda: robot.at(NEAR), "the arm goes on")
+    robot.wait(robot.quiet, "silence")
+    assert robot.at(NEAR)
+
+
+# Joint states --------------------------------------------------------------------------------
+
+
+def reverse(state):
+    state.name, state.position = state.name[::-1], state.position[::-1]
+
+
+def add_strangers(state):
+    state.name = ["finger", *state.name, "wheel"]
+    state.position = [math.nan, *state.position, math.inf]
+
+
+@pytest.mark.parametrize("how", [reverse, add_strangers])
+def test_order_and_foreign_joints_of_a_joint_state_do_not_matter(robot, how):
+    bend(robot, how)
+    time.sleep(0.7)
+    robot.send("base_link", FAR)
+    robot.wait(lambda: robot.at(FAR), "the arm is there")
+
+
+def repeat_a_joint(state):
+    state.name = [*state.name, state.name[0]]
+    state.position = [*state.position, 1.0]
+
+
+def drop_a_position(state):
+    state.position = state.position[:-1]
+
+
+def drop_a_joint(state):
+    state.name, state.position = state.name[:-1], state.position[:-1]
+
+
+def spoil(value):
+    def how(state):
+        state.position[ELBOW] = value
+
+    return how
+
+
+@pytest.mark.parametrize(
+    "how",
+    [repeat_a_joint, drop_a_position, drop_a_joint, spoil(math.nan), spoil(-math.inf)],
+    ids=["duplicate", "sizes", "missing", "nan", "inf"],
+)
+def test_a_broken_joint_state_in_mid_motion_holds_the_arm_until_good_ones_come(robot, how):
+    start, good = robot.positions, robot.states
+    robot.send("base_link", FAR)
+    robot.wait(lambda: np.abs(robot.positions - start).max() > 0.1, "the arm moves")
+    bend(robot, how)
+    robot.wait_status(state="NO_STATE")
+    robot.wait(robot.quiet, "silence")
+    assert not robot.at(FAR, 1e-2)
+    robot.states = good
+    robot.wait(lambda: robot.at(FAR), "the arm goes on")
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_joint_outside_its_limits_is_only_moved_inward(robot, side):
+    limit = robot.chain.upper[ELBOW]
+    robot.positions = HOME.copy()
+    robot.positions[ELBOW] = side * (limit + 0.2)
+    time.sleep(0.2)
+    first = len(robot.commands)
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    elbow = side * np.array(
+        [limit * side + 0.2 * side, *(c[ELBOW] for c in robot.commands[first:])]
+    )
+    outside = elbow[:-1] > limit
+    assert outside.any()
+    assert (np.diff(elbow)[outside] <= 0.0).all()
+    # The bench objects to each command outside; of these only the speed is still to be judged.
+    for before, command in robot.complaints:
+        assert (np.abs(command - before) <= robot.chain.velocity * 0.01 + 1e-9).all()
+    robot.complaints = [c for _, c in robot.complaints if abs(c[ELBOW]) <= limit]
+
+
+# Parameters ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [math.nan, -1.0, math.inf])
+def test_of_an_atomic_set_with_one_bad_value_nothing_is_taken(robot, bad):
+    def number(name, value):
+        return Parameter(name=name, value=ParameterValue(type=3, double_value=value))
+
+    values = [
+        number("transform_timeout", 0.25),
+        number("max_velocity_scaling_factor", bad),
+        number("joint_state_timeout", 0.75),
+    ]
+    names = [each.name for each in values]
+    before = robot.call(GetParameters, "get_parameters", names=names).values
+    answer = robot.call(SetParametersAtomically, "set_parameters_atomically", parameters=values)
+    assert not answer.result.successful
+    assert "max_velocity_scaling_factor" in answer.result.reason
+    assert robot.call(GetParameters, "get_parameters", names=names).values == before

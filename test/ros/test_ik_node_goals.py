@@ -1,0 +1,152 @@
+"""Points, twists and the operator's services over DDS, with the node in a process of its own."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from robot_bench import HOME, down, running
+from std_srvs.srv import SetBool, Trigger
+
+from basis_ik.transforms.rigid import RigidTransform
+
+READY = down(0.40, 0.20, 0.40)
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    with running(domain, "-p", "home:=[0.1, -1.5, 1.5, -1.5, -1.5, 0.1]") as robot:
+        yield robot
+
+
+@pytest.fixture(autouse=True)
+def _enabled_and_safe(robot):
+    robot.call(SetBool, "enable", data=True)
+    robot.send("base_link", READY)
+    robot.wait(lambda: robot.at(READY), "the arm is ready")
+    robot.wait(robot.quiet, "silence")
+    yield
+    complaints, robot.complaints = robot.complaints, []
+    assert complaints == []
+
+
+def miss(robot, root_point):
+    """Angle between the tip's x axis and the line to a point [rad]."""
+    line = np.asarray(root_point) - robot.tip().translation
+    cosine = robot.tip().rotation[:, 0] @ line / np.linalg.norm(line)
+    return math.acos(min(1.0, cosine))
+
+
+def test_a_point_is_looked_at(robot):
+    robot.look("base_link", (0.9, -0.5, 0.7))
+    robot.wait(lambda: miss(robot, (0.9, -0.5, 0.7)) < 1e-4, "the arm looks at the point")
+    robot.wait_status(verdict="REACHED", state="ARRIVED", target_frame="base_link")
+
+
+def test_a_point_in_a_moving_frame_is_followed(robot):
+    start = time.monotonic()
+
+    def ball():
+        angle = 0.5 * math.sin(min(time.monotonic() - start, 2.0))
+        return RigidTransform.from_rpy(0.0, 0.0, angle, [0.8, 0.0, 0.3])
+
+    robot.frames["ball"] = ball
+    time.sleep(0.1)
+    robot.look("ball", (0.1, 0.2, 0.0))
+
+    def seen():
+        return miss(robot, ball().apply((0.1, 0.2, 0.0)))
+
+    robot.wait(lambda: seen() < math.radians(1.0), "the arm sees the ball")
+    robot.wait(lambda: time.monotonic() - start > 2.2, "the ball rests")
+    robot.wait(lambda: seen() < 1e-4, "the arm sees the ball at its end")
+    robot.frames.clear()
+
+
+def test_a_bad_point_is_refused(robot):
+    robot.look("base_link", (0.0, math.nan, 0.0))
+    robot.wait_status(**{"refused.NON_FINITE": "1"})
+    robot.look("base_link", (0.0, 1e200, 0.0))
+    robot.wait_status(**{"refused.OUT_OF_RANGE": "1"})
+    assert robot.quiet()
+
+
+def test_the_newest_target_of_any_kind_wins(robot):
+    robot.look("base_link", (0.9, -0.5, 0.7))
+    time.sleep(0.1)  # DDS keeps no order between topics
+    robot.send("base_link", down(0.45, -0.10, 0.30))
+    robot.wait(lambda: robot.at(down(0.45, -0.10, 0.30)), "the arm is at the pose")
+    robot.wait(robot.quiet, "silence")
+
+
+def jog(robot, seconds, frame, **twist):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        robot.jog(frame, **twist)
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("frame", ["base_link", "tool0", "tilted"])
+def test_a_twist_moves_the_tip_along_the_axes_of_its_frame(robot, frame):
+    tilted = RigidTransform.from_rpy(0.3, 0.0, 1.0, [5.0, 5.0, 5.0])
+    robot.place("base_link", "tilted", tilted)
+    axes = {"base_link": RigidTransform.identity(), "tool0": READY, "tilted": tilted}[frame]
+    time.sleep(0.2)
+    jog(robot, 0.5, frame, linear=(0.0, 0.0, 0.1))
+    robot.wait(robot.quiet, "it stops when no twist comes")
+    travel = robot.tip().translation - READY.translation
+    along = axes.apply_vector((0.0, 0.0, 1.0))
+    distance = float(travel @ along)
+    assert 0.02 < distance < 0.12
+    # Each joint speeds up and brakes as fast as it may, which bends the way a little.
+    assert np.linalg.norm(travel - distance * along) < 0.1 * distance
+    np.testing.assert_allclose(robot.tip().rotation, READY.rotation, atol=1e-2)
+
+
+def test_a_twist_turns_the_tip_about_its_own_origin(robot):
+    jog(robot, 0.4, "base_link", angular=(0.0, 0.0, 0.5))
+    robot.wait(robot.quiet, "it stops when no twist comes")
+    turned = READY.inverse() @ robot.tip()
+    assert np.linalg.norm(turned.translation) < 1e-2
+    axis, angle = turned.as_axis_angle()
+    assert 0.05 < angle < 0.5
+    np.testing.assert_allclose(np.abs(axis), [0.0, 0.0, 1.0], atol=5e-2)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, 1e200])
+def test_a_bad_twist_is_refused(robot, bad):
+    robot.jog("base_link", linear=(bad, 0.0, 0.0))
+    robot.jog("base_link", angular=(0.0, 0.0, bad))
+    assert robot.quiet(0.4)
+
+
+def test_stop_brakes_and_holds_until_enabled(robot):
+    robot.send("base_link", down(-0.40, -0.30, 0.40))
+    robot.wait(lambda: not robot.at(READY, 1e-2), "the arm moves")
+    assert robot.call(Trigger, "stop").success
+    robot.wait_status(state="STOPPED")
+    robot.wait(robot.quiet, "silence")
+    assert not robot.at(down(-0.40, -0.30, 0.40), 1e-2)
+    held = robot.positions
+    robot.send("base_link", down(0.45, -0.10, 0.30))
+    robot.look("base_link", (1.0, 0.0, 0.0))
+    robot.jog("base_link", linear=(0.1, 0.0, 0.0))
+    assert not robot.call(Trigger, "home").success
+    assert robot.quiet(0.5)
+    assert robot.call(SetBool, "enable", data=True).success
+    assert robot.quiet(0.5), "what came while it was stopped is not replayed"
+    assert np.array_equal(robot.positions, held)
+
+
+def test_disable_is_stop(robot):
+    assert robot.call(SetBool, "enable", data=False).success
+    robot.wait_status(state="STOPPED")
+    robot.send("base_link", down(0.45, -0.10, 0.30))
+    assert robot.quiet(0.5)
+
+
+def test_home_goes_to_its_positions(robot):
+    assert robot.call(Trigger, "home").success
+    home = HOME * 0 + [0.1, -1.5, 1.5, -1.5, -1.5, 0.1]
+    robot.wait(lambda: np.allclose(robot.positions, home, atol=1e-9), "the arm is at home")
+    robot.wait_status(state="ARRIVED")

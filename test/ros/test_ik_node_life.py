@@ -1,0 +1,158 @@
+"""The node's managed life over DDS: every transition, many times, and another robot meanwhile."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robot_bench import HOME, URDF, down, running
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+FAR = down(-0.40, -0.30, 0.40)
+NEAR = down(0.40, 0.20, 0.40)
+
+
+@pytest.fixture(scope="module")
+def bench(domain):
+    with running(domain) as robot:
+        yield robot
+
+
+@pytest.fixture
+def robot(bench):
+    """The robot with the node active, the arm at rest at its home."""
+    if bench.state() == "unconfigured":
+        assert bench.transit("configure")
+    if bench.state() == "inactive":
+        assert bench.transit("activate")
+    bench.send("base_link", bench.chain.forward(HOME))
+    bench.wait(lambda: bench.at(bench.chain.forward(HOME)), "the arm is back")
+    bench.wait(bench.quiet, "silence")
+    yield bench
+    complaints, bench.complaints = bench.complaints, []
+    assert complaints == []
+
+
+def set_off(robot):
+    """Send the arm far away and wait until it is well on its way."""
+    start = robot.positions
+    robot.send("base_link", FAR)
+    robot.wait(lambda: np.abs(robot.positions - start).max() > 0.2, "the arm moves")
+
+
+def test_deactivated_mid_motion_it_brakes_and_is_silent(robot):
+    set_off(robot)
+    assert robot.transit("deactivate")
+    assert robot.state() == "inactive"
+    robot.wait(robot.quiet, "silence")
+    assert not robot.at(FAR, 1e-2)
+    last = np.diff(robot.commands[-5:], axis=0)
+    assert np.array_equal(last, np.zeros_like(last)), "it came to rest before it was silent"
+
+
+def test_targets_that_come_while_inactive_are_not_replayed(robot):
+    assert robot.transit("deactivate")
+    robot.send("base_link", FAR)
+    robot.look("base_link", (0.9, -0.5, 0.7))
+    robot.jog("base_link", linear=(0.1, 0.0, 0.0))
+    assert not robot.call(Trigger, "home").success
+    time.sleep(0.3)
+    assert robot.transit("activate")
+    assert robot.quiet(0.5)
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "it follows targets again")
+
+
+def test_reactivated_it_starts_from_where_the_arm_is_then(robot):
+    set_off(robot)
+    assert robot.transit("deactivate")
+    robot.wait(robot.quiet, "silence")
+    robot.positions = robot.positions + 0.3
+    time.sleep(0.2)
+    assert robot.transit("activate")
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")  # the bench objects to any jump
+
+
+def test_cleaned_up_mid_motion_it_brakes_and_can_be_configured_again(robot):
+    set_off(robot)
+    assert robot.transit("deactivate")
+    assert robot.transit("cleanup")
+    assert robot.state() == "unconfigured"
+    last = np.diff(robot.commands[-5:], axis=0)
+    assert np.array_equal(last, np.zeros_like(last))
+    assert robot.targets.get_subscription_count() == 0
+    assert robot.transit("configure")
+    assert robot.transit("activate")
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "it follows targets again")
+
+
+def entities(robot):
+    """Count what the node has in the graph."""
+    node = robot.node
+    by_node = (
+        node.get_publisher_names_and_types_by_node,
+        node.get_subscriber_names_and_types_by_node,
+        node.get_service_names_and_types_by_node,
+        node.get_client_names_and_types_by_node,
+    )
+    return [sorted(name for name, _ in ask("basis_ik", "/")) for ask in by_node]
+
+
+def memory(process):
+    """Resident memory [kB]."""
+    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1])
+    raise AssertionError("no VmRSS")
+
+
+def test_a_hundred_lives_leave_nothing_behind(robot):
+    def live():
+        assert robot.transit("deactivate")
+        assert robot.transit("cleanup")
+        assert robot.transit("configure")
+        assert robot.transit("activate")
+
+    for _ in range(10):
+        live()
+    before, size = entities(robot), memory(robot.process)
+    for _ in range(90):
+        live()
+    robot.wait(lambda: entities(robot) == before, "the same entities as before")
+    assert memory(robot.process) - size < 20_000
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "it follows targets after all that")
+
+
+def test_the_same_description_again_changes_nothing(robot):
+    set_off(robot)
+    robot.description.publish(String(data=URDF))
+    robot.wait(lambda: robot.at(FAR), "the arm goes on")
+
+
+def test_a_malformed_description_mid_motion_is_refused_and_the_old_one_kept(robot):
+    set_off(robot)
+    for bad in (URDF[: len(URDF) // 2], "", "<!DOCTYPE robot><robot name='x'/>", "nonsense"):
+        robot.description.publish(String(data=bad))
+    robot.wait(lambda: robot.at(FAR), "the arm goes on")
+
+
+def test_another_description_is_taken_over_at_rest_with_fresh_states(robot):
+    set_off(robot)
+    robot.talking = False
+    slower = URDF.replace('velocity="3.14', 'velocity="1.57')
+    assert slower != URDF
+    robot.description.publish(String(data=slower))
+    robot.wait_status(state="NO_STATE")  # of the new robot nothing has been heard yet
+    robot.wait(robot.quiet, "silence")
+    assert not robot.at(FAR, 1e-2)
+    robot.send("base_link", NEAR)
+    assert robot.quiet(), "no command before a joint state"
+    robot.talking = True
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    robot.description.publish(String(data=URDF))
+    robot.wait_status(state="IDLE")

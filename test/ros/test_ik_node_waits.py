@@ -1,0 +1,83 @@
+"""What the node waits for and how it ends, each with a node of its own over DDS."""
+
+import signal
+import time
+
+import pytest
+from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node
+from std_msgs.msg import String
+
+FAR = down(-0.40, -0.30, 0.40)
+NEAR = down(0.40, 0.20, 0.40)
+
+
+@pytest.fixture
+def begin(domain):
+    """Start a robot, and a node of its own that does not outlive the test."""
+    begun = []
+
+    def start(*arguments, talking=True):
+        robot = Robot(domain)
+        robot.talking = talking
+        process = start_node(domain, *arguments)
+        begun.append((robot, process))
+        return robot, process
+
+    yield start
+    for robot, process in begun:
+        process.kill()
+        process.wait()
+        if robot.context.ok():
+            robot.close()
+
+
+def test_shutdown_is_final_and_the_process_still_ends_well(begin):
+    robot, process = begin()
+    robot.description.publish(String(data=URDF))
+    robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+    robot.send("base_link", FAR)
+    robot.wait(lambda: not robot.at(robot.chain.forward(HOME), 1e-2), "the arm moves")
+    assert robot.transit("shutdown")
+    assert robot.state() == "finalized"
+    assert robot.quiet()
+    code, output = stop_node(process, signal.SIGTERM)
+    robot.close()
+    assert code == 0, output
+    assert "Traceback" not in output
+    assert robot.complaints == []
+
+
+def test_it_waits_for_joint_states_and_says_so_once(begin):
+    robot, process = begin(talking=False)
+    assert robot.quiet(0.2)
+    robot.description.publish(String(data=URDF))
+    robot.wait_status(state="NO_STATE")
+    robot.send("base_link", NEAR)
+    assert robot.quiet(1.5)
+    robot.talking = True
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    code, output = stop_node(process)
+    robot.close()
+    assert code == 0
+    assert output.count("waiting for joint states of shoulder_pan_joint") == 1
+    assert output.count("waiting for a robot description") == 1
+    assert "WARN" not in output
+    assert "ERROR" not in output
+
+
+def test_configuring_without_a_description_fails_with_a_reason(begin):
+    robot, process = begin("-p", "autostart:=false")
+    assert not robot.transit("configure")
+    robot.description.publish(String(data=URDF))
+    end = time.monotonic() + PATIENCE
+    while not robot.transit("configure") and time.monotonic() < end:
+        time.sleep(0.1)
+    assert robot.state() == "inactive"
+    assert robot.transit("activate")
+    robot.wait_status(state="IDLE")
+    code, output = stop_node(process)
+    robot.close()
+    assert code == 0
+    assert "cannot configure: no robot description has come yet" in output
+    assert "base_link to tool0; commands go to /joint_trajectory_controller" in output
+    assert "joint elbow_joint: -3.142 to 3.142 rad, at most 3.142 rad/s" in output

@@ -1,0 +1,255 @@
+"""`command_interface: follow_joint_trajectory`, before the simulated arm and a moody controller."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from control_msgs.action import FollowJointTrajectory
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+from basis_ik.ros.convert import transform_message
+from basis_ik.transforms.rigid import RigidTransform
+
+WHOLE = ("-p", "command_interface:=follow_joint_trajectory")
+ACTION = "joint_trajectory_controller/follow_joint_trajectory"
+AT_HOME = (*WHOLE, "-p", f"home:={HOME.tolist()}")
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+
+
+class Watcher(Robot):
+    """Moves nothing; objects to joint states that break limits."""
+
+    def __init__(self, domain):
+        super().__init__(domain)
+        self.talking, self.heard = False, None
+        self.node.create_subscription(JointState, "joint_states", self._watch, 1000)
+
+    def _watch(self, message):
+        stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+        by_name = dict(zip(message.name, message.position, strict=True))
+        here = np.array([by_name[name] for name in self.chain.joint_names])
+        if self.heard is not None:
+            step = self.chain.velocity * (stamp - self.heard + 1e-4)
+            inside = (here >= self.chain.lower) & (here <= self.chain.upper)
+            if not ((np.abs(here - self.positions) <= step) & inside).all():
+                self.complaints.append((self.positions, here))
+        self.positions, self.heard = here, stamp
+
+    def rests(self):
+        before = self.positions
+        time.sleep(0.3)
+        return np.abs(self.positions - before).max() < 1e-6
+
+
+@contextlib.contextmanager
+def driven(domain):
+    """Give a watcher of the node before a simulated arm, both processes of their own."""
+    robot = Watcher(domain)
+    words = ["-r", "__node:=joint_trajectory_controller"]
+    for name, position in zip(robot.chain.joint_names, HOME, strict=True):
+        words += ["-p", f"initial_positions.{name}:={float(position)}"]
+    arm = subprocess.Popen(
+        [sys.executable, "-m", "basis_ik.ros.programs", "simulated_arm", "--ros-args", *words],
+        env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
+    )
+    node = start_node(domain, *AT_HOME)
+    robot.description.publish(String(data=URDF))
+    try:
+        robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+        yield robot
+    finally:
+        arm.terminate()
+        arm.wait(PATIENCE)
+        robot.status, robot.output = stop_node(node)
+        robot.close()
+        print(robot.output)
+    assert robot.status == 0
+    assert "Traceback" not in robot.output
+    assert robot.complaints == []
+
+
+@pytest.fixture(scope="module")
+def bench(domain):
+    with driven(domain) as robot:
+        yield robot
+
+
+@pytest.fixture
+def robot(bench):
+    bench.call(SetBool, "enable", data=True)
+    bench.send("base_link", NEAR)
+    bench.wait(lambda: bench.at(NEAR, 1e-3), "the arm is ready")
+    bench.wait(bench.rests, "rest")
+    return bench
+
+
+def set_off(robot):
+    start = robot.positions
+    robot.send("base_link", FAR)
+    robot.wait(lambda: np.abs(robot.positions - start).max() > 0.2, "the arm moves")
+
+
+def test_a_pose_is_reached(robot):
+    robot.send("base_link", FAR)
+    robot.wait(lambda: robot.at(FAR), "the arm is there")
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
+    robot.wait(robot.rests, "rest")
+    assert robot.at(FAR)
+
+
+def test_a_newer_target_takes_the_place_of_the_one_on_the_way(robot):
+    set_off(robot)
+    robot.send("base_link", down(0.45, -0.10, 0.30))
+    robot.wait(lambda: robot.at(down(0.45, -0.10, 0.30)), "the arm is at the second")
+
+
+def test_home_is_reached(robot):
+    assert robot.call(Trigger, "home").success
+    robot.wait(lambda: np.allclose(robot.positions, HOME, atol=1e-6), "the arm is at home")
+
+
+def test_stop_ends_the_motion_within_the_limits(robot):
+    set_off(robot)
+    assert robot.call(Trigger, "stop").success
+    robot.wait_status(state="STOPPED")
+    robot.wait(robot.rests, "rest")
+    assert not robot.at(FAR, 1e-2)
+
+
+def test_deactivated_it_brakes(robot):
+    set_off(robot)
+    assert robot.transit("deactivate")
+    robot.wait(robot.rests, "rest")
+    assert not robot.at(FAR, 1e-2)
+    assert robot.transit("activate")
+
+
+def test_a_twist_is_refused(robot):
+    robot.jog("base_link", linear=(0.1, 0.0, 0.0))
+    robot.wait(lambda: "NOT_STREAMED" in robot.statuses[-1].get("last_refusal", ""), "its refusal")
+    assert robot.rests()
+
+
+def test_a_frame_that_moves_is_looked_up_once(robot):
+    start = time.monotonic()
+
+    def drifting():
+        y = 0.05 * (time.monotonic() - start)
+        return RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.4, y, 0.2])
+
+    def tell():
+        stamp = robot.node.get_clock().now().to_msg()
+        robot.tf.sendTransform(transform_message("base_link", "drift", drifting(), stamp))
+
+    timer = robot.node.create_timer(0.02, tell)
+    time.sleep(0.3)
+    seen = drifting()
+    robot.send("drift", down(0.0, 0.0, 0.2), stamp=None)
+    robot.wait(lambda: robot.at(seen @ down(0.0, 0.0, 0.2), 0.02), "the arm is there")
+    robot.wait(robot.rests, "rest, although the frame goes on")
+    assert robot.at(seen @ down(0.0, 0.0, 0.2), 0.02)
+    robot.node.destroy_timer(timer)
+
+
+class Moody:
+    """A controller that rejects, aborts, or takes its time, as it is told."""
+
+    def __init__(self, robot, mood):
+        self.mood, self.goals, self.canceled = mood, [], threading.Event()
+        self.server = ActionServer(
+            robot.node,
+            FollowJointTrajectory,
+            ACTION,
+            execute_callback=self._execute,
+            goal_callback=self._judge,
+            cancel_callback=self._cancel,
+            callback_group=ReentrantCallbackGroup(),
+        )
+
+    def _judge(self, goal):
+        self.goals.append(goal.trajectory)
+        return GoalResponse.REJECT if self.mood == "reject" else GoalResponse.ACCEPT
+
+    def _cancel(self, _):
+        self.canceled.set()
+        return CancelResponse.ACCEPT
+
+    def _execute(self, handle):
+        result = FollowJointTrajectory.Result()
+        if self.mood == "abort":
+            handle.abort()
+            result.error_code = result.PATH_TOLERANCE_VIOLATED
+            result.error_string = "the arm is stuck"
+        elif self.mood == "succeed":
+            handle.succeed()
+        return result
+
+
+@pytest.fixture
+def moody(own_domain):
+    """A robot at rest, whose controller is yet to be made, with a node of its own."""
+    robot = Robot(own_domain)
+    node = start_node(own_domain, *WHOLE)
+    robot.description.publish(String(data=URDF))
+    robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+    yield robot
+    status, output = stop_node(node)
+    robot.close()
+    print(output)
+    assert status == 0
+    assert "Traceback" not in output
+
+
+def says(robot, words):
+    robot.wait(lambda: words in robot.statuses[-1]["message"], words)
+
+
+def test_it_waits_for_the_controller_and_says_so(moody):
+    moody.send("base_link", NEAR)
+    says(moody, f"waiting for the action /{ACTION}")
+    controller = Moody(moody, "succeed")
+    moody.wait(lambda: controller.goals, "the motion")
+    moody.wait_status(state="ARRIVED", verdict="REACHED")
+
+
+def test_a_motion_is_one_goal_from_the_measured_state_to_rest_at_the_solution(moody):
+    controller = Moody(moody, "succeed")
+    time.sleep(0.5)
+    moody.send("base_link", NEAR)
+    moody.wait_status(state="ARRIVED", verdict="REACHED")
+    (trajectory,) = controller.goals
+    chain = moody.chain
+    assert trajectory.joint_names == list(chain.joint_names)
+    times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in trajectory.points]
+    positions = np.array([HOME, *(p.positions for p in trajectory.points)])
+    speeds = np.diff(positions, axis=0) / np.diff([0.0, *times])[:, np.newaxis]
+    assert (np.diff([0.0, *times]) > 0.0).all()
+    assert (np.abs(speeds) <= chain.velocity + 1e-6).all()
+    assert np.allclose(chain.forward(positions[-1]).matrix, NEAR.matrix, atol=1e-4)
+    assert not any(trajectory.points[-1].velocities)
+    assert not any(trajectory.points[-1].accelerations)
+
+
+@pytest.mark.parametrize(
+    ("mood", "words"), [("reject", "rejected the motion"), ("abort", "the arm is stuck")]
+)
+def test_a_motion_that_the_controller_gives_up_is_told_and_given_up(moody, mood, words):
+    controller = Moody(moody, mood)
+    time.sleep(0.5)
+    moody.send("base_link", NEAR)
+    says(moody, words)
+    assert moody.statuses[-1]["state"] == "IDLE"
+    controller.mood = "succeed"
+    moody.send("base_link", FAR)
+    moody.wait_status(state="ARRIVED", verdict="REACHED")
+    assert len(controller.goals) == 2

@@ -1,0 +1,76 @@
+"""The node's log: told once, throttled by reason, recovered once."""
+
+import pytest
+
+from basis_ik.ros import journal as module
+from basis_ik.ros.journal import Journal
+
+
+class Log:
+    def __init__(self):
+        self.lines = []
+
+    def get_logger(self):
+        return self
+
+    def warning(self, text):
+        self.lines.append(f"W {text}")
+
+    def info(self, text):
+        self.lines.append(f"I {text}")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_troubles_are_throttled_by_reason_and_recovery_is_told_once(clock):
+    log = Log()
+    journal = Journal(log, "left")
+    for i in range(200):  # two seconds, each line another text
+        journal.trouble("target", "STALE", f"{i} s old")
+        journal.trouble("target", "NO_FRAME", f"no frame {i}")
+        journal.trouble("joint state", "NON_FINITE", f"nan {i}")
+        clock[0] += 0.01
+    assert [line for line in log.lines if "old" in line] == ["W left: 0 s old", "W left: 100 s old"]
+    assert len(log.lines) == 6
+    log.lines.clear()
+    journal.fine("target", "too soon: it has only just been in trouble")
+    assert log.lines == []
+    clock[0] += 1.0
+    journal.fine("target", "targets")
+    journal.fine("target", "targets")
+    journal.fine("motion", "never in trouble")
+    assert log.lines == ["I left: recovered: targets"]
+
+
+def test_the_same_text_is_told_once_until_it_has_recovered(clock):
+    log = Log()
+    journal = Journal(log)
+    for _ in range(5):
+        journal.trouble("motion", "TOO_FAR", "too far")
+        clock[0] += 2.0
+    assert log.lines == ["W too far"]
+    journal.fine("motion", "at the goal")
+    journal.trouble("motion", "TOO_FAR", "too far")
+    assert log.lines == ["W too far", "I recovered: at the goal", "W too far"]
+
+
+def test_what_is_told_once_is_told_once(clock):
+    log = Log()
+    journal = Journal(log)
+    for _ in range(3):
+        journal.once("waiting", "waiting")
+        clock[0] += 10.0
+    assert log.lines == ["I waiting"]
+
+
+def test_reasons_that_never_come_again_are_forgotten(clock):
+    journal = Journal(Log())
+    for i in range(1000):
+        journal.trouble("point head", f"reason {i}", f"text {i}")
+        clock[0] += 0.1
+    assert len(journal._told) <= 11

@@ -1,0 +1,198 @@
+"""The services of robots with grippers, mimic joints and two arms, and when something breaks."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import rclpy
+from moveit_client import pose_stamped, state
+from moveit_msgs.msg import JointConstraint, MoveItErrorCodes
+from moveit_msgs.srv import GetPositionFK, GetPositionIK
+from tf2_ros import Buffer
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.measured import MeasuredState
+from basis_ik.ros.kinematics_services import KinematicsServices
+
+CODE = MoveItErrorCodes
+PANDA = (Path(__file__).parents[2] / "urdf" / "panda.urdf").read_text()
+PARAMETERS = {
+    "kinematics_solver_timeout": 0.1,
+    "position_only_ik": False,
+    "position_threshold": 1e-5,
+    "orientation_threshold": 1e-5,
+    "approximate_solutions": False,
+}
+
+
+def joint(name, parent, child, axis="0 0 1", inside="", kind="revolute"):
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="0.3 0 0"/><axis xyz="{axis}"/><limit lower="-2" upper="2" velocity="1"/>'
+        f"{inside}</joint>"
+    )
+
+
+def robot(*joints):
+    links = {word for text in joints for word in text.split('link="')[1:]}
+    names = "".join(f'<link name="{name}"/>' for name in sorted({w.split('"')[0] for w in links}))
+    return f'<robot name="r">{names}{"".join(joints)}</robot>'
+
+
+MIMIC = '<mimic joint="a1" multiplier="-0.5" offset="0.1"/>'
+SCISSORS = robot(
+    joint("a1", "base", "l1"), joint("a2", "l1", "l2", inside=MIMIC), joint("a3", "l2", "tip")
+)
+TORSO = robot(
+    joint("turn", "base", "torso"),
+    *(
+        joint(f"{side}1", "torso", f"{side}_upper", f"0 {sign} 1")
+        for side, sign in (("l", 1), ("r", -1))
+    ),
+    *(joint(f"{side}2", f"{side}_upper", f"{side}_hand", "0 1 0") for side in "lr"),
+)
+
+
+@pytest.fixture(scope="module")
+def node(domain):
+    context = rclpy.Context()
+    context.init(domain_id=domain)
+    yield rclpy.create_node("answers", context=context)
+    context.shutdown()
+
+
+@pytest.fixture
+def serve(node):
+    """Make the services of a robot and hand out their two callbacks."""
+    made = []
+
+    def make(urdf, *chains, buffer=None, **parameters):
+        model = RobotModel.from_urdf(urdf)
+        arms = []
+        for name, root, tip in chains:
+            chain = model.chain(root, tip)
+            measured = MeasuredState(chain.joint_names)
+            arms.append(
+                SimpleNamespace(name=name, tip=tip, chain=chain, model=model, measured=measured)
+            )
+        services = KinematicsServices(node, arms, buffer or Buffer(), {**PARAMETERS, **parameters})
+        made.append(services)
+        ik, fk = (service.callback for service in node.services if "compute_" in service.srv_name)
+        return SimpleNamespace(
+            arms=arms,
+            ik=lambda request: ik(request, GetPositionIK.Response()),
+            fk=lambda request: fk(request, GetPositionFK.Response()),
+        )
+
+    yield make
+    for services in made:
+        services.destroy()
+
+
+def ik_request(arm, q, *, group="", joints=None):
+    pose = arm.chain.forward(q)
+    request = GetPositionIK.Request()
+    request.ik_request.group_name = group
+    request.ik_request.pose_stamped = pose_stamped(
+        arm.chain.root, pose.translation, pose.as_quaternion_xyzw()
+    )
+    request.ik_request.robot_state.joint_state = state(joints or {})
+    return request
+
+
+def answered(response):
+    found = response.solution.joint_state
+    return dict(zip(found.name, found.position, strict=True))
+
+
+def test_mimic_joints_are_in_the_answer_and_ignored_in_the_seed(serve):
+    served = serve(SCISSORS, ("", "base", "tip"))
+    request = ik_request(served.arms[0], [0.4, 0.3], joints={"a1": 0.4, "a2": 1.0, "a3": 0.3})
+    response = served.ik(request)
+    assert response.error_code.val == CODE.SUCCESS
+    joints = answered(response)
+    assert list(joints) == ["a1", "a3", "a2"]
+    np.testing.assert_allclose(list(joints.values()), [0.4, 0.3, -0.1], atol=1e-4)
+
+
+def test_without_seed_and_measurement_the_search_starts_in_the_middle(serve):
+    served = serve(SCISSORS, ("", "base", "tip"))
+    assert served.ik(ik_request(served.arms[0], [0.4, 0.3])).error_code.val == CODE.SUCCESS
+
+
+def test_forward_needs_every_joint_on_the_way_and_names_what_is_missing(serve):
+    served = serve(PANDA, ("", "panda_link0", "panda_hand_tcp"))
+    arm = dict.fromkeys(served.arms[0].chain.joint_names, 0.1)
+    request = GetPositionFK.Request(fk_link_names=["panda_leftfinger"])
+    request.robot_state.joint_state = state(arm)
+    response = served.fk(request)
+    assert response.error_code.val == CODE.ROBOT_STATE_STALE
+    assert "panda_finger_joint1" in response.error_code.message
+    request.robot_state.joint_state = state({**arm, "panda_finger_joint1": 0.03})
+    assert served.fk(request).error_code.val == CODE.SUCCESS
+
+
+def test_two_arms_are_told_apart_by_their_names_or_tips(serve):
+    served = serve(TORSO, ("left", "torso", "l_hand"), ("right", "torso", "r_hand"))
+    left, right = served.arms
+    for group, arm in (("left", left), ("l_hand", left), ("right", right), ("r_hand", right)):
+        response = served.ik(ik_request(arm, [0.4, 0.3], group=group))
+        assert response.error_code.val == CODE.SUCCESS
+        assert list(answered(response)) == list(arm.chain.joint_names)
+    response = served.ik(ik_request(left, [0.4, 0.3]))
+    assert response.error_code.val == CODE.INVALID_GROUP_NAME
+    assert "'left', 'right'" in response.error_code.message
+
+
+def test_a_link_of_the_other_arm_is_none_of_this_one(serve):
+    served = serve(TORSO, ("left", "torso", "l_hand"), ("right", "torso", "r_hand"))
+    request = ik_request(served.arms[0], [0.4, 0.3], group="left")
+    request.ik_request.ik_link_name = "r_hand"
+    response = served.ik(request)
+    assert response.error_code.val == CODE.INVALID_LINK_NAME
+    assert "r1, r2" in response.error_code.message
+
+
+def test_an_error_of_ours_is_an_answer_and_not_the_end(serve):
+    class Broken:
+        def get_latest_common_time(self, *_):
+            raise RuntimeError("broken")
+
+    served = serve(SCISSORS, ("", "base", "tip"), buffer=Broken())
+    request = ik_request(served.arms[0], [0.4, 0.3])
+    request.ik_request.pose_stamped.header.frame_id = "elsewhere"
+    response = served.ik(request)
+    assert response.error_code.val == CODE.FAILURE
+    assert "internal" in response.error_code.message
+
+
+def test_the_parameter_is_the_timeout_of_requests_without_one(serve):
+    served = serve(PANDA, ("", "panda_link0", "panda_hand_tcp"), kinematics_solver_timeout=1e-6)
+    arm, draw = served.arms[0], np.random.default_rng(2)
+    hurried, unhurried = set(), set()
+    for _ in range(50):
+        request = ik_request(arm, draw.uniform(arm.chain.lower, arm.chain.upper))
+        hurried.add(served.ik(request).error_code.val)
+        request.ik_request.timeout.sec = 1
+        unhurried.add(served.ik(request).error_code.val)
+    assert CODE.TIMED_OUT in hurried <= {CODE.SUCCESS, CODE.TIMED_OUT}
+    assert unhurried == {CODE.SUCCESS}
+
+
+def test_of_all_turns_of_a_joint_without_end_the_constraint_means_the_nearest(serve):
+    spin = joint("spin", "base", "tip", kind="continuous")
+    served = serve(robot(spin), ("", "base", "tip"))
+    for seed in (0.2, 0.2 + 2 * np.pi, 0.2 - 4 * np.pi):
+        request = ik_request(served.arms[0], [seed], joints={"spin": seed})
+        request.ik_request.constraints.joint_constraints = [
+            JointConstraint(
+                joint_name="spin",
+                position=0.1 + 2 * np.pi,
+                tolerance_above=0.2,
+                tolerance_below=0.05,
+            )
+        ]
+        response = served.ik(request)
+        assert response.error_code.val == CODE.SUCCESS
+        assert answered(response)["spin"] == pytest.approx(seed, abs=1e-4)

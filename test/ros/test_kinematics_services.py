@@ -1,0 +1,470 @@
+"""compute_ik and compute_fk over DDS, asked as a MoveIt user asks them."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import Pose
+from moveit_client import MoveItClient, pose_stamped, state
+from moveit_msgs.msg import JointConstraint, MoveItErrorCodes, PositionConstraint
+from moveit_msgs.srv import GetPositionFK
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import SetParameters
+from robot_bench import HOME, URDF, Robot, down, start_node, stop_node
+from std_msgs.msg import String
+
+from basis_ik.ros.convert import pose_message, pose_value
+from basis_ik.transforms.rigid import RigidTransform
+
+CODE = MoveItErrorCodes
+TABLE = RigidTransform.from_rpy(0.1, -0.2, 2.0, [0.45, 0.10, 0.10])
+REMAPPED = ["-r", "basis_ik/compute_ik:=/compute_ik", "-r", "basis_ik/compute_fk:=/compute_fk"]
+
+
+def start(domain, *arguments):
+    """Start a robot and a node that never commands it, and a client of the node."""
+    robot = Robot(domain)
+    process = start_node(domain, *REMAPPED, *arguments)
+    client = MoveItClient(robot.node)
+    return robot, process, client
+
+
+@pytest.fixture(scope="module")
+def bench(domain):
+    robot, process, client = start(domain)
+    robot.description.publish(String(data=URDF))
+    robot.place("base_link", "table", TABLE)
+    try:
+        client.wait()
+        robot.wait(lambda: client.place(["tool0"])[0] == CODE.SUCCESS, "joint states are heard")
+        robot.wait(lambda: client.place(["tool0"], frame="table")[0] == CODE.SUCCESS, "tf is heard")
+    except AssertionError as error:
+        robot.close()
+        raise AssertionError(f"{error}; its output: {stop_node(process)}") from None
+    yield robot, client
+    assert robot.commands == []  # the services move nothing
+    code, output = stop_node(process)
+    robot.close()
+    assert code == 0, output
+    assert "Traceback" not in output
+
+
+@pytest.fixture
+def robot(bench):
+    return bench[0]
+
+
+@pytest.fixture
+def client(bench):
+    return bench[1]
+
+
+def stamped(transform, frame="base_link"):
+    pose = pose_message(transform)
+    q = pose.orientation
+    return pose_stamped(frame, transform.translation, (q.x, q.y, q.z, q.w))
+
+
+def named(robot, positions):
+    return dict(zip(robot.chain.joint_names, positions, strict=True))
+
+
+def reached(robot, joints):
+    """Where the tip is with the joints of an answer."""
+    assert list(joints) == list(robot.chain.joint_names)
+    q = np.array(list(joints.values()))
+    assert (q >= robot.chain.lower).all()
+    assert (q <= robot.chain.upper).all()
+    return robot.chain.forward(q)
+
+
+def random_positions(robot, draw):
+    return draw.uniform(np.maximum(robot.chain.lower, -3), np.minimum(robot.chain.upper, 3))
+
+
+def full_answer(client, request):
+    return client.ask(client.ik, request)
+
+
+# Inverse -------------------------------------------------------------------------------------
+
+
+def test_random_poses_are_reached(robot, client):
+    draw = np.random.default_rng(7)
+    for _ in range(50):
+        target = robot.chain.forward(random_positions(robot, draw))
+        code, joints = client.solve(stamped(target))
+        assert code == CODE.SUCCESS
+        assert np.allclose(reached(robot, joints).matrix, target.matrix, atol=5e-5)
+
+
+@pytest.mark.parametrize("group", ["", "tool0"])
+def test_the_only_chain_needs_no_name_and_answers_to_that_of_its_tip(client, robot, group):
+    code, _ = client.solve(stamped(robot.chain.forward(HOME)), group)
+    assert code == CODE.SUCCESS
+
+
+def test_a_group_that_does_not_exist_is_refused_with_those_that_do(client, robot):
+    request = client.ik_request(stamped(robot.chain.forward(HOME)), "manipulator")
+    answer = full_answer(client, request)
+    assert answer.error_code.val == CODE.INVALID_GROUP_NAME
+    assert "'tool0'" in answer.error_code.message
+    assert not answer.solution.joint_state.name
+
+
+def test_the_seed_chooses_the_solution(client, robot):
+    draw = np.random.default_rng(3)
+    for _ in range(10):
+        seed = random_positions(robot, draw)
+        code, joints = client.solve(stamped(robot.chain.forward(seed)), joints=named(robot, seed))
+        assert code == CODE.SUCCESS
+        assert np.allclose(list(joints.values()), seed, atol=1e-6)
+
+
+def test_joints_that_the_seed_leaves_out_are_where_they_are_measured(client, robot):
+    moved = HOME + np.array([0.0, 0.3, -0.4, 0.2, 0.1, 0.0])
+    part = {name: moved[k] for k, name in enumerate(robot.chain.joint_names) if moved[k] != HOME[k]}
+    assert 0 < len(part) < 6
+    for joints, wanted in ((part, moved), (None, HOME)):
+        code, found = client.solve(stamped(robot.chain.forward(wanted)), joints=joints)
+        assert code == CODE.SUCCESS
+        assert np.allclose(list(found.values()), wanted, atol=1e-6)
+
+
+def test_poses_in_other_frames(client, robot):
+    for frame, root_T_frame in (("table", TABLE), ("tool0", robot.chain.forward(HOME))):
+        frame_T_target = root_T_frame.inverse() @ down(0.4, 0.2, 0.4)
+        code, joints = client.solve(stamped(frame_T_target, frame))
+        assert code == CODE.SUCCESS
+        assert np.allclose(reached(robot, joints).matrix, down(0.4, 0.2, 0.4).matrix, atol=5e-5)
+
+
+def test_no_frame_means_the_robots_root(client, robot):
+    assert robot.model.root == "world"  # base_link is fixed to it, in the same place
+    code, joints = client.solve(stamped(down(0.4, 0.2, 0.4), ""))
+    assert code == CODE.SUCCESS
+    assert np.allclose(reached(robot, joints).matrix, down(0.4, 0.2, 0.4).matrix, atol=5e-5)
+
+
+def test_links_fixed_to_the_root_need_no_tf(client, robot):
+    root_T_inertia = robot.model.joints["base_link-base_link_inertia"].origin
+    pose = stamped(root_T_inertia.inverse() @ down(0.4, 0.2, 0.4), "base_link_inertia")
+    code, joints = client.solve(pose)  # nobody publishes that frame here
+    assert code == CODE.SUCCESS
+    assert np.allclose(reached(robot, joints).matrix, down(0.4, 0.2, 0.4).matrix, atol=5e-5)
+
+
+def test_a_stamp_that_tf_does_not_know_yet_means_the_latest(client, robot):
+    pose = stamped(RigidTransform.identity(), "tool0")
+    pose.header.stamp = robot.node.get_clock().now().to_msg()
+    pose.header.stamp.sec += 5
+    assert client.solve(pose)[0] == CODE.SUCCESS
+
+
+def test_a_stamp_is_where_the_frame_was_then(client, robot):
+    begin = time.monotonic()
+    place = lambda: RigidTransform.from_rpy(  # noqa: E731
+        0.0, 0.0, 0.0, [0.40, 0.1 * (time.monotonic() - begin), 0.2]
+    )
+    robot.frames["drift"] = place
+    time.sleep(0.2)
+    then, stamp = place(), robot.node.get_clock().now().to_msg()
+    time.sleep(0.5)
+    pose = stamped(down(0.0, 0.0, 0.2), "drift")
+    pose.header.stamp = stamp
+    code, joints = client.solve(pose)
+    robot.frames.clear()
+    assert code == CODE.SUCCESS
+    assert np.allclose(
+        reached(robot, joints).matrix, (then @ down(0.0, 0.0, 0.2)).matrix, atol=5e-3
+    )
+
+
+@pytest.mark.parametrize("frame", ["nowhere", "/base_link", "x" * 100_000, "a\x00b"])
+def test_a_frame_that_tf_does_not_know(client, frame):
+    code, joints = client.solve(stamped(down(0.4, 0.2, 0.4), frame))
+    assert code == CODE.FRAME_TRANSFORM_FAILURE
+    assert joints == {}
+
+
+@pytest.mark.parametrize("link", ["flange", "wrist_3_link", "ft_frame"])
+def test_another_link_that_is_fixed_to_the_tip(client, robot, link):
+    root_T_link = robot.model.chain("base_link", link).forward(HOME)
+    code, joints = client.solve(stamped(root_T_link), link=link)
+    assert code == CODE.SUCCESS
+    assert np.allclose(list(joints.values()), HOME, atol=1e-5)
+
+
+def test_a_link_halfway_leaves_the_joints_beyond_it_alone(client, robot):
+    upper = robot.model.chain("base_link", "forearm_link")
+    wanted = np.array([0.3, -1.2, 1.1])
+    beyond = dict.fromkeys(robot.chain.joint_names[3:], 0.123)
+    code, joints = client.solve(
+        stamped(upper.forward(wanted)),
+        link="forearm_link",
+        joints={**dict(zip(upper.joint_names, [0.2, -1.3, 1.0], strict=True)), **beyond},
+    )
+    assert code == CODE.SUCCESS
+    assert list(joints) == list(robot.chain.joint_names)
+    assert np.allclose(list(joints.values()), [*wanted, 0.123, 0.123, 0.123], atol=1e-4)
+
+
+@pytest.mark.parametrize("link", ["tool1", "base_link", "base_link_inertia"])
+def test_a_link_that_the_chain_does_not_move(client, link):
+    request = client.ik_request(stamped(down(0.4, 0.2, 0.4)), link=link)
+    answer = full_answer(client, request)
+    assert answer.error_code.val == CODE.INVALID_LINK_NAME
+    assert link in answer.error_code.message
+
+
+def test_one_pose_may_come_in_the_vector(client, robot):
+    request = client.ik_request(pose_stamped("nowhere", (0, 0, 0), (0, 0, 0, 0)), link="tool1")
+    request.ik_request.pose_stamped_vector = [stamped(down(0.4, 0.2, 0.4))]
+    assert full_answer(client, request).error_code.val == CODE.SUCCESS
+    request.ik_request.ik_link_names = ["nothing"]
+    assert full_answer(client, request).error_code.val == CODE.INVALID_LINK_NAME
+
+
+def test_several_poses_are_refused_in_words(client):
+    request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
+    request.ik_request.pose_stamped_vector = [stamped(down(0.4, 0.2, 0.4))] * 2
+    request.ik_request.ik_link_names = ["tool0", "flange"]
+    answer = full_answer(client, request)
+    assert answer.error_code.val == CODE.FAILURE
+    assert "one pose at a time" in answer.error_code.message
+
+
+def test_collisions_are_not_checked_and_that_is_said(client):
+    request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
+    request.ik_request.avoid_collisions = True
+    answer = full_answer(client, request)
+    assert answer.error_code.val == CODE.COLLISION_CHECKING_UNAVAILABLE
+    assert "avoid_collisions" in answer.error_code.message
+    assert answer.error_code.source == "basis_ik"
+
+
+def test_out_of_reach_is_said_with_the_distance_missing(client):
+    answer = full_answer(client, client.ik_request(stamped(down(1.2, 0.6, 0.6))))
+    assert answer.error_code.val == CODE.NO_IK_SOLUTION
+    assert answer.error_code.message.startswith("too far by 0.4")
+    assert not answer.solution.joint_state.name
+
+
+def test_a_short_timeout_is_kept_to_and_said(client, robot):
+    # Near the edge of the reach only some orientations can be had, which takes long to find out.
+    hard = RigidTransform.from_rpy(0.0, -1.5, 0.0, [0.8, 0.2, 0.3])
+    assert client.solve(stamped(hard), timeout=30.0)[0] == CODE.NO_IK_SOLUTION
+    code, joints = client.solve(stamped(hard), timeout=1e-9)
+    assert code == CODE.TIMED_OUT
+    assert joints == {}
+    # What is found at once is found even then.
+    assert client.solve(stamped(robot.chain.forward(HOME)), timeout=1e-9)[0] == CODE.SUCCESS
+
+
+def test_a_negative_timeout(client):
+    request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
+    request.ik_request.timeout.sec = -1
+    assert full_answer(client, request).error_code.val == CODE.FAILURE
+
+
+BAD_POSES = {
+    "nan": {"position": (math.nan, 0, 0)},
+    "infinite": {"position": (0, math.inf, 0)},
+    "huge": {"position": (1e200, 0, 0)},
+    "far": {"position": (5e6, 0, 0)},
+    "zero quaternion": {"quaternion": (0, 0, 0, 0)},
+    "nan quaternion": {"quaternion": (0, 0, 0, math.nan)},
+    "long quaternion": {"quaternion": (0, 0, 0, 2)},
+}
+
+
+@pytest.mark.parametrize("name", BAD_POSES)
+def test_a_pose_that_is_none(client, name):
+    parts = {"position": (0.4, 0.2, 0.4), "quaternion": (1, 0, 0, 0), **BAD_POSES[name]}
+    code, joints = client.solve(pose_stamped("base_link", *parts.values()))
+    assert code == CODE.INVALID_GOAL_CONSTRAINTS
+    assert joints == {}
+
+
+def spoilt(fields):
+    def spoil(message):
+        for path, value in fields.items():
+            *way, last = path.split(".")
+            owner = message
+            for part in way:
+                owner = getattr(owner, part)
+            setattr(owner, last, value)
+
+    return spoil
+
+
+BAD_STATES = {
+    "nan": ({"joint_state": state({"elbow_joint": math.nan})}, "elbow_joint"),
+    "huge": ({"joint_state": state({"elbow_joint": 1e30})}, "elbow_joint"),
+    "unknown": ({"joint_state": state({"elbow_jont": 0.0})}, "did you mean 'elbow_joint'"),
+    "fixed": ({"joint_state": state({"flange-tool0": 0.0})}, "flange-tool0"),
+    "sizes": ({"joint_state.name": ["elbow_joint"]}, "1 names and 0 positions"),
+    "twice": (
+        {"joint_state.name": ["elbow_joint"] * 2, "joint_state.position": [0.0, 0.0]},
+        "twice",
+    ),
+    "multi-dof": ({"multi_dof_joint_state.joint_names": ["floating"]}, "multi_dof"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_STATES)
+@pytest.mark.parametrize("service", ["ik", "fk"])
+def test_a_robot_state_that_is_none(client, service, name):
+    fields, word = BAD_STATES[name]
+    if service == "ik":
+        request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
+        spoilt(fields)(request.ik_request.robot_state)
+    else:
+        request = GetPositionFK.Request(fk_link_names=["tool0"])
+        spoilt(fields)(request.robot_state)
+    answer = client.ask(getattr(client, service), request)
+    assert answer.error_code.val == CODE.INVALID_ROBOT_STATE
+    assert word in answer.error_code.message
+
+
+def set_flag(robot, name, value):
+    client = robot.node.create_client(SetParameters, "basis_ik/set_parameters")
+    assert client.wait_for_service(10.0)
+    wanted = ParameterMessage(name=name, value=ParameterValue(type=1, bool_value=value))
+    future = client.call_async(SetParameters.Request(parameters=[wanted]))
+    robot.wait(future.done, f"an answer about {name}")
+    assert future.result().results[0].successful
+
+
+def test_approximate_solutions_come_with_what_is_left(client, robot):
+    far = down(1.2, 0.6, 0.6)
+    set_flag(robot, "approximate_solutions", True)
+    answer = full_answer(client, client.ik_request(stamped(far)))
+    set_flag(robot, "approximate_solutions", False)
+    assert answer.error_code.val == CODE.SUCCESS
+    assert answer.error_code.message.startswith("approximate: too far by 0.4")
+    joints = dict(
+        zip(answer.solution.joint_state.name, answer.solution.joint_state.position, strict=True)
+    )
+    missing = np.linalg.norm(reached(robot, joints).translation - far.translation)
+    assert 0.4 < missing < 0.5
+
+
+def test_position_only(client, robot):
+    pose = stamped(RigidTransform.from_rpy(0.0, -1.5, 0.0, [0.8, 0.2, 0.3]))
+    assert client.solve(pose)[0] == CODE.NO_IK_SOLUTION
+    set_flag(robot, "position_only_ik", True)
+    code, joints = client.solve(pose)
+    set_flag(robot, "position_only_ik", False)
+    assert code == CODE.SUCCESS
+    assert np.allclose(reached(robot, joints).translation, [0.8, 0.2, 0.3], atol=5e-5)
+
+
+# Constraints ---------------------------------------------------------------------------------
+
+
+def constraint(joint, position, below=0.1, above=0.1):
+    return JointConstraint(
+        joint_name=joint, position=position, tolerance_below=below, tolerance_above=above
+    )
+
+
+def test_joint_constraints_are_kept(client, robot):
+    """The same pose with the elbow on either side."""
+    target = robot.chain.forward(HOME)
+    for middle in (1.6, -1.6):
+        request = client.ik_request(stamped(target), joints=named(robot, HOME))
+        request.ik_request.constraints.joint_constraints = [
+            constraint("elbow_joint", middle, 0.2, 0.3)
+        ]
+        answer = full_answer(client, request)
+        assert answer.error_code.val == CODE.SUCCESS, answer.error_code.message
+        found = answer.solution.joint_state
+        joints = dict(zip(found.name, found.position, strict=True))
+        assert middle - 0.2 - 1e-9 <= joints["elbow_joint"] <= middle + 0.3 + 1e-9
+        assert np.allclose(reached(robot, joints).matrix, target.matrix, atol=5e-5)
+
+
+def test_constraints_that_leave_no_solution(client, robot):
+    request = client.ik_request(stamped(robot.chain.forward(HOME)))
+    request.ik_request.constraints.joint_constraints = [constraint("elbow_joint", 0.0)]
+    answer = full_answer(client, request)
+    assert answer.error_code.val == CODE.NO_IK_SOLUTION
+
+
+@pytest.mark.parametrize(
+    ("bad", "word"),
+    [
+        (constraint("elbow_jont", 0.0), "elbow_joint"),
+        (constraint("elbow_joint", math.nan), "not finite"),
+        (constraint("elbow_joint", 0.0, below=-1.0), "negative"),
+        (constraint("elbow_joint", 0.0, above=math.inf), "not finite"),
+        (constraint("elbow_joint", 9.0), "no room"),
+    ],
+)
+def test_joint_constraints_that_make_no_sense(client, bad, word):
+    request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
+    request.ik_request.constraints.joint_constraints = [bad]
+    answer = full_answer(client, request)
+    assert answer.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
+    assert word in answer.error_code.message
+
+
+def test_other_constraints_are_refused_in_words(client):
+    request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
+    request.ik_request.constraints.position_constraints = [PositionConstraint()]
+    answer = full_answer(client, request)
+    assert answer.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
+    assert "position_constraints" in answer.error_code.message
+
+
+# Forward -------------------------------------------------------------------------------------
+
+
+def value(pose_or_stamped):
+    return pose_value(getattr(pose_or_stamped, "pose", Pose()))
+
+
+def test_poses_of_links_with_the_joints_given(client, robot):
+    q = HOME + 0.2
+    code, poses = client.place(robot.model.links, named(robot, q))
+    world_T_root = robot.model.joints["base_joint"].origin
+    assert code == CODE.SUCCESS
+    assert list(poses) == list(robot.model.links)
+    for link, root_T_link in robot.chain.link_poses(q).items():
+        assert poses[link].header.frame_id == "world"
+        assert poses[link].header.stamp.sec > 0
+        assert value(poses[link]).is_close(world_T_root @ root_T_link, 1e-9)
+
+
+def test_joints_left_out_are_measured(client, robot):
+    code, poses = client.place(["tool0"], {"elbow_joint": 0.5})
+    assert code == CODE.SUCCESS
+    q = HOME.copy()
+    q[2] = 0.5
+    assert value(poses["tool0"]).is_close(robot.chain.forward(q), 1e-9)
+
+
+def test_poses_in_a_tf_frame_and_in_a_link_as_the_state_puts_it(client, robot):
+    q = HOME + 0.2
+    root_T = robot.chain.link_poses(q)
+    for frame, root_T_frame in (("table", TABLE), ("forearm_link", root_T["forearm_link"])):
+        code, poses = client.place(["tool0"], named(robot, q), frame)
+        assert code == CODE.SUCCESS
+        assert poses["tool0"].header.frame_id == frame
+        assert value(poses["tool0"]).is_close(root_T_frame.inverse() @ root_T["tool0"], 1e-6)
+
+
+def test_forward_into_a_frame_that_is_unknown(client):
+    code, poses = client.place(["tool0"], frame="nowhere")
+    assert code == CODE.FRAME_TRANSFORM_FAILURE
+    assert poses == {}
+
+
+def test_links_that_there_are_come_with_the_error_about_those_that_there_are_not(client):
+    code, poses = client.place(["tool0", "tool1", "flange"])
+    assert code == CODE.INVALID_LINK_NAME
+    assert list(poses) == ["tool0", "flange"]
+    assert client.place([])[0] == CODE.INVALID_LINK_NAME

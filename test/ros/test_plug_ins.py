@@ -1,0 +1,106 @@
+"""Plug-ins go with the robot: what they hold in the node is given up, however often."""
+
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import rclpy
+from tf2_ros import Buffer
+from visualization_msgs.msg import InteractiveMarkerControl
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.goals import Ray
+from basis_ik.motion.statistics import ArmMeter, LoopMeter
+from basis_ik.ros.diagnostics import Diagnostics
+from basis_ik.ros.drag import Drag
+from basis_ik.ros.markers import Markers
+
+URDF = Path(__file__).parents[2] / "urdf" / "ur5e.urdf"
+
+
+@pytest.fixture(scope="module")
+def node(domain):
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    node = rclpy.create_node("holder", context=context)
+    yield node
+    node.destroy_node()
+    context.try_shutdown()
+
+
+@pytest.fixture(scope="module")
+def arm():
+    model = RobotModel.from_urdf(URDF.read_text())
+    return SimpleNamespace(
+        name="",
+        tip="tool0",
+        model=model,
+        chain=model.chain(),
+        ray=Ray((1.0, 0.0, 0.0)),
+        go_home=lambda: None,
+        active=True,
+        enabled=True,
+        meter=ArmMeter(),
+        measured=SimpleNamespace(positions=lambda: np.zeros(6), age=lambda now: 0.0),
+        targets=SimpleNamespace(refusals=Counter(), target=None, age=lambda now: None),
+        resolve=lambda name: f"~/{name}",
+        go_to=lambda positions: None,
+        stop=lambda: None,
+        enable=lambda: None,
+    )
+
+
+def held(node):
+    kinds = (node.publishers, node.subscriptions, node.services, node.clients, node.timers)
+    return tuple(len(list(kind)) for kind in kinds)
+
+
+MAKERS = {
+    "markers": lambda node, arm: Markers(node, arm, 10.0),
+    "drag": Drag,
+    "diagnostics": lambda node, arm: Diagnostics(
+        node, [arm], LoopMeter(0.01), Buffer(), {"joint_state_timeout": 0.5}
+    ),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_nothing_is_left_in_the_node(node, arm, make):
+    before = held(node)
+    for _ in range(3):
+        plug_in = make(node, arm)
+        assert held(node) != before
+        plug_in.destroy()
+        assert held(node) == before
+
+
+def test_a_handle_waits_until_it_is_known_where_the_arm_is(node, arm):
+    unknown = SimpleNamespace(positions=lambda: np.full(6, np.nan))
+    drag = Drag(node, SimpleNamespace(**{**vars(arm), "measured": unknown}))
+    before = held(node)
+    drag._appear()
+    assert held(node) == before
+    assert drag._server.get("target") is None
+    drag.destroy()
+
+
+@pytest.mark.parametrize(("robot", "rings"), [("ur5e", 3), ("pan_tilt", 0)])
+def test_the_handle_of_a_head_is_a_point(node, arm, robot, rings):
+    chain = RobotModel.from_urdf((URDF.parent / f"{robot}.urdf").read_text()).chain()
+    still = SimpleNamespace(positions=lambda: np.zeros(len(chain.joint_names)))
+    drag = Drag(node, SimpleNamespace(**{**vars(arm), "chain": chain, "measured": still}))
+    drag._appear()
+    turn = InteractiveMarkerControl.ROTATE_AXIS
+    controls = drag._server.get("target").controls
+    assert sum(control.interaction_mode == turn for control in controls) == rings
+    drag.destroy()
+
+
+def test_a_handle_that_has_appeared_looks_no_more_where_the_arm_is(node, arm):
+    drag = Drag(node, arm)
+    with_timer = held(node)
+    drag._appear()
+    assert held(node)[-1] == with_timer[-1] - 1
+    drag.destroy()

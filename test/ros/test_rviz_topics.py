@@ -1,0 +1,70 @@
+"""What the RViz configurations name, the node has, and with the types that RViz expects."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from robot_bench import PATIENCE, Robot, start_node, stop_node
+from std_msgs.msg import String
+
+ROOT = Path(__file__).parents[2]
+MARKERS = "visualization_msgs/msg/MarkerArray"
+UPDATE = "visualization_msgs/msg/InteractiveMarkerUpdate"
+FEEDBACK = "visualization_msgs/msg/InteractiveMarkerFeedback"
+HANDLES = "visualization_msgs/srv/GetInteractiveMarkers"
+POINT = "geometry_msgs/msg/PointStamped"
+
+
+def named_in(config):
+    """Return what a configuration expects of the node: published, subscribed, served."""
+    text = (ROOT / "rviz" / f"{config}.rviz").read_text()
+    manager = yaml.safe_load(text)["Visualization Manager"]
+    published, subscribed, served = {}, {}, {}
+    for entry in (*manager["Displays"], *manager["Tools"]):
+        kind = entry["Class"].split("/")[1]
+        if kind == "MarkerArray":
+            published[entry["Topic"]["Value"]] = MARKERS
+        elif kind == "InteractiveMarkers":
+            space = entry["Interactive Markers Namespace"]
+            published[f"{space}/update"] = UPDATE
+            subscribed[f"{space}/feedback"] = FEEDBACK
+            served[f"{space}/get_interactive_markers"] = HANDLES
+        elif kind == "PublishPoint":
+            subscribed[entry["Topic"]["Value"]] = POINT
+    return published, subscribed, served
+
+
+@pytest.mark.parametrize(
+    ("config", "urdf", "arguments"),
+    [
+        ("basis_ik", "ur5e", []),
+        ("point_head", "pan_tilt", []),
+        ("two_arms", "two_arms", ["--params-file", str(ROOT / "config" / "two_arms.yaml")]),
+    ],
+)
+def test_the_node_has_what_rviz_is_told_to_look_for(domain, config, urdf, arguments):
+    viewer = Robot(domain)
+    process = start_node(domain, *arguments)
+    viewer.description.publish(String(data=(ROOT / "urdf" / f"{urdf}.urdf").read_text()))
+    graph = viewer.node
+    asks = (
+        graph.get_publisher_names_and_types_by_node,
+        graph.get_subscriber_names_and_types_by_node,
+        graph.get_service_names_and_types_by_node,
+    )
+
+    def missing():
+        if ("basis_ik", "/") not in graph.get_node_names_and_namespaces():
+            return ["the node"]
+        return [
+            name
+            for ask, expected in zip(asks, named_in(config), strict=True)
+            for name, kind in expected.items()
+            if (name, [kind]) not in ask("basis_ik", "/")
+        ]
+
+    try:
+        viewer.wait(lambda: not missing(), f"all that {config}.rviz names", PATIENCE)
+    finally:
+        viewer.close()
+        assert stop_node(process)[0] == 0

@@ -1,0 +1,67 @@
+"""The RViz configurations: frames that the robots have, topics that the nodes have."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from basis_ik.model.robot import RobotModel
+
+ROOT = Path(__file__).parents[1]
+# Which robot each is shown with, and the chains that the node drives there.
+SHOWN = {
+    "basis_ik": ("ur5e", [""]),
+    "legs": ("legs", []),
+    "point_head": ("pan_tilt", [""]),
+    "two_arms": ("two_arms", ["left/", "right/"]),
+}
+
+
+def manager(name):
+    """Return what RViz reads, below its Visualization Manager."""
+    text = (ROOT / "rviz" / f"{name}.rviz").read_text()
+    return yaml.safe_load(text)["Visualization Manager"]
+
+
+def of_class(entries, kind):
+    return [e for e in entries if e["Class"] == f"rviz_default_plugins/{kind}"]
+
+
+def test_these_are_all():
+    assert sorted(path.stem for path in (ROOT / "rviz").iterdir()) == sorted(SHOWN)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_fixed_frame_is_a_link_of_the_robot(name):
+    robot, _ = SHOWN[name]
+    model = RobotModel.from_urdf((ROOT / "urdf" / f"{robot}.urdf").read_text())
+    assert manager(name)["Global Options"]["Fixed Frame"] in model.links
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_robot_is_shown_by_the_description_that_everybody_gets(name):
+    (robot,) = of_class(manager(name)["Displays"], "RobotModel")
+    topic = robot["Description Topic"]
+    assert (topic["Value"], topic["Durability Policy"]) == ("/robot_description", "Transient Local")
+    assert len(of_class(manager(name)["Displays"], "TF")) == 1
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_each_chain_is_seen_dragged_and_pointed(name):
+    """`test/ros/test_rviz_topics.py` holds that the node has what these names say."""
+    displays, tools = manager(name)["Displays"], manager(name)["Tools"]
+    chains = SHOWN[name][1]
+    markers = [d["Topic"]["Value"] for d in of_class(displays, "MarkerArray")]
+    handles = [d["Interactive Markers Namespace"] for d in of_class(displays, "InteractiveMarkers")]
+    clicks = [t["Topic"]["Value"] for t in of_class(tools, "PublishPoint")]
+    assert markers == [f"/basis_ik/{chain}markers" for chain in chains]
+    assert handles == [f"/basis_ik/{chain}target" for chain in chains]
+    assert clicks == [f"/basis_ik/{chain}target_point" for chain in chains]
+    assert bool(of_class(tools, "Interact")) == bool(chains)  # without it nothing can be dragged
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_nothing_is_switched_off_or_named_twice(name):
+    displays = manager(name)["Displays"]
+    assert all(d["Enabled"] and d["Value"] for d in displays)
+    assert len({d["Name"] for d in displays}) == len(displays)
