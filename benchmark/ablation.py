@@ -12,24 +12,34 @@ from robots import Arm
 
 from basis_ik.kernels.descent import REACHED
 from basis_ik.kernels.fabrik_sweep import ORIENTATION_MOMENT, sweep
-from basis_ik.kernels.pose_solve import begin_inside, relate_to_target, solve_pose
+from basis_ik.kernels.pose_solve import (
+    COLUMNS,
+    FREE_TURNS,
+    begin_inside,
+    bring_inside,
+    relate_to_target,
+    set_bounds,
+    solve_pose,
+)
 from basis_ik.kernels.proof import distance_and_angle, place_exactly
 from basis_ik.model.robot import RobotModel
 from basis_ik.solvers.prepared import NEAR, prepare
+from basis_ik.solvers.solve import MAX_RESTARTS
 
 NEVER = np.inf  # near everything: no sweep ever
 
-# name: (last start, patience, careful, near)
+# name: (last start, patience, careful, near, own starts)
 VARIANTS = {
-    "all": (2000, 1, False, NEAR),
-    "without FABRIK sweeps": (2000, 1, False, NEVER),
-    "FABRIK sweep on every seed": (2000, 1, False, 0.0),
-    "without restarts": (0, 1, False, NEAR),
-    "without restarts and sweeps": (0, 1, False, NEVER),
-    "patience 0": (2000, 0, False, NEAR),
-    "patience 2": (2000, 2, False, NEAR),
-    "patience 8": (2000, 8, False, NEAR),
-    "careful steps": (2000, 1, True, NEAR),
+    "all": (MAX_RESTARTS, 1, False, NEAR, True),
+    "without FABRIK sweeps": (MAX_RESTARTS, 1, False, NEVER, True),
+    "FABRIK sweep on every seed": (MAX_RESTARTS, 1, False, 0.0, True),
+    "without own starts": (MAX_RESTARTS, 1, False, NEAR, False),
+    "without restarts": (0, 1, False, NEAR, True),
+    "without restarts and sweeps": (0, 1, False, NEVER, True),
+    "patience 0": (MAX_RESTARTS, 0, False, NEAR, True),
+    "patience 2": (MAX_RESTARTS, 2, False, NEAR, True),
+    "patience 8": (MAX_RESTARTS, 8, False, NEAR, True),
+    "careful steps": (MAX_RESTARTS, 1, True, NEAR, True),
 }
 
 
@@ -49,12 +59,14 @@ def sweep_only(ready, weights, targets, seeds, q, work, sweeps, out):  # type: i
     exact, joints, variables, ends = ready
     n = variables.shape[0]
     frame = np.empty((3, 4))
+    set_bounds(variables, FREE_TURNS, work)
     for i in range(targets.shape[0]):
         begin_inside(variables, seeds[i], q)
         relate_to_target(ends[0], targets[i], work, n + joints.shape[0])
         moment = ORIENTATION_MOMENT / weights[0] ** 2
         for _ in range(sweeps):
-            sweep(joints, variables, ends[1], q, work, weights, moment, 0.0)
+            sweep(joints, ends[1], q, work, weights, moment, 0.0, n)
+        bring_inside(variables, seeds[i], q)
         place_exactly(exact, q, frame)
         away, turned = distance_and_angle(frame, targets[i], weights)
         out[i, 0] = away <= 1e-3 and turned <= 1e-3
@@ -75,12 +87,14 @@ def ablation(arms: list[Arm], count: int) -> dict[str, Any]:
         targets = np.array([judge.pose(q).homogeneous for q in truths])
         p = prepare(chain.arrays)
         ready = (p.exact, p.joints, p.variables, p.ends)
+        plain = (p.exact, p.joints, p.variables[:, :COLUMNS].copy(), p.ends)
         q, work, out = np.empty(len(low)), p.new_work(), np.zeros((count, 3))
-        for name, (last, patience, careful, near) in VARIANTS.items():
+        for name, (last, patience, careful, near, own) in VARIANTS.items():
+            chosen = ready if own else plain
             best = np.inf
             for _ in range(3):
                 start = time.perf_counter()
-                run(ready, p.full, targets, seeds, q, work, last, patience, careful, near, out)
+                run(chosen, p.full, targets, seeds, q, work, last, patience, careful, near, out)
                 best = min(best, time.perf_counter() - start)
             collected.setdefault(name, []).append(
                 (best / count * 1e6, *out.mean(axis=0), float(np.percentile(out[:, 1], 99)))

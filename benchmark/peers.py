@@ -7,8 +7,15 @@ satisfies position and orientation within 1e-5 (m, rad) and the joint limits.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +30,8 @@ Answer = Any  # whatever the library returns; `positions` is read from it outsid
 Call = Callable[[np.ndarray, np.ndarray], Answer]
 Read = Callable[[Answer], "np.ndarray | None"]
 TOLERANCE = 1e-5
+ARTIFACTS = Path(".setup/bench/ssik").resolve()  # what `ssik build` made, kept between runs
+BUILD_TIME = 150.0  # [s] that it may take; for some arms it takes many minutes
 
 
 class Judge:
@@ -46,6 +55,13 @@ class Judge:
                 full[joint.idx_q] = q[k]
         pinocchio.framesForwardKinematics(self._model, self._data, full)
         return self._data.oMf[self._root].actInv(self._data.oMf[self._frame])
+
+    def jacobian(self) -> np.ndarray:
+        """Return the tip's Jacobian (6, n) in its own frame, where `pose` was last asked for."""
+        pinocchio.computeJointJacobians(self._model, self._data)
+        return pinocchio.getFrameJacobian(
+            self._model, self._data, self._frame, pinocchio.ReferenceFrame.LOCAL
+        )
 
     def accepts(self, q: np.ndarray | None, target: np.ndarray) -> bool:
         """Whether q reaches the target within 1e-5 m and 1e-5 rad, inside the limits."""
@@ -115,13 +131,68 @@ def optik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
 
 
 def ssik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
-    module = importlib.import_module("ssik")
-    robot = module.Manipulator.from_urdf(arm.path, base=arm.root, ee=arm.tip)
+    """Build what `ssik build` makes for deployment; `Manipulator.from_urdf` is for first trials."""
+    version = importlib.metadata.version("ssik")
+    name = f"{arm.name}_{hashlib.sha256(arm.text.encode()).hexdigest()[:8]}_{version}"
+    module = "ik_" + re.sub(r"\W", "_", name)
+    file, log = ARTIFACTS / f"{module}.py", ARTIFACTS / f"{module}.log"
+    ARTIFACTS.mkdir(parents=True, exist_ok=True)
+    # It keeps what it derived below the home folder.
+    home = {"HOME": str(ARTIFACTS), "XDG_CACHE_HOME": str(ARTIFACTS / "cache")}
+    os.environ.update(home)
+    if not file.exists() and not log.exists():
+        print(f"  ssik: building for {arm.name}, up to {BUILD_TIME:.0f} s", flush=True)
+        command = [
+            str(Path(sys.executable).with_name("ssik")), "build", str(arm.path), "--no-validate",
+            "--base", arm.root, "--ee", arm.tip, "--out", str(file), "--module-name", module,
+        ]  # fmt: skip
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=BUILD_TIME, check=False
+            )
+            log.write_text(done.stdout + done.stderr)
+        except subprocess.TimeoutExpired:
+            log.write_text(f"more than {BUILD_TIME:.0f} s")
+    if not file.exists():
+        raise RuntimeError(log.read_text().strip()[-60:])
+    if str(ARTIFACTS) not in sys.path:
+        sys.path.append(str(ARTIFACTS))
+    robot = importlib.import_module(module)
 
     def call(target: np.ndarray, seed: np.ndarray) -> Answer:
         return robot.solve(target, q_seed=seed, max_solutions=1, enumerate_windings=False)
 
     return call, lambda answer: np.asarray(answer[0].q) if answer else None
+
+
+def pinocchio_loop(arm: Arm, judge: Judge) -> tuple[Call, Read]:
+    """Levenberg-Marquardt on pinocchio's Jacobian with restarts, as its users write it."""
+    model = pinocchio.buildModelFromXML(arm.text)
+    if model.nq != model.nv:
+        raise RuntimeError("continuous joints need an integrator")
+    data, tip = model.createData(), model.getFrameId(arm.tip)
+    low, high, rng = judge.lower, judge.upper, np.random.default_rng(0)
+
+    def call(target: np.ndarray, seed: np.ndarray) -> Answer:
+        pinocchio.framesForwardKinematics(model, data, seed)
+        goal = data.oMf[model.getFrameId(arm.root)] * pinocchio.SE3(target)
+        q = seed
+        for _ in range(50):
+            for _ in range(100):
+                pinocchio.framesForwardKinematics(model, data, q)
+                off = data.oMf[tip].actInv(goal)
+                error = pinocchio.log6(off).vector
+                size = float(error @ error)
+                if size < 1e-12:
+                    return q
+                jacobian = pinocchio.computeFrameJacobian(model, data, q, tip)
+                jacobian = -pinocchio.Jlog6(off.inverse()) @ jacobian
+                damped = jacobian @ jacobian.T + 0.01 * size * np.eye(6)
+                q = np.clip(q - jacobian.T @ np.linalg.solve(damped, error), low, high)
+            q = rng.uniform(low, high)
+        return None
+
+    return call, lambda answer: answer
 
 
 def eaik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
@@ -160,6 +231,7 @@ CONTESTANTS = {
     "optik": optik,
     "ssik": ssik,
     "EAIK": eaik,
+    "pinocchio LM loop": pinocchio_loop,
 }
 
 

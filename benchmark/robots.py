@@ -37,7 +37,7 @@ ROBOTS = {
     ),
     "Baxter": ("example", "baxter_description/urdf/baxter.urdf", "torso", "left_gripper"),
     "xArm7": ("example", "xarm_description/urdf/xarm7.urdf", "link_base", "link_eef"),
-    # Beyond the ten of the table:
+    # Beyond the ten of the table: five joints (SO101), slides (TIAGo), ten joints (G1).
     "UR3": ("example", "ur_description/urdf/ur3_robot.urdf", "base_link", "tool0"),
     "iiwa7": ("pybullet", "kuka_iiwa/model.urdf", "lbr_iiwa_link_0", "lbr_iiwa_link_7"),
     "IRB140": ("rtb", "abb_irb140_description/urdf/irb140.urdf", "base_link", "tool0"),
@@ -49,6 +49,15 @@ ROBOTS = {
         "example", "tiago_description/robots/tiago.urdf", "base_footprint", "arm_tool_link",
     ),
     "KR210": ("rtb", "kuka_description/kuka_kr210/urdf/kr210l150.urdf", "base_link", "tool0"),
+    "KR120": ("rtb", "kuka_description/kuka_kr120/urdf/kr120r2500pro.urdf", "base_link", "tool0"),
+    "Z1": ("example", "z1_description/urdf/z1.urdf", "world", "link06"),
+    "SO101": ("example", "so_arm_description/urdf/so101.urdf", "base_link", "gripper_link"),
+    "TIAGoPro": (
+        "example", "tiago_pro_description/robots/tiago_pro.urdf",
+        "base_footprint", "arm_right_tool_link",
+    ),
+    "G1": ("example", "g1_description/urdf/g1_29dof_rev_1_0.urdf", "pelvis", "right_rubber_hand"),
+    "Romeo": ("example", "romeo_description/urdf/romeo.urdf", "base_link", "r_gripper"),
 }  # fmt: skip
 THE_TEN = tuple(ROBOTS)[:10]
 

@@ -2,65 +2,181 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from peers import Judge
+import pinocchio
+from peers import TOLERANCE, Judge, roboticstoolbox
 from robots import Arm
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.solvers.batch import solve_batch
-from basis_ik.solvers.track import track
+from basis_ik.solvers.track import track, warm_up
 from basis_ik.transforms.rigid import RigidTransform
 
 RATE = 500.0  # Hz
+STREAMED = ("UR10", "Panda", "iiwa14", "xArm7", "PR2", "KR210")
+BLOCK = 250  # ticks that a contestant does before the next one's turn
+DAMPING = 1e-6
+
+Follower = Callable[[Any, np.ndarray], np.ndarray]
+"""From root_T_target (pinocchio's) and the joints' positions to their next ones."""
 
 
 def tracking(arms: list[Arm], seconds: float) -> dict[str, Any]:
-    """Follow a smooth motion through the arm's own workspace; print and return what it costs.
+    """Follow smooth motions through each arm's workspace; print and return how well.
 
-    The target is the tip of a joint motion: sums of sines inside the middle half of the limits, at
-    up to about one radian per second. It passes near singularities as it comes.
+    The target is the tip of a joint motion, at up to three quarters of a radian per second: it can
+    be followed within the bounds, which are the joints' velocity limits. One motion starts anywhere
+    in the middle half of the limits, one at a singularity and at rest. On the way both come near
+    singularities as it happens. Everything is judged by pinocchio.
     """
-    print(f"\ntracking, {seconds:.0f} s at {RATE:.0f} Hz:")
-    table = {}
-    for arm in arms:
-        chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
-        judge = Judge(arm)
-        low = np.where(np.isfinite(judge.lower), judge.lower, -np.pi)
-        high = np.where(np.isfinite(judge.upper), judge.upper, np.pi)
-        rng = np.random.default_rng(4)
-        pace, phase = rng.uniform(0.1, 0.5, len(low)), rng.uniform(0, 6.28, len(low))
-        clock = np.arange(int(seconds * RATE)) / RATE
-        swing = np.minimum(0.25 * (high - low), 1.5)
-        motion = 0.5 * (low + high) + swing * np.sin(clock[:, None] * pace + phase)
-        goals = [RigidTransform.from_matrix(judge.pose(q).homogeneous) for q in motion]
-        limit = 4.0 * float(np.abs(np.diff(motion, axis=0)).max())
-        q = motion[0].copy()
-        spent, jumps, errors = [], [], []
-        for goal in goals:
-            start = time.perf_counter()
-            answer = track(chain, goal, q, limit)
-            spent.append(time.perf_counter() - start)
-            jumps.append(float(np.abs(answer.positions - q).max()))
-            errors.append(answer.position_error)
-            q = answer.positions
-        f = table[arm.name] = {
-            "mean_us": 1e6 * float(np.mean(spent)),
-            "p99_us": 1e6 * float(np.percentile(spent, 99)),
-            "worst_jump_rad": max(jumps),
-            "bound_rad": limit,
-            "worst_error_m": max(errors),
-            "share_within_1e-6": float(np.mean(np.array(errors) <= 1e-6)),
+    print(f"\ntracking, {seconds:.0f} s at {RATE:.0f} Hz, bound: the joints' velocity limits:")
+    return {
+        arm.name: {
+            start: _follow_all(arm, start, int(seconds * RATE)) for start in ("regular", "singular")
         }
+        for arm in arms
+        if arm.name in STREAMED
+    }
+
+
+def _follow_all(arm: Arm, start: str, ticks: int) -> dict[str, Any]:
+    chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
+    judge = Judge(arm)
+    bound = chain.velocity / RATE
+    motion = _motion(judge, chain.jacobian, start, ticks)
+    goals = [judge.pose(q) for q in motion]
+    followers = _followers(arm, judge, bound)
+    records = {name: _Record(motion[0]) for name in followers}
+    for begin in range(0, ticks, BLOCK):
+        for name, follow in followers.items():
+            records[name].go_on(follow, goals[begin : begin + BLOCK], judge)
+    table = {name: record.figures(bound) for name, record in records.items()}
+    for name, f in table.items():
         print(
-            f"  {arm.name:8} {f['mean_us']:6.1f} µs a step (p99 {f['p99_us']:.1f})  worst jump"
-            f" {f['worst_jump_rad']:.4f} of {limit:.4f}  worst error {f['worst_error_m']:.1e} m"
-            f"  on target {100 * f['share_within_1e-6']:.2f} %",
+            f"  {arm.name:7} {start:9} {name:22} {f['mean_us']:6.1f} µs a step"
+            f" (p99 {f['p99_us']:6.1f})  on target {f['on_target_percent']:6.2f} %  worst error"
+            f" {f['worst_error_m']:.1e} m {f['worst_error_rad']:.1e} rad  worst jump"
+            f" {f['worst_jump_rad']:.4f} ({f['worst_jump_of_bound']:.1f} of the bound)",
             flush=True,
         )
     return table
+
+
+def _motion(
+    judge: Judge, jacobian: Callable[[np.ndarray], np.ndarray], start: str, ticks: int
+) -> np.ndarray:
+    """Return joint positions (ticks, n): sines about the middle, or from a singularity and back."""
+    low, high = _range(judge)
+    rng = np.random.default_rng(4)
+    pace, phase = rng.uniform(0.1, 0.5, len(low)), rng.uniform(0, 6.28, len(low))
+    clock = np.arange(ticks)[:, None] / RATE
+    swing = np.minimum(0.25 * (high - low), 1.5)
+    if start == "regular":
+        return 0.5 * (low + high) + swing * np.sin(clock * pace + phase)
+    q = singular(jacobian, low, high)
+    away = np.where(q < 0.5 * (low + high), swing, -swing)
+    return q + 0.5 * away * (1.0 - np.cos(clock * pace))
+
+
+def singular(
+    jacobian: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """Return where the smallest singular value of the Jacobian vanishes: one joint at a time."""
+    q, width = np.clip(0.3, low, high), 0.5 * (high - low)
+    for _ in range(12):
+        for k in range(len(q)):
+            values = np.clip(q[k] + width[k] * np.linspace(-1, 1, 21), low[k], high[k])
+            trials = np.repeat(q[None], 21, axis=0)
+            trials[:, k] = values
+            q = min(trials, key=lambda t: np.linalg.svd(jacobian(t), compute_uv=False)[-1])
+        width = 0.3 * width
+    return q
+
+
+class _Record:
+    """What one contestant did so far."""
+
+    def __init__(self, q: np.ndarray) -> None:
+        self.q = q.copy()
+        self.spent: list[float] = []
+        self.moves: list[np.ndarray] = []
+        self.errors: list[tuple[float, float]] = []
+
+    def go_on(self, follow: Follower, goals: list[Any], judge: Judge) -> None:
+        for goal in goals:
+            begin = time.perf_counter()
+            after = follow(goal, self.q)
+            self.spent.append(time.perf_counter() - begin)
+            self.moves.append(np.abs(after - self.q))
+            self.q = after
+            off = judge.pose(after).actInv(goal)
+            turned = np.linalg.norm(pinocchio.log3(off.rotation))
+            self.errors.append((float(np.linalg.norm(off.translation)), float(turned)))
+
+    def figures(self, bound: np.ndarray) -> dict[str, float]:
+        errors, moves = np.array(self.errors), np.array(self.moves)
+        return {
+            "mean_us": 1e6 * float(np.mean(self.spent)),
+            "p99_us": 1e6 * float(np.percentile(self.spent, 99)),
+            "on_target_percent": 100.0 * float((errors <= TOLERANCE).all(axis=1).mean()),
+            "worst_error_m": float(errors[:, 0].max()),
+            "worst_error_rad": float(errors[:, 1].max()),
+            "worst_jump_rad": float(moves.max()),
+            "worst_jump_of_bound": float((moves / bound).max()),
+        }
+
+
+def _followers(arm: Arm, judge: Judge, bound: np.ndarray) -> dict[str, Follower]:
+    found = {"basis_ik track": _ours(arm, bound), "DLS with pinocchio": _damped(judge, bound)}
+    with contextlib.suppress(ImportError):
+        found["roboticstoolbox ik_LM"] = _solved_anew(arm, judge)
+    return found
+
+
+def _ours(arm: Arm, bound: np.ndarray) -> Follower:
+    chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
+    warm_up(chain)
+
+    def follow(goal: Any, q: np.ndarray) -> np.ndarray:
+        return track(chain, RigidTransform.from_matrix(goal.homogeneous), q, bound).positions
+
+    return follow
+
+
+def _damped(judge: Judge, bound: np.ndarray) -> Follower:
+    """Return the usual loop: one damped least-squares step a tick, shortened, then clamped."""
+
+    def follow(goal: Any, q: np.ndarray) -> np.ndarray:
+        off = judge.pose(q).actInv(goal)
+        jacobian = judge.jacobian()
+        step = jacobian.T @ np.linalg.solve(
+            jacobian @ jacobian.T + DAMPING * np.eye(6), pinocchio.log6(off).vector
+        )
+        step /= max(1.0, float((np.abs(step) / bound).max()))
+        return np.clip(q + step, judge.lower, judge.upper)
+
+    return follow
+
+
+def _solved_anew(arm: Arm, judge: Judge) -> Follower:
+    """Return a loop that solves from the last positions, and holds them where that fails."""
+    call, read = roboticstoolbox(arm, judge)
+
+    def follow(goal: Any, q: np.ndarray) -> np.ndarray:
+        answer = read(call(goal.homogeneous, q))
+        return q if answer is None else answer
+
+    return follow
+
+
+def _range(judge: Judge) -> tuple[np.ndarray, np.ndarray]:
+    low = np.where(np.isfinite(judge.lower), judge.lower, -np.pi)
+    return low, np.where(np.isfinite(judge.upper), judge.upper, np.pi)
 
 
 def batches(arms: list[Arm], count: int) -> dict[str, Any]:
@@ -70,8 +186,7 @@ def batches(arms: list[Arm], count: int) -> dict[str, Any]:
     for arm in arms:
         chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
         judge = Judge(arm)
-        low = np.where(np.isfinite(judge.lower), judge.lower, -np.pi)
-        high = np.where(np.isfinite(judge.upper), judge.upper, np.pi)
+        low, high = _range(judge)
         truths, seeds = np.random.default_rng(6).uniform(low, high, (2, count, len(low)))
         targets = np.array([judge.pose(q).homogeneous for q in truths])
         rates = {}
