@@ -1,6 +1,8 @@
 """The layers of the package: who may import whom."""
 
 import ast
+import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -65,3 +67,14 @@ def test_the_check_catches(text, own_layer):
 
 def test_every_layer_is_there():
     assert {layer(p) for p in FILES} == set(LAYERS)
+
+
+def test_every_import_is_a_dependency():
+    named = {e.text for e in ET.parse(PACKAGE.parent / "package.xml").iter("exec_depend")}
+    known = named | {name.removeprefix("python3-") for name in named}
+    launch_files = sorted((PACKAGE.parent / "launch").glob("*.py"))
+    for path in (*FILES, *launch_files):
+        for name in imported(path.read_text()):
+            package = name.split(".")[0]
+            if package not in sys.stdlib_module_names and package != "basis_ik":
+                assert package in known, f"{path.name} imports {package}; package.xml lacks it"

@@ -76,11 +76,9 @@ def test_no_section_and_no_step_is_missing() -> None:
     assert where == expected
 
 
-def test_the_mathematics_names_functions_and_figures_that_exist() -> None:
+def test_the_mathematics_names_functions_that_exist() -> None:
     text = (DOCS / "mathematics.md").read_text()
     names = [name for name in quoted(text) if name.startswith("basis_ik.")]
     assert len(names) > 30
     for name in names:
         resolve(name)
-    figures = re.findall(r"\(figures/(\w+\.svg)\)", text)
-    assert sorted(figures) == sorted(path.name for path in (DOCS / "figures").glob("*.svg"))

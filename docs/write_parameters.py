@@ -1,0 +1,94 @@
+"""Write docs/parameters.md and config/basis_ik.yaml from what `ik_node` declares.
+
+Run it after a change to basis_ik/ros/ik_parameters.py: `python docs/write_parameters.py`.
+"""
+
+import json
+import math
+import textwrap
+from pathlib import Path
+
+from basis_ik.ros.ik_parameters import CHAIN, NODE
+
+ROOT = Path(__file__).parents[1]
+MARKDOWN, CONFIG = ROOT / "docs" / "parameters.md", ROOT / "config" / "basis_ik.yaml"
+
+INTRODUCTION = """\
+# Parameters of `ik_node`
+
+Written by `python docs/write_parameters.py` from `basis_ik/ros/ik_parameters.py`.
+`config/basis_ik.yaml` has them all with their defaults, to be copied and changed.
+
+A key that does not exist, or a value that does not fit, stops the node at start with one line that
+names the key, the nearest valid one and the file. A change at run time that does not fit is refused
+with a reason and the old value stays; `set_parameters_atomically` with one bad value changes
+nothing. NaN is refused everywhere, in arrays too. Numbers need a decimal point.
+
+## Of the node
+"""
+
+OF_CHAINS = """
+## Of each chain
+
+When `chains` is empty they are named as below. With `chains: ["left", "right"]` each chain has its
+own: `left.tip_link`, `right.tip_link`.
+"""
+
+HEAD = """\
+# Every parameter of ik_node with its default; docs/parameters.md has them as a table.
+# Written by docs/write_parameters.py. What is commented out is an empty list, which parameter files
+# of ROS 2 cannot express.
+/**:
+  ros__parameters:
+"""
+
+
+def shown(declaration):
+    """Return a default as YAML."""
+    value = declaration.default
+    if isinstance(value, float):
+        return repr(value).replace("1e-", "1.0e-")  # without the point YAML takes it for text
+    return json.dumps(value)
+
+
+def remarks(declaration):
+    """Return what a declaration says beyond its description."""
+    words = []
+    if not math.isinf(declaration.low):
+        each = " each" if declaration.is_array else ""
+        words.append(f"In [{declaration.low:g}, {declaration.high:g}]{each}.")
+    if declaration.choices:
+        words.append(f"One of {', '.join(f'`{choice}`' for choice in declaration.choices)}.")
+    if declaration.read_only:
+        words.append("Fixed at start.")
+    return words
+
+
+def markdown():
+    """Return docs/parameters.md."""
+    return INTRODUCTION + table(NODE) + OF_CHAINS + table(CHAIN)
+
+
+def table(declarations):
+    """Return declarations as a Markdown table."""
+    lines = ["", "| name | default | |", "|---|---|---|"]
+    for each in declarations:
+        said = " ".join([each.description, *remarks(each)])
+        lines.append(f"| `{each.name}` | `{shown(each)}` | {said} |")
+    return "\n".join(lines) + "\n"
+
+
+def config():
+    """Return config/basis_ik.yaml."""
+    text = HEAD
+    for each in (*NODE, *CHAIN):
+        said = " ".join([each.description, *remarks(each)]).replace("`", "")
+        text += "".join(f"    # {line}\n" for line in textwrap.wrap(said, 94))
+        comment = "# " if each.is_array else ""
+        text += f"    {comment}{each.name}: {shown(each)}\n"
+    return text
+
+
+if __name__ == "__main__":
+    MARKDOWN.write_text(markdown())
+    CONFIG.write_text(config())

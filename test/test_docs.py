@@ -1,0 +1,39 @@
+"""The documentation names what there is, and its links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from basis_ik.motion.admission import Refusal
+from basis_ik.pipeline import State
+from basis_ik.solvers.verdict import Verdict
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("underlay/*.md")])
+# What the node never reports: it solves without a bound on the move, and one task at a time.
+LIBRARY_ONLY = {"MOVE_BOUND", "STEP_BOUND", "OTHER_TASKS"}
+# What needs no help.
+FINE = {"REACHED", "MOVING", "ARRIVED", "BRAKING"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_figure_is_shown_somewhere():
+    shown = {
+        name
+        for page in PAGES
+        for name in re.findall(r"\((?:docs/)?figures/(\w+\.svg)\)", page.read_text())
+    }
+    assert shown == {path.name for path in (ROOT / "docs" / "figures").glob("*.svg")}
+
+
+def test_there_is_advice_for_everything_that_the_status_can_say():
+    text = (ROOT / "docs" / "troubleshooting.md").read_text()
+    for names in (Verdict, Refusal, State):
+        for name in {each.name for each in names} - LIBRARY_ONLY - FINE:
+            assert f"`{name}`" in text, f"{name} is not in the troubleshooting page"
