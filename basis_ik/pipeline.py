@@ -7,11 +7,12 @@ import enum
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.kernels.safety import is_inside, is_safe
 from basis_ik.model.chain import Chain
 from basis_ik.motion import limiter as limiting
 from basis_ik.motion.goal_motion import GoalMotion
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, PoseGoal, TwistGoal
-from basis_ik.motion.limiter import SLACK, Limiter, Motion, is_safe
+from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.solvers import solve as solving
 from basis_ik.solvers import track as tracking
@@ -44,6 +45,9 @@ def warm_up(chain: Chain) -> None:
     warm_up_aim(chain)
     tracking.warm_up(chain)
     limiting.warm_up(MotionLimits.of_chain(chain))
+    here = np.zeros(len(chain.joint_names))
+    is_safe(here, here, here, here, here)
+    is_inside(here, here, here)
 
 
 class Pipeline:
@@ -86,6 +90,7 @@ class Pipeline:
         self._period = period
         limits = MotionLimits.of_chain(chain) if limits is None else limits
         self._max_step = limits.velocity * period
+        self._lower, self._upper = chain.lower.copy(), chain.upper.copy()  # writable, for kernels
         self._limiter = Limiter(limits, period, np.zeros(len(self._max_step)))
         self._goal_motion = GoalMotion(limits.velocity, period)
         self.velocity_scaling = velocity_scaling
@@ -112,7 +117,7 @@ class Pipeline:
             return
         # From goal to goal the branch is kept; a first goal is the one nearest to the arm.
         start = measured if self._destination is None else self._destination
-        seed = np.clip(start, self._chain.lower, self._chain.upper)
+        seed = np.minimum(np.maximum(start, self._chain.lower), self._chain.upper)
         self.goal, self.solution = goal, None
         if isinstance(goal, TwistGoal):
             self._destination = measured if self.command is None else self.command
@@ -121,7 +126,9 @@ class Pipeline:
         else:
             self.solution = self._solve(goal, seed)
             self._destination = self.solution.positions
-        self._sound = isinstance(goal, TwistGoal) or self._inside(self._destination)
+        self._sound = isinstance(goal, TwistGoal) or is_inside(
+            self._destination, self._lower, self._upper
+        )
         self._repeats, self._ordered = 0, True
         self.state = State.MOVING
 
@@ -159,10 +166,8 @@ class Pipeline:
             angle_tolerance=self.orientation_tolerance,
         )
 
-    def _inside(self, positions: FloatArray) -> bool:
-        lower, upper = self._chain.lower - SLACK, self._chain.upper + SLACK
-        inside = (positions >= lower) & (positions <= upper) & np.isfinite(positions)
-        return bool(inside.all())
+    def _is_safe(self, command: FloatArray, previous: FloatArray, max_step: FloatArray) -> bool:
+        return is_safe(command, previous, self._lower, self._upper, max_step)
 
     def _jog(self, goal: TwistGoal, start: FloatArray) -> FloatArray:
         """Return where a twist brings the joints within one period, without leaving the branch."""
@@ -216,13 +221,13 @@ class Pipeline:
         start, braking = self._prepare(measured)
         self._goal_motion.reset()  # each goal rests
         motion = self._limiter.plan(None if braking else self._destination, MOST_SAMPLES)
-        lower, upper, way = self._chain.lower, self._chain.upper, motion.positions
+        way = np.ascontiguousarray(motion.positions)  # of one kind, or kernels are compiled anew
         if len(way) == 1:
             return None  # it is there
         # Step by step: every sample is a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
         before = np.vstack([start, way[1:-1]])
-        if is_safe(way[1:], before, lower, upper, steps):
+        if all(map(self._is_safe, way[1:], before, steps)):
             return motion
         self._sound, self._ordered = False, not braking
         return None
@@ -241,7 +246,7 @@ class Pipeline:
             return None
         previous, braking = self._prepare(measured)
         command = self._limiter.brake() if braking else self._next(self._destination)
-        if not is_safe(command, previous, self._chain.lower, self._chain.upper, self._max_step):
+        if not self._is_safe(command, previous, self._max_step):
             self.state = State.UNSAFE
             self.command = None
             return None

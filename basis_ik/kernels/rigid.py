@@ -209,6 +209,39 @@ def from_rpy(roll: float, pitch: float, yaw: float, out: FloatArray) -> None:
 
 
 @jit
+def from_xyzw(quaternion: FloatArray, translation: FloatArray, out: FloatArray) -> float:
+    """Write a rotation given by a quaternion of any length above 0, and a translation.
+
+    Every product has two factors of the quaternion: q and -q give the same bits.
+
+    Args:
+        quaternion: (x, y, z, w), shape (4,).
+        translation: Shape (3,).
+        out: Shape (4, 4); its last row is not touched.
+
+    Returns:
+        The quaternion's length; NaN if an element of either is NaN or infinite.
+    """
+    x, y, z, w = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    square = x * x + y * y + z * z + w * w
+    s = 2.0 / square
+    out[0, 0] = 1.0 - s * (y * y + z * z)
+    out[0, 1] = s * (x * y - z * w)
+    out[0, 2] = s * (x * z + y * w)
+    out[1, 0] = s * (x * y + z * w)
+    out[1, 1] = 1.0 - s * (x * x + z * z)
+    out[1, 2] = s * (y * z - x * w)
+    out[2, 0] = s * (x * z - y * w)
+    out[2, 1] = s * (y * z + x * w)
+    out[2, 2] = 1.0 - s * (x * x + y * y)
+    finite = math.isfinite(square)
+    for r in range(3):
+        out[r, 3] = translation[r]
+        finite = finite and math.isfinite(translation[r])
+    return math.sqrt(square) if finite else math.nan
+
+
+@jit
 def rotation_defect(m: FloatArray) -> float:
     """Measure how far a matrix is from a rigid transform.
 

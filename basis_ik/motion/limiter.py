@@ -14,8 +14,6 @@ from basis_ik.transforms.checks import finite_array
 
 FloatArray = NDArray[np.float64]
 
-SLACK = 1e-9  # rounding allowance [rad or m]
-
 
 class Motion(NamedTuple):
     """A motion from rest to rest, sampled.
@@ -192,22 +190,3 @@ def _sampled(memory: FloatArray, limits: FloatArray, times: FloatArray) -> Motio
         kernels.advance(memory, limits, time)
         state[:] = memory[:, :3]
     return Motion(times, states[..., 0], states[..., 1], states[..., 2])
-
-
-def is_safe(
-    command: FloatArray,
-    previous: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    max_step: FloatArray,
-) -> bool:
-    """Tell whether a command may be sent: the last look, which trusts no limiter.
-
-    It must be finite, change no joint by more than `max_step`, and lie inside the limits; a joint
-    that was outside may only move inward.
-    """
-    # Written so that NaN fails every comparison.
-    within_step = np.abs(command - previous) <= max_step + SLACK
-    above = (command >= lower - SLACK) | ((previous < lower) & (command >= previous))
-    below = (command <= upper + SLACK) | ((previous > upper) & (command <= previous))
-    return bool(np.all(within_step & above & below & np.isfinite(command)))

@@ -31,6 +31,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 FAMILY_PERIOD = 1.0  # s for which it is believed who carries whom: tf is slow to tell
 MOST_FAMILIES = 100  # frames that this is remembered of
+_NO_CHANGE = RigidTransform.identity()
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,7 @@ class TargetInput:
     def _look_up(self, target: Target) -> Goal | Refused:
         needs_no_tf = isinstance(target, TwistTarget) and target.in_tip
         if needs_no_tf or target.frame_id == self._root_link:
-            return target.goal(RigidTransform.identity())
+            return target.goal(_NO_CHANGE)
         try:
             root_T_frame = self._buffer.lookup_transform(
                 self._root_link, target.frame_id, Time(nanoseconds=target.stamp)

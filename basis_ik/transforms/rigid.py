@@ -13,13 +13,14 @@ from basis_ik.transforms.checks import (
     NotARotationError,
     NotFiniteError,
     NotHomogeneousError,
+    QuaternionError,
     ShapeError,
     finite_array,
     read_only,
     real_array,
     unit_vector,
 )
-from basis_ik.transforms.quaternion import matrix_from_xyzw, xyzw_from_matrix
+from basis_ik.transforms.quaternion import UNIT_TOLERANCE, xyzw_from_matrix
 
 ROTATION_TOLERANCE = 1e-6
 """Largest |RᵀR − I| that is taken for a rotation and re-orthonormalised; beyond it is refused."""
@@ -99,9 +100,17 @@ class RigidTransform:
             NotFiniteError: An element is NaN or infinite.
             QuaternionError: Length off by more than `quaternion.UNIT_TOLERANCE`.
         """
-        m = np.eye(4)
-        m[:3, :3] = matrix_from_xyzw(quaternion)
-        m[:3, 3] = finite_array("translation", translation, 3)
+        q, t = real_array("quaternion", quaternion), real_array("translation", translation)
+        if q.shape != (4,):
+            raise ShapeError("quaternion", "(4,)", q.shape)
+        if t.shape != (3,):
+            raise ShapeError("translation", "(3,)", t.shape)
+        m = _IDENTITY.copy()
+        length = kernels.from_xyzw(q, t, m)
+        if not abs(length - 1.0) <= UNIT_TOLERANCE:
+            finite_array("quaternion", q, 4)
+            finite_array("translation", t, 3)
+            raise QuaternionError(math.hypot(*q))  # of absurd elements the kernel has no length
         return trusted(m)
 
     @staticmethod

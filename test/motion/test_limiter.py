@@ -5,7 +5,7 @@ import pytest
 import ruckig
 
 from basis_ik.kernels import motion_joints as kernels
-from basis_ik.motion.limiter import Limiter, is_safe, plan_motion
+from basis_ik.motion.limiter import Limiter, plan_motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.transforms.checks import NotFiniteError
 
@@ -309,36 +309,3 @@ def test_braking_is_as_quick_as_the_limits_allow():
         last, ticks = limiter.brake(), ticks + 1
     assert ticks == pytest.approx((1.0 / 4 + 4 / 80) / PERIOD, abs=1)
     assert np.array_equal(limiter.brake(), last)
-
-
-LOWER, UPPER = np.array([-1.0, -2.0, -np.inf]), np.array([1.0, 2.0, np.inf])
-STEP = np.array([0.1, 0.2, 0.3])
-
-
-@pytest.mark.parametrize(
-    ("command", "previous"),
-    [
-        ([np.nan, 0, 0], [0, 0, 0]),
-        ([0, 0, np.inf], [0, 0, 0]),
-        ([0, 0, 0], [np.nan, 0, 0]),
-        ([0.11, 0, 0], [0, 0, 0]),
-        ([1.05, 0, 0], [1.0, 0, 0]),
-        ([0, -2.1, 0], [0, -2.0, 0]),
-        ([1.3, 0, 0], [1.25, 0, 0]),  # outside and going farther out
-        ([-1.3, 0, 0], [-1.25, 0, 0]),
-    ],
-)
-def test_unsafe_commands(command, previous):
-    assert not is_safe(np.array(command, float), np.array(previous, float), LOWER, UPPER, STEP)
-
-
-@pytest.mark.parametrize(
-    ("command", "previous"),
-    [
-        ([0.1, 0.2, 0.3], [0, 0, 0]),
-        ([1.2, 0, 99.0], [1.25, 0, 99.0]),
-        ([-1.2, -2, 0], [-1.25, -2, 0]),
-    ],
-)
-def test_safe_commands(command, previous):
-    assert is_safe(np.array(command, float), np.array(previous, float), LOWER, UPPER, STEP)

@@ -1,9 +1,15 @@
 import numpy as np
+import numpy.typing as npt
 import pytest
 from transforms3d.quaternions import quat2mat
 
-from basis_ik.transforms.checks import QuaternionError
-from basis_ik.transforms.quaternion import matrix_from_xyzw, xyzw_from_matrix
+from basis_ik.transforms.checks import QuaternionError, ShapeError
+from basis_ik.transforms.quaternion import xyzw_from_matrix
+from basis_ik.transforms.rigid import RigidTransform
+
+
+def matrix_from_xyzw(quaternion: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    return RigidTransform.from_quaternion_xyzw(quaternion, (0.0, 0.0, 0.0)).rotation
 
 
 def test_order_is_xyzw_outside_and_wxyz_inside() -> None:
@@ -31,3 +37,24 @@ def test_the_sign_is_canonical() -> None:
 def test_a_zero_quaternion_is_never_the_identity() -> None:
     with pytest.raises(QuaternionError):
         matrix_from_xyzw((0, 0, 0, 0))
+
+
+def test_it_agrees_with_transforms3d() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        xyzw = rng.normal(size=4)
+        xyzw /= np.linalg.norm(xyzw)
+        np.testing.assert_allclose(
+            matrix_from_xyzw(xyzw), quat2mat(np.roll(xyzw, 1)), rtol=0, atol=1e-15
+        )
+
+
+def test_an_absurd_quaternion_is_refused_with_its_length() -> None:
+    with pytest.raises(QuaternionError, match=r"1e\+200"):
+        matrix_from_xyzw((0, 0, 1e200, 0))
+
+
+@pytest.mark.parametrize("bad", [(1, 0, 0), (1, 0, 0, 0, 0), "nonsense", [[0, 0, 0, 1]]])
+def test_four_numbers_are_wanted(bad: npt.ArrayLike) -> None:
+    with pytest.raises(ShapeError, match="quaternion"):
+        matrix_from_xyzw(bad)
