@@ -9,22 +9,19 @@ from numpy.typing import NDArray
 
 from basis_ik.kernels.safety import is_inside, is_safe
 from basis_ik.model.chain import Chain
+from basis_ik.motion import jog as jogging
 from basis_ik.motion import limiter as limiting
 from basis_ik.motion.goal_motion import GoalMotion
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, PoseGoal, TwistGoal
+from basis_ik.motion.jog import Jog
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.solvers import solve as solving
-from basis_ik.solvers import track as tracking
 from basis_ik.solvers.aim_chain import solve_aim, warm_up_aim
 from basis_ik.solvers.solve import Solution, solve
-from basis_ik.solvers.track import track
-from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = NDArray[np.float64]
 
-# Part of the joints' speeds that a twist may use; the rest is for catching up with it.
-JOG = 0.8
 # Samples that a whole motion is given at most; the controller interpolates in between.
 MOST_SAMPLES = 500
 
@@ -43,8 +40,9 @@ def warm_up(chain: Chain) -> None:
     """Compile all that a pipeline may call for a chain, before a control loop starts."""
     solving.warm_up(chain)
     warm_up_aim(chain)
-    tracking.warm_up(chain)
-    limiting.warm_up(MotionLimits.of_chain(chain))
+    limits = MotionLimits.of_chain(chain)
+    limiting.warm_up(limits)
+    jogging.warm_up(chain, limits)
     here = np.zeros(len(chain.joint_names))
     is_safe(here, here, here, here, here)
     is_inside(here, here, here)
@@ -93,6 +91,7 @@ class Pipeline:
         self._lower, self._upper = chain.lower.copy(), chain.upper.copy()  # writable, for kernels
         self._limiter = Limiter(limits, period, np.zeros(len(self._max_step)))
         self._goal_motion = GoalMotion(limits.velocity, period)
+        self._jog = Jog(chain, self._limiter)
         self.velocity_scaling = velocity_scaling
         self.acceleration_scaling = acceleration_scaling
         self.position_tolerance = position_tolerance
@@ -169,13 +168,6 @@ class Pipeline:
     def _is_safe(self, command: FloatArray, previous: FloatArray, max_step: FloatArray) -> bool:
         return is_safe(command, previous, self._lower, self._upper, max_step)
 
-    def _jog(self, goal: TwistGoal, start: FloatArray) -> FloatArray:
-        """Return where a twist brings the joints within one period, without leaving the branch."""
-        root_T_tip = self._chain.forward(np.clip(start, self._chain.lower, self._chain.upper))
-        wanted = moved(root_T_tip, goal, self._period)
-        max_step = JOG * self.velocity_scaling * self._max_step
-        return track(self._chain, wanted, start, max_step).positions
-
     def remaining(self, measured: FloatArray) -> FloatArray:
         """Return the way that is left of each joint (n,) [rad or m]; zero without a goal.
 
@@ -189,15 +181,30 @@ class Pipeline:
     def _next(self, destination: FloatArray) -> FloatArray:
         """Return the next command on the way to a destination."""
         if isinstance(self.goal, TwistGoal):
-            self._destination = self._jog(self.goal, destination)
-            return self._limiter.step(destination, (self._destination - destination) / self._period)
+            self._destination = self._jog.step(self.goal)
+            self._say_held(self._destination)
+            return self._destination
+        self._jog.reset()  # from here on the tip is on no line
         return self._limiter.step(*self._goal_motion.observe(destination))
+
+    def _slow_down(self) -> FloatArray:
+        """Return the next command on the way to rest: on the tip's line, if it is on one."""
+        return self._jog.step(None) if self._jog.moving else self._limiter.brake()
+
+    def _say_held(self, joints: FloatArray) -> None:
+        """Tell why a twist does not go on, as the solution; there is none while it does."""
+        held = self._jog.held
+        if held is None:
+            self.solution = None
+        elif self.solution is None or self.solution.reason != held:
+            self.solution = Solution(joints, held.verdict, 0.0, 0.0, 0, 0, held)
 
     def _prepare(self, measured: FloatArray) -> tuple[FloatArray, bool]:
         """Return the command from which to go on, and whether to brake."""
         if self.command is None:
             self._limiter.reset(measured)
             self._goal_motion.reset()
+            self._jog.reset()
         self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
         braking = self.state is State.BRAKING or not self._sound
         return (measured if self.command is None else self.command), braking
@@ -245,7 +252,7 @@ class Pipeline:
         if self.command is None and not self._sound:
             return None
         previous, braking = self._prepare(measured)
-        command = self._limiter.brake() if braking else self._next(self._destination)
+        command = self._slow_down() if braking else self._next(self._destination)
         if not self._is_safe(command, previous, self._max_step):
             self.state = State.UNSAFE
             self.command = None
@@ -269,14 +276,3 @@ class Pipeline:
         self.state = State.ARRIVED if self._sound else State.UNSAFE
         if silent:
             self.command = None  # whoever moves the arm now moves it from where it is
-
-
-def moved(root_T_tip: RigidTransform, goal: TwistGoal, time: float) -> RigidTransform:
-    """Return where a twist brings a tip within some time [s]."""
-    linear, angular = np.array(goal.linear) * time, np.array(goal.angular) * time
-    if goal.in_tip:
-        linear, angular = root_T_tip.apply_vector(linear), root_T_tip.apply_vector(angular)
-    turn = RigidTransform.exp(np.concatenate([np.zeros(3), angular]))
-    return RigidTransform.from_rotation_translation(
-        turn.rotation @ root_T_tip.rotation, root_T_tip.translation + linear
-    )

@@ -15,6 +15,7 @@ from basis_ik.kernels.motion_profile import (
     ROW,
     SEGMENTS,
     FloatArray,
+    after,
     duration,
     extent,
     plan,
@@ -30,6 +31,7 @@ STRAIGHT = 1.05
 # Part of its largest velocity with which a joint follows a goal; the rest is for catching up.
 FOLLOW = 0.9
 EDGE = 1e-12  # rounding allowance at a position limit [rad or m]
+ROUNDING = 1.0 + 1e-9  # allowance at the other limits
 
 
 @jit
@@ -214,3 +216,51 @@ def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> 
         memory[i, GOAL] = sample(memory[i, PROFILE:], x, v, a, inf)[0]
     advance(memory, limits, (ticks + 1) * period)
     return ticks + 1
+
+
+@jit
+def _allowed(
+    now: FloatArray, then: FloatArray, limits: FloatArray, i: int, period: float, row: FloatArray
+) -> bool:
+    """Tell whether joint i, whose row of `memory` is `now`, may be at `then` (3,) a period on."""
+    x, v, a = then[POSITION], then[SPEED], then[RATE]
+    if not abs(v) <= max(limits[VELOCITY, i], abs(now[SPEED])) * ROUNDING:
+        return False
+    if not abs(a) <= max(limits[ACCELERATION, i], abs(now[RATE])) * ROUNDING:
+        return False
+    # Where no jerk at all would lead; what jerk adds within a period is bounded by these.
+    y, u, b = after(now[POSITION], now[SPEED], now[RATE], 0.0, period)
+    most = limits[JERK, i] * period * ROUNDING
+    if not (abs(x - y) <= most * period * period / 6.0 + EDGE and abs(a - b) <= most):
+        return False
+    if not abs(v - u) <= 0.5 * most * period:
+        return False
+    plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
+    least, largest = extent(row, x, v, a)
+    lower, upper = min(limits[LOWER, i], now[POSITION]), max(limits[UPPER, i], now[POSITION])
+    return bool(lower - EDGE <= least and largest <= upper + EDGE)
+
+
+@jit
+def take(memory: FloatArray, states: FloatArray, limits: FloatArray, period: float) -> bool:
+    """Go to states that somebody else has chosen for a period from now; only if that is allowed.
+
+    No joint may leave its limits of velocity, acceleration or jerk, and each must then be able to
+    stop before its position limits; one that is beyond a limit already may not go farther.
+
+    Args:
+        memory: (n, 27); unchanged unless the states are taken.
+        states: (n, 3) positions, velocities, accelerations.
+        limits: (5, n).
+        period: [s].
+
+    Returns:
+        Whether they were taken.
+    """
+    row = memory[0, PROFILE:].copy()
+    for i in range(memory.shape[0]):
+        if not _allowed(memory[i], states[i], limits, i, period, row):
+            return False
+    for i in range(memory.shape[0]):
+        _keep(memory, i, states[i, POSITION], states[i, SPEED], states[i, RATE], limits)
+    return True

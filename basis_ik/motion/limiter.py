@@ -96,6 +96,11 @@ class Limiter:
         return np.array(self._memory[:, kernels.SPEED])
 
     @property
+    def bounds(self) -> FloatArray:
+        """The limits in force, shape (5, n), as `MotionLimits.scaled` gives them; do not write."""
+        return self._kept
+
+    @property
     def at_rest(self) -> bool:
         """Whether velocity and acceleration are zero."""
         return not self._memory[:, kernels.SPEED : kernels.RATE + 1].any()
@@ -114,6 +119,19 @@ class Limiter:
             self._memory, goal, velocity, self._kept, self.period, self._ticks
         )
         return self.position
+
+    def take(self, states: FloatArray) -> bool:
+        """Make somebody else's choice the next command, if that keeps all limits.
+
+        Args:
+            states: Positions, velocities and accelerations a period from now, shape (n, 3).
+
+        Returns:
+            Whether it was taken: no joint leaves a limit, nor could no longer stop before one.
+        """
+        self._prepare(braking=False)
+        self._ticks = 0
+        return bool(kernels.take(self._memory, states, self._kept, self.period))
 
     def brake(self) -> FloatArray:
         """Return the command (n,) of the next period on the quickest way to rest."""
@@ -154,6 +172,7 @@ def warm_up(limits: MotionLimits) -> None:
     limiter.scale(0.5)
     limiter.brake()
     limiter.plan(here, 2)
+    limiter.take(np.zeros((len(here), 3)))
 
 
 def plan_motion(limits: FloatArray, start: FloatArray, goal: FloatArray, period: float) -> Motion:

@@ -309,3 +309,67 @@ def test_braking_is_as_quick_as_the_limits_allow():
         last, ticks = limiter.brake(), ticks + 1
     assert ticks == pytest.approx((1.0 / 4 + 4 / 80) / PERIOD, abs=1)
     assert np.array_equal(limiter.brake(), last)
+
+
+def taker(x=0.0, v=0.0, a=0.0):
+    """A limiter of one joint in a state; its limits are `ONE`."""
+    limiter = Limiter(ONE, PERIOD, np.array([x]))
+    limiter._memory[0, :3] = x, v, a
+    return limiter
+
+
+def after(x, v, a, jerk, time=PERIOD):
+    x, v, a = x + v * time + a * time**2 / 2 + jerk * time**3 / 6, v + a * time, a + jerk * time
+    return np.array([[x, v + jerk * time**2 / 2, a]])
+
+
+@pytest.mark.parametrize(
+    ("state", "jerk"),
+    [
+        ((0.0, 0.0, 0.0), 80.0),
+        ((0.0, 0.99, 1.0), 80.0),
+        ((0.0, -0.5, 3.68), 80.0),
+        ((0.87, 0.6, -4.0), 0.0),
+        ((1.001, 0.0, 0.0), -80.0),  # beyond a limit: inward
+    ],
+)
+def test_states_that_keep_all_limits_are_taken(state, jerk):
+    limiter, states = taker(*state), after(*state, jerk)
+    assert limiter.take(states)
+    assert limiter.position == states[0, 0]
+    assert limiter.velocity == states[0, 1]
+    assert (limiter.step(states[:, 0]) != states[0, 0]).any(), "it goes on with its velocity"
+
+
+@pytest.mark.parametrize(
+    ("state", "jerk", "limit"),
+    [
+        ((0.0, 0.0, 0.0), 81.0, "jerk"),
+        ((0.0, 0.999, 1.0), 0.0, "velocity"),
+        ((0.0, -0.5, 3.69), 80.0, "acceleration"),
+        ((0.94, 0.8, -4.0), 0.0, "position: it could no longer stop"),
+        ((1.0, 0.0, 0.0), 80.0, "position"),
+        ((-1.001, 0.0, 0.0), -80.0, "position, from beyond"),
+    ],
+)
+def test_states_beyond_a_limit_are_not_taken(state, jerk, limit):
+    limiter = taker(*state)
+    assert not limiter.take(after(*state, jerk)), limit
+    assert limiter.position == state[0]
+    assert limiter.velocity == state[1]
+
+
+@pytest.mark.parametrize("column", range(3))
+def test_states_that_are_not_finite_or_leap_are_not_taken(column):
+    for bad in (np.nan, np.inf, -np.inf):
+        states = np.zeros((1, 3))
+        states[0, column] = bad
+        assert not taker().take(states)
+
+
+@pytest.mark.parametrize("column", range(3))
+def test_states_that_no_jerk_leads_to_are_not_taken(column):
+    states = after(0.0, 0.5, 1.0, 79.0)
+    assert taker(0.0, 0.5, 1.0).take(states)
+    states[0, column] += 80.0 * PERIOD ** (3 - column) / 10.0
+    assert not taker(0.0, 0.5, 1.0).take(states)

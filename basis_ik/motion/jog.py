@@ -1,0 +1,225 @@
+"""Jogging: the tip moves along and about what a twist says, and speeds up and brakes on that line.
+
+What is limited is the twist itself, in one piece: the joints' velocities grow and shrink together,
+and the tip's direction of motion stays that of the twist; docs/mathematics.md has the formulae.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.kernels.motion_joints import ACCELERATION, JERK, LOWER, UPPER, VELOCITY
+from basis_ik.kernels.motion_profile import ROW, plan_stop, sample
+from basis_ik.kernels.motion_twist import states_on_line
+from basis_ik.model.chain import Chain
+from basis_ik.motion.goals import TwistGoal
+from basis_ik.motion.limiter import Limiter
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.solvers.verdict import Reason, Verdict
+
+FloatArray = NDArray[np.float64]
+
+# Parts of the joints' limits that jogging uses. Of the velocity: the rest is for a last touch.
+FAST = 0.9
+# Of acceleration and jerk: for changes of the twist; of acceleration, for what keeps the tip on its
+# line at a steady speed; of acceleration and jerk, for coming to rest at a position limit.
+CHANGE, STEADY, STOP = 0.7, 0.2, 0.2
+LOST = 0.02  # part of a twist that may be missing where all directions should be there
+AHEAD = 0.1  # s within which it is foreseen what the joints will have to do
+ALONG = 1e-9  # what departs from a direction by less, relatively, is along it
+LATE = 3.0  # periods that slowing down before a position limit takes to begin
+SLIGHT = 1e-6  # a joint that is slower by this factor than another does not count as moving
+STANDING = 1e-3  # a twist that is scaled down to less is held
+
+
+@dataclass(frozen=True)
+class Held(Reason):
+    """Why the tip stands although it should move."""
+
+    def __str__(self) -> str:
+        if self.verdict is Verdict.LIMIT:
+            return f"{self.joint} is held by its limit {self.bound:.4g}"
+        return "singular: the joints cannot move the tip that way"
+
+
+class Jog:
+    """Moves a tip with a twist, one command each period.
+
+    Args:
+        chain: What moves.
+        limiter: Has the last word on each command.
+
+    Attributes:
+        held: Why the tip stands although it should move; None while it does not.
+    """
+
+    def __init__(self, chain: Chain, limiter: Limiter) -> None:
+        self._chain, self._limiter = chain, limiter
+        self._row: FloatArray = np.zeros(ROW)
+        self._frames: FloatArray = np.zeros((len(chain.arrays.origins), 3, 4))
+        self._work: FloatArray = np.zeros((19, max(6, len(chain.joint_names))))
+        self.reset()
+
+    def reset(self) -> None:
+        """Start anew, from rest."""
+        self._twist: FloatArray = np.zeros(6)  # along the axes of the last goal
+        self._rate: FloatArray = np.zeros(6)  # its derivative
+        self._in_tip = False
+        self.held: Held | None = None
+
+    @property
+    def moving(self) -> bool:
+        """Whether the tip is on a line: speeding up, moving on or braking."""
+        return bool(self._twist.any() or self._rate.any())
+
+    def step(self, goal: TwistGoal | None) -> FloatArray:
+        """Return the command (n,) of the next period.
+
+        Args:
+            goal: How to move; None: brake, on the line.
+        """
+        limiter, period = self._limiter, self._limiter.period
+        if not (self.moving or limiter.at_rest):
+            return limiter.brake()  # what the joints were about before ends first
+        q, wanted = limiter.position, np.zeros(6)
+        if goal is not None:
+            self._turn_axes(q, in_tip=goal.in_tip)
+            wanted = self._scaled(q, np.array([*goal.linear, *goal.angular]))
+        if not (self.moving or wanted.any()):
+            return limiter.brake()
+        half, _ = self._after(q, wanted, 0.5 * period)
+        middle = q + 0.5 * period * self._speeds(q, self._twist)
+        twist, rate = self._after(q, wanted, period)
+        lower, upper = np.minimum(limiter.bounds[LOWER], q), np.maximum(limiter.bounds[UPPER], q)
+        q = np.clip(q + period * self._speeds(middle, half), lower, upper)
+        if limiter.take(self._states(q, twist, rate)[0]):
+            self._twist, self._rate = twist, rate
+            return limiter.position
+        self.reset()
+        return limiter.brake()
+
+    def _turn_axes(self, q: FloatArray, *, in_tip: bool) -> None:
+        """Express the present motion along the axes of a goal."""
+        if in_tip != self._in_tip:
+            rotation = self._chain.forward(q).rotation
+            turn = rotation.T if in_tip else rotation
+            for vector in (self._twist, self._rate):
+                vector[:3], vector[3:] = turn @ vector[:3], turn @ vector[3:]
+            self._in_tip = in_tip
+
+    def _states(
+        self, q: FloatArray, twist: FloatArray, rate: FloatArray | None = None
+    ) -> tuple[FloatArray, float]:
+        """Return positions, velocities, accelerations (n, 3) with a twist, and its lost part."""
+        states = np.zeros((len(q), 3))
+        states[:, 0] = q
+        rate = np.zeros(6) if rate is None else rate
+        lost = states_on_line(
+            *self._chain.arrays, twist, rate, self._in_tip, self._frames, self._work, states
+        )
+        return states, float(lost)
+
+    def _speeds(self, q: FloatArray, twist: FloatArray) -> FloatArray:
+        return self._states(q, twist)[0][:, 1]
+
+    def _scaled(self, q: FloatArray, twist: FloatArray) -> FloatArray:
+        """Return a twist (6,), scaled down to what the joints can do; note if that is nothing."""
+        states, lost = self._states(q, twist)
+        to_stop, joint = self._to_stop(q, states[:, 1])
+        here = self._steady(states)
+        states_ahead, _ = self._states(q + AHEAD * here * states[:, 1], twist)
+        ahead = self._steady(states_ahead)
+        self.held = None
+        # Away from a singularity it goes, however slowly; into one only so far.
+        if (lost > LOST and len(q) >= 6) or ahead <= min(here, STANDING):
+            self.held = Held(Verdict.SINGULAR)
+        elif to_stop <= STANDING:
+            bound = self._limiter.bounds[UPPER if states[joint, 1] > 0.0 else LOWER, joint]
+            self.held = Held(Verdict.LIMIT, joint=self._chain.joint_names[joint], bound=bound)
+        return np.zeros(6) if self.held else min(here, ahead, to_stop) * twist
+
+    def _steady(self, states: FloatArray) -> float:
+        """Return the part of a twist, up to 1, that joints do with velocities, accelerations."""
+        bounds, (_, v, a) = self._limiter.bounds, np.abs(states.T)
+        with np.errstate(divide="ignore"):
+            fast = FAST * bounds[VELOCITY] / v
+            curved = np.sqrt(STEADY * bounds[ACCELERATION] / a)
+        return min(1.0, float(fast.min()), float(curved.min()))
+
+    def _to_stop(self, q: FloatArray, v: FloatArray) -> tuple[float, int]:
+        """Return the part of velocities (n,) from which all joints stop in time; and the worst."""
+        bounds, speeds = self._limiter.bounds, np.abs(v)
+        moves = speeds > SLIGHT * speeds.max()
+        if not moves.any():
+            return inf, 0
+        gap = np.where(v > 0.0, bounds[UPPER] - q, q - bounds[LOWER])
+        late = LATE * self._limiter.period
+        time = np.divide(gap, speeds, out=np.full_like(v, inf), where=moves)
+        joint = int(np.argmin(time))
+        left = float(time[joint]) - late * abs(self._limiter.velocity[joint]) / speeds[joint]
+        top, jerk = (STOP * bounds[[ACCELERATION, JERK]][:, moves] / speeds[moves]).min(axis=1)
+        part = fastest_before(left, float(top), float(jerk))
+        return min(part, float(time[joint]) / late), joint
+
+    def _after(
+        self, q: FloatArray, wanted: FloatArray, time: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return twist (6,) and rate (6,) after a time, on the quickest way to a wanted twist.
+
+        What of the rate points elsewhere than from the one twist to the other is taken back
+        meanwhile, with half of the jerk.
+        """
+        off, share = self._twist - wanted, CHANGE
+        size = float(np.linalg.norm(off))
+        if size == 0.0:
+            off, size = self._rate, float(np.linalg.norm(self._rate))
+        if size == 0.0:
+            return wanted, np.zeros(6)
+        away = off / size
+        along = float(self._rate @ away)
+        aside = self._rate - along * away
+        fading = 0.0
+        jerk = self._limiter.bounds[JERK]
+        if np.linalg.norm(aside) > ALONG * np.linalg.norm(self._rate):
+            share = 0.5 * CHANGE
+            fading = float((np.abs(self._speeds(q, aside)) / (share * jerk)).max())
+        speeds = np.abs(self._speeds(q, away))
+        top = float((CHANGE * self._limiter.bounds[ACCELERATION] / speeds).min())
+        left = float((self._twist - wanted) @ away)
+        plan_stop(left, along, top, float((share * jerk / speeds).min()), self._row)
+        _, left, along, _ = sample(self._row, 0.0, left, along, time)
+        twist, rate = wanted + left * away, along * away
+        if fading > 0.0:
+            spent = min(time, fading)
+            twist = twist + aside * spent * (1.0 - 0.5 * spent / fading)
+            rate = rate + aside * (1.0 - spent / fading)
+        return twist, rate
+
+
+def warm_up(chain: Chain, limits: MotionLimits) -> None:
+    """Compile all that jogging may call, before a control loop starts."""
+    middle = np.clip(0.0, limits.lower, limits.upper)
+    jog = Jog(chain, Limiter(limits, 0.01, middle))
+    jog.step(TwistGoal((0.0, 0.0, 0.0), (1e-3, 1e-3, 1e-3)))
+
+
+def fastest_before(gap: float, acceleration: float, jerk: float) -> float:
+    """Return the speed from which one comes to rest within a gap, from no acceleration.
+
+    Speed v takes 2 √(v/j) to stop where the acceleration stays below its limit a, that is up to
+    a²/j, and v/a + a/j beyond; the way is half of speed times time. Solved for v.
+
+    Args:
+        gap: Way to go [rad or m]; below zero counts as zero.
+        acceleration: Largest acceleration.
+        jerk: Largest jerk.
+    """
+    gap = max(gap, 0.0)
+    short, ramp = float(np.cbrt(jerk * gap * gap)), acceleration * acceleration / jerk
+    if short <= ramp:
+        return short
+    return 0.5 * (sqrt(ramp * ramp + 8.0 * acceleration * gap) - ramp)
