@@ -20,7 +20,8 @@ from basis_ik.solvers.arguments import (
     positive,
     refuse,
 )
-from basis_ik.solvers.explain import Inquiry, explain
+from basis_ik.solvers.explain import explain
+from basis_ik.solvers.inquiry import FEWEST_STARTS, Inquiry
 from basis_ik.solvers.prepared import NEAR, prepared
 from basis_ik.solvers.prepared import PATIENCE as PATIENCE
 from basis_ik.solvers.race import Race
@@ -36,8 +37,6 @@ FloatArray = npt.NDArray[np.float64]
 
 MAX_ITERATIONS = 20_000
 MAX_RESTARTS = 500
-QUICK = 50  # restarts after which it is asked whether the position can be reached at all
-FEWEST_STARTS = 20  # below it, nothing is claimed about a target
 
 _REACHED = Verdict.REACHED  # looking up an enum member costs as much as a tuple
 
@@ -170,7 +169,7 @@ def solve(
         ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
         ready.position if position_only else ready.full, goal, start,
         positions, work, position_tolerance, orientation_tolerance,
-        max_iterations, 0, min(max_restarts, QUICK), PATIENCE, False, NEAR,
+        max_iterations, 0, min(max_restarts, FEWEST_STARTS), PATIENCE, False, NEAR,
     )  # fmt: skip
     spare.append(work)
     if status == ARRIVED:
@@ -187,9 +186,9 @@ def solve(
     answer = inquiry.nearest_position()
     reason = REACHED
     if not (answer.reached and position_only):
-        found = None
-        if answer.reached and max_restarts > QUICK:
-            found = inquiry.persist(ready.full, max_restarts)
+        found = None if position_only else inquiry.scout()
+        if found is None and answer.reached:
+            found = inquiry.persist(max_restarts)
         if found is not None and found.reached:
             answer = found
         else:
@@ -198,10 +197,10 @@ def solve(
             )
             if reason.verdict is Verdict.LIMIT and reason.bound not in (*chain.lower, *chain.upper):
                 reason = replace(reason, verdict=Verdict.MOVE_BOUND)
-    steps = max_iterations - inquiry.budget
-    return Solution(
-        answer.q, reason.verdict, answer.away, answer.turned, steps, inquiry.starts, reason
-    )
+    away, steps = answer.away, max_iterations - inquiry.budget
+    if ready.full[0] == 0.0:
+        away = float(np.linalg.norm(ready.tip_position(answer.q) - goal[:3, 3]))
+    return Solution(answer.q, reason.verdict, away, answer.turned, steps, inquiry.starts, reason)
 
 
 def warm_up(chain: Chain) -> None:

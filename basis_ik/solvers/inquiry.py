@@ -1,0 +1,225 @@
+"""A failed search, questioned further: what would be nearest, and would it go without limits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.kernels.descent import REACHED
+from basis_ik.kernels.pose_solve import COLUMNS, begin_anew, solve_pose
+from basis_ik.kernels.settle import settle_each
+from basis_ik.solvers.prepared import NEAR, PATIENCE, PreparedChain
+
+FloatArray = npt.NDArray[np.float64]
+
+SETTLING = 60  # steps after which a descent by Newton's method has settled or never will
+SCOUTING = 40  # steps after which two starts can be compared
+STARTS = 8  # fresh starts that get a chance to find a nearer answer than the seed's
+FEWEST_STARTS = 20  # below it, nothing is claimed about a target
+HOPE = 0.5  # by the weighted error of the best scout, how many starts are worth making
+LIFTED_STARTS = 40  # which is at least this where no limits are in force
+PERSISTENCE = 150  # at most this there, and at least where only limits stand in the way
+ALIKE = 1e-5  # weighted error by which two bottoms are told apart
+TIGHTENING = (0.1, 0.01, 0.001)  # of the orientation's weight: each holds the position closer
+BETTER_BY = 1e-5  # [reach] by which another position has to be nearer to be preferred
+BETTER_TURN = 1e-3  # [rad] the same for another orientation
+
+
+class Attempt(NamedTuple):
+    """Positions, and the distance [m] and angle [rad] that they leave; 0 m if none is wanted."""
+
+    q: FloatArray
+    away: float
+    turned: float
+    reached: bool
+
+
+@dataclass
+class Inquiry:
+    """One failed search, questioned further on what is left of its budget.
+
+    Attributes:
+        ready: The chain.
+        target: (4, 4) root_T_target.
+        seed: (n,).
+        found: (n,) what the search left.
+        tolerances: Of position [m] and orientation [rad].
+        budget: Steps that are left.
+        starts: Number of the last start that was made to reach the target.
+    """
+
+    ready: PreparedChain
+    target: FloatArray
+    seed: FloatArray
+    found: FloatArray
+    tolerances: tuple[float, float]
+    budget: int
+    starts: int
+    _work: FloatArray = field(init=False)
+    _square: FloatArray = field(init=False)
+    _starts: FloatArray = field(init=False)
+    _scouts: list[Attempt] = field(default_factory=list)
+    _free: Attempt | None = None
+
+    def __post_init__(self) -> None:
+        n = len(self.seed)
+        self._work, self._square = self.ready.new_work(), np.empty((2, n, n))
+        self._starts = np.empty((STARTS + 2, n))
+        self._starts[0], self._starts[1] = self.seed, self.found
+        spread = self.ready.variables[:, :COLUMNS].copy()
+        for number in range(1, STARTS + 1):
+            begin_anew(spread, number, self._starts[number + 1])
+
+    def nearest_position(self) -> Attempt:
+        """Return the nearest position, the seed's unless another is clearly nearer."""
+        margin = BETTER_BY * self.ready.size + self.tolerances[0]
+        weights = self.ready.position[None]
+        best = self._settle(self._starts[:1], weights)[0]
+        if not best.reached:
+            for other in self._settle(self._starts[1:], weights):
+                if other.away < best.away - margin:
+                    best = other
+                    margin = self.tolerances[0]  # the seed's is out: of the others the best counts
+        return best
+
+    def scout(self) -> Attempt | None:
+        """Settle on all that is wanted from every start; return an attempt that got it all."""
+        self._scouts = self._settle(self._starts, self.ready.full[None], SCOUTING)
+        self._scouts.sort(key=self._error)
+        best = self._scouts[0]
+        return best if best.reached and best.turned <= self.tolerances[1] else None
+
+    def nearest_orientation(self, held: Attempt) -> Attempt:
+        """Return the nearest orientation at the nearest position."""
+        best = self._turn_in_place([held])[0]
+        if best.away > held.away + self.tolerances[0]:
+            best = held
+        enough = best.turned - BETTER_TURN - self.tolerances[1]
+        for other in self._turn_in_place([s for s in self._distinct() if s.turned < enough]):
+            better = other.turned < best.turned - BETTER_TURN
+            if better and other.away <= held.away + self.tolerances[0]:
+                best = other
+        return best
+
+    def rest(self, answer: Attempt, *, position_only: bool) -> Attempt:
+        """Return the seed itself where the answer is no better: an arm at its best stands still."""
+        still = self._settle(self.seed[None], np.empty((0, len(self.ready.full))))[0]
+        as_near = still.away <= answer.away + BETTER_BY * self.ready.size
+        as_turned = position_only or still.turned <= answer.turned + BETTER_TURN
+        return still if as_near and as_turned and not answer.reached else answer
+
+    def persist(self, last: int) -> Attempt | None:
+        """Go on with the search for all that is wanted, up to start number `last`.
+
+        Only while there is hope: what can be reached is nearly reached by some scout, and what is
+        not even reached without limits is not reached with them either.
+        """
+        ready, free = self.ready, self.without_any_limits(self.ready.full)
+        if free is not None and not free.reached:
+            return None
+        error = self._error(self._scouts[0])
+        worth = int(HOPE / error) if error * last > HOPE else last
+        if free is None:
+            worth = min(max(worth, LIFTED_STARTS), PERSISTENCE)
+        else:
+            worth = max(worth, PERSISTENCE)
+        first, last = self.starts + 1, min(last, worth)
+        if last < first:
+            return None
+        found, self.starts = self._descend(ready.full, ready.variables, ready.reach, first, last)
+        return found
+
+    def without_any_limits(self, weights: FloatArray) -> Attempt | None:
+        """Search with all limits lifted, once; None where there are none that matter."""
+        if self._free is None and self.bounded().any():
+            self._free = self.without_limits(self.bounded(), weights)
+        return self._free
+
+    def bounded(self) -> npt.NDArray[np.bool_]:
+        """Return which variables (n,) have limits that matter: those without room for a turn."""
+        variables = self.ready.variables
+        matters = (variables[:, 5] == 0.0) | (variables[:, 1] - variables[:, 0] < 2.0 * np.pi)
+        matters &= np.isfinite(variables[:, 0]) | np.isfinite(variables[:, 1])
+        return np.asarray(matters)
+
+    def without_limits(self, lifted: npt.NDArray[np.bool_], weights: FloatArray) -> Attempt:
+        """Search with some of the limits lifted, (n,)."""
+        joints = self.ready.exact[:-1]
+        slides = lifted[joints[:, 15].astype(int)] & (joints[:, 12] != 0.0)
+        reach = np.inf if slides.any() else self.ready.reach
+        return self._descend(weights, self._lifted(lifted), reach, 0, LIFTED_STARTS)[0]
+
+    def better_without(self, k: int, answer: Attempt, *, position_only: bool) -> bool:
+        """Return whether the answer gets better when the limits of one variable are lifted."""
+        lifted = self._lifted(np.arange(len(self.seed)) == k)
+        eased = replace(self, ready=replace(self.ready, variables=lifted))
+        other = eased._settle(answer.q[None], self.ready.position[None])[0]
+        nearer = other.away < answer.away - BETTER_BY * self.ready.size - self.tolerances[0]
+        if not (nearer or position_only):
+            other = eased._turn_in_place([answer])[0]
+            nearer = other.turned < answer.turned - BETTER_TURN - self.tolerances[1]
+        self.budget = eased.budget
+        return nearer
+
+    def _error(self, attempt: Attempt) -> float:
+        away, turned = self.ready.full[[0, 3]].tolist()
+        return math.hypot(away * attempt.away, turned * attempt.turned)
+
+    def _lifted(self, lifted: npt.NDArray[np.bool_]) -> FloatArray:
+        variables = self.ready.variables[:, :COLUMNS].copy()  # own starts suit the limits
+        middle = self.ready.middle
+        half = np.where(variables[:, 5] != 0.0, np.pi, 2.0 * variables[:, 2])
+        variables[lifted, 0], variables[lifted, 1] = -np.inf, np.inf
+        variables[lifted, 3] = (middle - half)[lifted]
+        variables[lifted, 4] = (middle + half)[lifted]
+        return variables
+
+    def _distinct(self) -> list[Attempt]:
+        """Return the scouts that ended at different bottoms."""
+        last, found = math.inf, []
+        for scout in self._scouts:  # the best first
+            error = self._error(scout)
+            if not abs(error - last) <= ALIKE:
+                found.append(scout)
+            last = error
+        return found
+
+    def _turn_in_place(self, attempts: list[Attempt]) -> list[Attempt]:
+        weights = np.empty((len(TIGHTENING) + 1, len(self.ready.full)))
+        weights[:] = self.ready.full
+        for row, factor in enumerate(TIGHTENING):
+            weights[row, 3:6] *= factor
+        weights[-1] = self.ready.position
+        starts = np.array([attempt.q for attempt in attempts]).reshape(-1, len(self.seed))
+        return self._settle(starts, weights)
+
+    def _settle(
+        self, starts: FloatArray, weights: FloatArray, steps: int = SETTLING
+    ) -> list[Attempt]:
+        ready, free = self.ready, self.ready.position[0] == 0.0
+        q, figures = np.empty_like(starts), np.empty((len(starts), 2))
+        self.budget -= settle_each(
+            ready.exact, ready.joints, ready.variables, ready.ends, ready.full, weights,
+            self.target, starts, q, figures, self._work, self._square, *self.tolerances,
+            steps, self.budget,
+        )  # fmt: skip
+        return [
+            Attempt(end, 0.0 if free else away, turned, free or away <= self.tolerances[0])
+            for end, (away, turned) in zip(q, figures.tolist(), strict=True)
+        ]
+
+    def _descend(
+        self, weights: FloatArray, variables: FloatArray, reach: float, first: int, last: int
+    ) -> tuple[Attempt, int]:
+        ready, q = self.ready, np.empty_like(self.seed)
+        status, taken, fresh, away, turned = solve_pose(
+            ready.exact, ready.joints, variables, ready.ends, reach, weights, self.target,
+            self.seed, q, self._work, *self.tolerances, max(0, self.budget), first, last,
+            PATIENCE, False, NEAR,
+        )  # fmt: skip
+        self.budget -= taken
+        return Attempt(q, away, turned, status == REACHED), fresh

@@ -1,0 +1,80 @@
+"""What a target costs that cannot be reached: time, steps, and what the best effort leaves.
+
+python benchmark/bench_unreachable.py [targets of each kind]: of the UR5e and the Panda `far`,
+beyond the sum of the links' lengths; `edge`, at 0.8 to 1 times that; `near`, beside the first axis;
+`turn`, at a position within reach, with any orientation. Each time is the best of three.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.model.chain import Chain
+from basis_ik.model.robot import RobotModel
+from basis_ik.solvers.prepared import prepared
+from basis_ik.solvers.solve import solve, warm_up
+from basis_ik.transforms.rigid import RigidTransform
+
+FloatArray = npt.NDArray[np.float64]
+
+URDF = Path(__file__).parents[1] / "urdf"
+Case = tuple[RigidTransform, FloatArray]
+
+
+def targets(chain: Chain, kind: str) -> Iterator[Case]:
+    """Yield targets, some of which can be reached, each with a seed."""
+    rng, ready = np.random.default_rng(1), prepared(chain)
+    low, high = np.maximum(chain.lower, -np.pi), np.minimum(chain.upper, np.pi)
+    while True:
+        truth, seed = rng.uniform(low, high, (2, len(low)))
+        way = rng.normal(size=3)
+        way /= np.linalg.norm(way)
+        place = ready.ends[0, :, 3].copy()
+        if kind == "far":
+            place += way * ready.reach * rng.uniform(1.01, 1.5)
+        elif kind == "edge":
+            place += way * ready.reach * rng.uniform(0.8, 1.0)
+        elif kind == "near":
+            place += way * rng.uniform(0.0, 0.12)
+        else:
+            place = chain.forward(truth).translation
+        yield RigidTransform.from_rpy(*rng.uniform(-np.pi, np.pi, 3), place), seed
+
+
+def main() -> None:
+    """Print one line for each arm and kind."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    for name in ("ur5e", "panda"):
+        chain = RobotModel.from_urdf((URDF / f"{name}.urdf").read_text()).chain()
+        warm_up(chain)
+        for kind in ("far", "edge", "near", "turn"):
+            rows, verdicts = [], Counter()
+            for target, seed in targets(chain, kind):
+                best = np.inf
+                for _ in range(3):
+                    began = time.perf_counter()
+                    solution = solve(chain, target, seed)
+                    best = min(best, time.perf_counter() - began)
+                if not solution.success:
+                    left = solution.position_error, solution.orientation_error
+                    rows.append((1e3 * best, solution.iterations, *left))
+                    verdicts[solution.verdict.name] += 1
+                if len(rows) == count:
+                    break
+            table = np.array(rows)
+            mean, p99 = table.mean(axis=0), np.quantile(table, 0.99, axis=0)
+            print(
+                f"{name:6} {kind:5} ms {mean[0]:.2f} p99 {p99[0]:.2f}  steps {mean[1]:.0f} "
+                f"p99 {p99[1]:.0f}  left {mean[2]:.6f} m {mean[3]:.4f} rad  {dict(verdicts)}"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""How long a search goes on, and what its questions answer."""
+
+from __future__ import annotations
+
+from math import pi
+
+import numpy as np
+import pytest
+
+from basis_ik.solvers.inquiry import LIFTED_STARTS, PERSISTENCE, Inquiry
+from basis_ik.solvers.prepared import prepared
+from basis_ik.solvers.solve import MAX_RESTARTS, solve
+from basis_ik.solvers.verdict import Verdict
+from basis_ik.solvers.wanted import Wanted
+from basis_ik.transforms.rigid import RigidTransform
+
+
+def flat(arm, bound):
+    """Three joints in the plane, which cannot roll about x."""
+    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -bound, bound) for x in (0.0, 0.4, 0.3)]
+    return arm(rows, "0.2 0 0")
+
+
+def rolled(chain, roll):
+    return chain.forward([0.5, 0.6, 0.7]) @ RigidTransform.from_rpy(roll, 0, 0, (0, 0, 0))
+
+
+def test_a_hopeless_search_ends_early_and_one_that_nearly_arrives_goes_on(arm):
+    chain = flat(arm, pi)  # limits that leave room for a turn are none
+    hopeless = solve(chain, rolled(chain, 0.5), [0.1, 0.2, 0.3])
+    close = solve(chain, rolled(chain, 1e-4), [0.1, 0.2, 0.3])
+    for solution, starts in ((hopeless, LIFTED_STARTS), (close, PERSISTENCE)):
+        assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+        assert solution.restarts == starts
+
+
+def test_where_limits_stand_in_the_way_a_search_goes_on_longer(robot):
+    chain, seen = robot("puma560"), 0
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        solution = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), [0.0] * 6)
+        if solution.verdict is Verdict.LIMIT and solution.position_error < 1e-6:
+            seen += 1
+            assert solution.restarts >= PERSISTENCE
+            assert solution.restarts <= MAX_RESTARTS
+    assert seen > 3
+
+
+def test_scouts_find_what_is_downhill_and_prove_it(robot):
+    chain = robot("panda")
+    truth = np.array([0.3, 0.4, -0.5, -1.5, 0.6, 1.8, 0.7])
+    seed = truth + 0.3
+    for target, found in (
+        (chain.forward(truth), True),
+        (RigidTransform.from_rpy(0, 0, 0, (3.0, 0, 0)), False),
+    ):
+        inquiry = Inquiry(prepared(chain), target.matrix.copy(), seed, seed, (1e-6, 1e-6), 9999, 20)
+        attempt = inquiry.scout()
+        assert (attempt is not None) == found
+        if attempt is not None:
+            off = target.inverse() @ chain.forward(attempt.q)
+            assert np.linalg.norm(off.log()) <= 3e-6
+            assert (attempt.q >= chain.lower).all()
+            assert (attempt.q <= chain.upper).all()
+
+
+def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
+    chain = flat(arm, 3.0)
+    target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (30.0, 0.0, 0.0))
+    solution = solve(chain, target, [0.1, 0.2, 0.3], wanted=Wanted(position=False))
+    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert solution.reason.missing == 0.0
+    tip = chain.forward(solution.positions).translation
+    assert solution.position_error == pytest.approx(np.linalg.norm(tip - target.translation))
+    assert solution.orientation_error == pytest.approx(0.4, abs=1e-6)
+
+
+def test_a_free_axis_is_missed_by_the_angle_between_the_axes(arm):
+    chain = flat(arm, 3.0)
+    target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (0.5, 0.3, 0.0))
+    solution = solve(chain, target, [0.1, 0.2, 0.3], wanted=Wanted(free_axis=(0, 0, 1)))
+    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert solution.orientation_error == pytest.approx(0.4, abs=1e-6)  # z is up, whatever the yaw
+    assert solution.reason.turn == solution.orientation_error
