@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import enum
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from basis_ik.kernels.pose_solve import LARGEST_LENGTH
 from basis_ik.transforms.rigid import RigidTransform
 
 QUATERNION_NORM_TOLERANCE = 1e-3
-# ECEF coordinates (REP-105 "earth") stay below 7e6 m; nothing that an arm can reach is farther.
+# In a message's own frame: ECEF coordinates (REP-105 "earth") stay below 7e6 m.
 LARGEST_COORDINATE = 1e8  # m
 LONGEST_FRAME_ID = 255
 FASTEST_TWIST = 1e3  # m/s or rad/s; no arm comes near it
@@ -48,6 +50,24 @@ class Refused:
 
     def __str__(self) -> str:
         return f"{self.reason.name}: {self.reason.value} ({self.detail})"
+
+
+@dataclass
+class Refusals:
+    """What was dropped so far.
+
+    Attributes:
+        counts: How often, by reason.
+        last: The last of it.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    last: Refused | None = None
+
+    def add(self, refused: Refused) -> None:
+        """Count one more."""
+        self.counts[refused.reason.name] += 1
+        self.last = refused
 
 
 @dataclass(frozen=True)
@@ -113,8 +133,8 @@ def admit_pose(position: Sequence[float], quaternion: Sequence[float]) -> RigidT
     """
     if not all(map(math.isfinite, (*position, *quaternion))):
         return Refused(Refusal.NON_FINITE, f"position {position}, orientation {quaternion}")
-    if max(map(abs, position)) > LARGEST_COORDINATE:
-        return Refused(Refusal.OUT_OF_RANGE, f"position {position}")
+    if max(map(abs, (*position, *quaternion))) > LARGEST_COORDINATE:
+        return Refused(Refusal.OUT_OF_RANGE, f"position {position}, orientation {quaternion}")
     norm = math.hypot(*quaternion)
     if not abs(norm - 1.0) <= QUATERNION_NORM_TOLERANCE:
         return Refused(Refusal.BAD_QUATERNION, f"its length is {norm:.6g}")
@@ -129,6 +149,13 @@ def admit_point(x: float, y: float, z: float) -> tuple[float, float, float] | Re
     if max(map(abs, point)) > LARGEST_COORDINATE:
         return Refused(Refusal.OUT_OF_RANGE, f"point {point}")
     return point
+
+
+def admit_place(root_point: Sequence[float]) -> Refused | None:
+    """Refuse a point in the chain's root frame (3,) [m] that is too far for any solver."""
+    if max(map(abs, root_point)) > LARGEST_LENGTH:
+        return Refused(Refusal.OUT_OF_RANGE, f"at {tuple(root_point)} from the chain's root")
+    return None
 
 
 def admit_twist(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.kernels.pose_solve import LARGEST_ANGLE
 from basis_ik.motion.admission import Refusal, Refused, printable
 
 
@@ -48,8 +49,10 @@ class MeasuredState:
             self._places = [(k, places[n]) for k, n in enumerate(self._joint_names) if n in places]
             self._names_seen = list(names)
         for k, i in self._places:
-            if not math.isfinite(positions[i]):
-                return Refused(Refusal.NON_FINITE, f"joint {self._joint_names[k]}: {positions[i]}")
+            if not abs(positions[i]) <= LARGEST_ANGLE:  # no solver could start from there
+                finite = math.isfinite(positions[i])
+                reason = Refusal.OUT_OF_RANGE if finite else Refusal.NON_FINITE
+                return Refused(reason, f"joint {self._joint_names[k]}: {positions[i]}")
         for k, i in self._places:
             self._positions[k] = positions[i]
             self._arrivals[k] = now

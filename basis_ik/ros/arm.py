@@ -15,13 +15,19 @@ from tf2_ros import Buffer
 
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
-from basis_ik.motion.admission import StampRules
+from basis_ik.motion.admission import Refusals, StampRules
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, Ray
 from basis_ik.motion.measured import MeasuredState
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.statistics import ArmMeter
 from basis_ik.pipeline import Pipeline, State, warm_up
-from basis_ik.ros.arm_parameters import check_home, misplaced, motion_limits, pointing_ray
+from basis_ik.ros.arm_parameters import (
+    check_home,
+    check_size,
+    misplaced,
+    motion_limits,
+    pointing_ray,
+)
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.motion_output import MotionOutput
 from basis_ik.ros.outputs import Output, make_output
@@ -49,6 +55,7 @@ class Arm:
         ray: What is pointed at points.
         measured: Where the joints are.
         targets: Where to go.
+        refusals: Of targets and joint states.
         pipeline: What is being done about it.
         meter: How often things happen, and how long solves take.
         output_name: Topic or action that commands go to.
@@ -71,6 +78,7 @@ class Arm:
     ) -> None:
         self._node, self._parameters = node, parameters
         self.name, self.model, self.chain, self.tip = name, model, chain, chain.tip
+        check_size(chain)
         self.ray = pointing_ray(model, chain, self.own("pointing_axis"), self.own("pointing_frame"))
         check_home(chain, self.own("home"))
         limits = motion_limits(chain, self.own("max_acceleration"), self.own("max_jerk"))
@@ -81,7 +89,10 @@ class Arm:
         self.journal = Journal(node, name)
         self._output = self._make_output(period)
         self._streams = not isinstance(self._output, MotionOutput)
-        self.targets = TargetInput(buffer, chain, self.journal, streams=self._streams)
+        self.refusals = Refusals()
+        self.targets = TargetInput(
+            buffer, chain, self.journal, self.refusals, streams=self._streams
+        )
         self.pipeline = Pipeline(chain, period=period, limits=limits)
         self.active, self.enabled, self._active_since = False, True, 0.0
         self._heard = False
@@ -194,6 +205,7 @@ class Arm:
             self.meter.joint_states.count += 1
             self.journal.fine("joint state", "joint states are good again")
         else:
+            self.refusals.add(refused)
             self.journal.trouble("joint state", refused.reason.name, f"joint state: {refused}")
 
     # Messages --------------------------------------------------------------------------------
@@ -273,6 +285,10 @@ class Arm:
         self._report.tell_silent(self, silent, expected=self._heard)
 
     def _aim(self, goal: Goal, measured: NDArray[np.float64]) -> None:
+        if goal != self.pipeline.goal and self.pipeline.command is None:
+            # Others may have moved the arm since it came to rest, or its driver counts turns anew:
+            # the nearest solution is the nearest to where it is now.
+            self.pipeline.rest()
         before, began = self.pipeline.solution, time.perf_counter()
         self.pipeline.aim(goal, measured)
         solution = self.pipeline.solution

@@ -14,6 +14,8 @@ from basis_ik.motion.limits import MotionLimits
 from basis_ik.ros.parameters import ConfigError
 from basis_ik.transforms.rigid import RigidTransform
 
+MOST_JOINTS = 100  # of one chain
+
 
 def pointing_ray(model: RobotModel, chain: Chain, axis: Sequence[float], frame: str) -> Ray:
     """Return the ray that is pointed at points, in tip coordinates.
@@ -61,6 +63,20 @@ def check_home(chain: Chain, given: Sequence[float]) -> None:
     complaint = misplaced(chain, given) if given else None
     if complaint:
         raise ConfigError(f"home: {complaint}")
+
+
+def check_size(chain: Chain) -> None:
+    """Refuse a chain that nothing could be solved for within a period of the control loop.
+
+    Raises:
+        ConfigError: It has more than `MOST_JOINTS` joints.
+    """
+    count = len(chain.joint_names)
+    if count > MOST_JOINTS:
+        raise ConfigError(
+            f"{count} joints move between {chain.root} and {chain.tip}; at most {MOST_JOINTS} can"
+            " be followed: choose another root_link or tip_link"
+        )
 
 
 def motion_limits(

@@ -43,7 +43,7 @@ class Diagnostics:
         self._node, self._arms, self._loop = node, arms, loop
         self._buffer, self._parameters = buffer, parameters
         self._missed = loop.missed
-        self._refused = {arm.name: arm.targets.refusals.total() for arm in arms}
+        self._refused = {arm.name: arm.refusals.counts.total() for arm in arms}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(PERIOD, self._on_timer, clock=steady)
@@ -78,7 +78,7 @@ class Diagnostics:
         )
 
     def _arm_report(self, arm: Arm, now: float) -> ArmReport:
-        meter, refusals = arm.meter, arm.targets.refusals
+        meter, refusals = arm.meter, arm.refusals.counts
         newly_refused = refusals.total() - self._refused[arm.name]
         self._refused[arm.name] = refusals.total()
         return ArmReport(

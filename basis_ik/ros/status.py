@@ -48,7 +48,7 @@ class StatusReport:
         """Say what is done about the target."""
         self._journal.fine("silence", "joint states come again")
         state, solution = arm.pipeline.state, arm.pipeline.solution
-        refused = arm.targets.last_refusal
+        refused = arm.refusals.last
         if state is State.UNSAFE:
             self._journal.trouble("motion", state.name, state.value)
             self._publish(arm, DiagnosticStatus.ERROR, state.name, state.value)
@@ -75,15 +75,15 @@ class StatusReport:
         """Publish, unless the same was published just now."""
         now = time.monotonic()
         text = f"{arm.name}: {text}" if arm.name else text
-        solution, targets = arm.pipeline.solution, arm.targets
-        key = (level, state, text, id(solution), id(targets.target), targets.refusals.total())
+        solution, targets, refusals = arm.pipeline.solution, arm.targets, arm.refusals
+        key = (level, state, text, id(solution), id(targets.target), refusals.counts.total())
         if key == self._key and now - self._time < PERIOD:
             return
         self._key, self._time = key, now
         values = {"state": state, **_target_values(targets), **_solution_values(solution)}
-        if targets.last_refusal is not None:
-            values["last_refusal"] = str(targets.last_refusal)
-        counts = sorted(targets.refusals.items())
+        if refusals.last is not None:
+            values["last_refusal"] = str(refusals.last)
+        counts = sorted(refusals.counts.items())
         values.update({f"refused.{reason}": str(count) for reason, count in counts})
         self._publisher.publish(
             DiagnosticStatus(

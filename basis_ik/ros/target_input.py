@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from dataclasses import dataclass
 
-import yaml
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from rclpy.time import Time
 from std_msgs.msg import Header
@@ -14,15 +13,17 @@ from tf2_ros import Buffer, TransformException
 from basis_ik.model.chain import Chain
 from basis_ik.motion.admission import (
     Refusal,
+    Refusals,
     Refused,
     StampRules,
     admit_frame,
+    admit_place,
     admit_point,
     admit_stamp,
     admit_twist,
     printable,
 )
-from basis_ik.motion.goals import Goal, Ray
+from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.targets import PointTarget, PoseTarget, Target, TwistTarget
 from basis_ik.ros.convert import pose_value, transform_value
@@ -32,6 +33,8 @@ from basis_ik.transforms.rigid import RigidTransform
 FAMILY_PERIOD = 1.0  # s for which it is believed who carries whom: tf is slow to tell
 MOST_FAMILIES = 100  # frames that this is remembered of
 _NO_CHANGE = RigidTransform.identity()
+# What tf2 writes as YAML leaves names as they are: a parser would stumble over some.
+PARENTS = re.compile(r"^(.+): *\n  parent: '(.*)'$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,14 @@ class Arrival:
     now: int
     steady: float
     rules: StampRules
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """A target that tf has not placed yet, and since when it waits [s]."""
+
+    target: Target
+    since: float
 
 
 @dataclass
@@ -70,7 +81,10 @@ def carried_links(chain: Chain) -> frozenset[str]:
 
 
 class TargetInput:
-    """Holds the newest target: first until tf can place it, then until a newer one is placed.
+    """Holds the newest target that tf could place, and those that wait for their transform.
+
+    Two wait at most: the newest, and the first in line, so that a stream that is always a little
+    ahead of tf still arrives, and one that tf never knows is refused.
 
     A target with a stamp is placed once, with tf at that stamp. One without (zero) means "here,
     now", and is placed again on every cycle, so that the arm follows a moving frame. If that frame
@@ -81,26 +95,32 @@ class TargetInput:
         buffer: Where transforms come from; only ever asked with zero timeout.
         chain: What is to reach the targets.
         journal: Where refusals are told.
+        refusals: Where they are counted.
         streams: Whether the arm can follow what moves: else twists are refused, and every target is
             placed once.
 
     Attributes:
-        refusals: How many targets were refused, by reason.
-        last_refusal: The last of them.
+        last_refusal: The last target's that was refused.
     """
 
     def __init__(
-        self, buffer: Buffer, chain: Chain, journal: Journal, *, streams: bool = True
+        self,
+        buffer: Buffer,
+        chain: Chain,
+        journal: Journal,
+        refusals: Refusals,
+        *,
+        streams: bool = True,
     ) -> None:
         self._buffer, self._journal, self._streams = buffer, journal, streams
+        self._refusals = refusals
         self._root_link, self._tip = chain.root, chain.tip
         self._carried = carried_links(chain)
         self._families: dict[str, tuple[bool, float]] = {}
-        self._pending: Target | None = None
-        self._pending_since = 0.0
+        self._line: list[_Waiting] = []
+        self._taken_at = 0.0
         self._placed: _Placed | None = None
         self._newest = 0
-        self.refusals: Counter[str] = Counter()
         self.last_refusal: Refused | None = None
 
     def offer_pose(self, message: PoseStamped, arrival: Arrival, *, position_only: bool) -> bool:
@@ -144,7 +164,7 @@ class TargetInput:
 
     def put(self, goal: Goal) -> None:
         """Take a goal that is already in the root frame, in place of every target."""
-        self._pending, self._placed = None, _Placed(None, goal, follow=False)
+        self._line, self._placed = [], _Placed(None, goal, follow=False)
 
     def locate(self, *, steady: float, patience: float) -> Goal | None:
         """Return the current target in the root frame, or None while there is none.
@@ -153,26 +173,43 @@ class TargetInput:
             steady: A steady clock [s].
             patience: How long a new target may wait for its transform [s].
         """
-        if self._pending is not None:
-            found = self._look_up(self._pending)
-            if not isinstance(found, Refused):
-                self._placed = _Placed(self._pending, found, self._follows(self._pending, steady))
-                self._pending = None
-                self._journal.fine("target", "targets are good again")
-            elif steady - self._pending_since > patience:
-                self._refuse(found)
-                self._pending = None
-        elif self._placed is not None and self._placed.follow and self._placed.target is not None:
-            found = self._look_up(self._placed.target)
-            if isinstance(found, Refused):
-                self._refuse(found)
-            else:
-                self._placed.goal = found
-                self._journal.fine("target", "targets are good again")
+        if not self._advance(steady, patience):
+            self._follow()
         target = self.target
         if isinstance(target, TwistTarget) and not steady < target.expires:
             self._placed = None
         return None if self._placed is None else self._placed.goal
+
+    def _advance(self, steady: float, patience: float) -> bool:
+        """Place the newest target in line that tf can place, and refuse what has waited too long.
+
+        Returns:
+            Whether one was placed.
+        """
+        for k in reversed(range(len(self._line))):
+            target, since = self._line[k].target, self._line[k].since
+            found = self._look_up(target)
+            if not isinstance(found, Refused):
+                self._placed = _Placed(target, found, self._follows(target, steady))
+                del self._line[: k + 1]  # those before it are no longer wanted
+                self._journal.fine("target", "targets are good again")
+                return True
+            # Only for a transform is it worth waiting.
+            if found.reason is not Refusal.NO_TRANSFORM or steady - since > patience:
+                self._refuse(found)
+                del self._line[k]
+        return False
+
+    def _follow(self) -> None:
+        """Place the target in force once more, if its frame may have moved."""
+        if self._placed is None or self._placed.target is None or not self._placed.follow:
+            return
+        found = self._look_up(self._placed.target)
+        if isinstance(found, Refused):
+            self._refuse(found)
+        else:
+            self._placed.goal = found
+            self._journal.fine("target", "targets are good again")
 
     @property
     def target(self) -> Target | None:
@@ -181,18 +218,16 @@ class TargetInput:
 
     def age(self, steady: float) -> float | None:
         """Return how long ago the newest target was taken [s]; None while there is none."""
-        if self._pending is None and self.target is None:
-            return None
-        return steady - self._pending_since
+        return None if self.newest is None else steady - self._taken_at
 
     @property
     def newest(self) -> Target | None:
         """The target taken last, placed or not yet; None also for a goal that was `put`."""
-        return self.target if self._pending is None else self._pending
+        return self._line[-1].target if self._line else self.target
 
     def clear(self) -> None:
         """Forget all targets; what was received is not replayed."""
-        self._pending = self._placed = None
+        self._line, self._placed = [], None
 
     def _admit(self, header: Header, arrival: Arrival) -> int | None:
         """Return a header's stamp [ns], or None if it was refused."""
@@ -213,13 +248,14 @@ class TargetInput:
 
     def _take(self, target: Target, arrival: Arrival) -> bool:
         self._newest = max(self._newest, target.stamp)
-        self._pending, self._pending_since = target, arrival.steady
+        self._line = [*self._line[:1], _Waiting(target, arrival.steady)]
+        self._taken_at = arrival.steady
         return True
 
     def _look_up(self, target: Target) -> Goal | Refused:
         needs_no_tf = isinstance(target, TwistTarget) and target.in_tip
         if needs_no_tf or target.frame_id == self._root_link:
-            return target.goal(_NO_CHANGE)
+            return _goal(target, _NO_CHANGE)
         try:
             root_T_frame = self._buffer.lookup_transform(
                 self._root_link, target.frame_id, Time(nanoseconds=target.stamp)
@@ -227,7 +263,7 @@ class TargetInput:
         except TransformException as error:
             return Refused(Refusal.NO_TRANSFORM, printable(str(error), 240))
         value = transform_value(root_T_frame.transform)
-        return value if isinstance(value, Refused) else target.goal(value)
+        return value if isinstance(value, Refused) else _goal(target, value)
 
     def _follows(self, target: Target, steady: float) -> bool:
         if not self._streams or target.stamp != 0 or isinstance(target, TwistTarget):
@@ -244,17 +280,28 @@ class TargetInput:
 
     def is_carried(self, frame_id: str) -> bool:
         """Tell whether the chain's own joints move a frame; slow."""
-        frames = yaml.safe_load(self._buffer.all_frames_as_yaml()) or {}
+        parents = dict(PARENTS.findall(self._buffer.all_frames_as_yaml()))
         seen: set[str] = set()
         while frame_id not in seen:
             if frame_id in self._carried:
                 return True
             seen.add(frame_id)
-            frame_id = frames.get(frame_id, {}).get("parent", frame_id)
+            frame_id = parents.get(frame_id, frame_id)
         return False
 
     def _refuse(self, refused: Refused) -> bool:
-        self.refusals[refused.reason.name] += 1
+        self._refusals.add(refused)
         self.last_refusal = refused
         self._journal.trouble("target", refused.reason.name, f"target refused: {refused}")
         return False
+
+
+def _goal(target: Target, root_T_frame: RigidTransform) -> Goal | Refused:
+    """Return a target as a goal in the root frame, unless it is too far from there."""
+    goal = target.goal(root_T_frame)
+    refused = None
+    if isinstance(goal, PoseGoal):
+        refused = admit_place(goal.root_T_target.translation.tolist())
+    elif isinstance(goal, PointGoal):
+        refused = admit_place(goal.root_point)
+    return goal if refused is None else refused

@@ -36,6 +36,9 @@ def test_absurd_coordinates_are_out_of_range(axis):
     position = [0.0, 0.0, 0.0]
     position[axis] = -1e200
     assert admit_pose(position, (0, 0, 0, 1)).reason is Refusal.OUT_OF_RANGE
+    quaternion = [0.0, 0.0, 0.0, 1.0]
+    quaternion[axis] = 1e200
+    assert admit_pose((0, 0, 0), quaternion).reason is Refusal.OUT_OF_RANGE
     position[axis] = LARGEST_COORDINATE
     assert isinstance(admit_pose(position, (0, 0, 0, 1)), RigidTransform)
 

@@ -42,6 +42,8 @@ def test_ages_are_counted_per_joint(state):
         (["a", "b", "a"], [1.0, 2.0, 1.0], Refusal.DUPLICATE_JOINT),
         (["a", "b", "c"], [1.0, math.nan, 3.0], Refusal.NON_FINITE),
         (["c", "b", "a"], [-math.inf, 2.0, 1.0], Refusal.NON_FINITE),
+        (["a", "b", "c"], [1.0, 2.0, 1e200], Refusal.OUT_OF_RANGE),
+        (["a", "b", "c"], [1.0, -1.1e5, 3.0], Refusal.OUT_OF_RANGE),
     ],
 )
 def test_a_broken_state_changes_nothing(state, names, positions, reason):

@@ -174,17 +174,25 @@ class Robot:
         """Record a command and whatever is unsafe about it; go there."""
         command = np.array(positions)
         self.interface = interface
+        whole = command.shape == self.positions.shape and bool(np.isfinite(command).all())
         fine = (
-            names in (None, list(self.chain.joint_names))
-            and np.isfinite(command).all()
+            whole
+            and names in (None, list(self.chain.joint_names))
             and (command >= self.chain.lower - 1e-9).all()
             and (command <= self.chain.upper + 1e-9).all()
-            and (np.abs(command - self.positions) <= self.chain.velocity * PERIOD + 1e-9).all()
+            and (self._way(command) <= self.chain.velocity * PERIOD + 1e-9).all()
         )
         if not fine:
             self.complaints.append((self.positions, command))
         self.commands.append(command)
-        self.positions = command
+        if whole:
+            self.positions = command
+
+    def _way(self, command):
+        """Return how far each joint has to go; one that turns for ever goes the shorter way."""
+        way = np.abs(command - self.positions)
+        turn = np.abs(np.remainder(way + np.pi, 2.0 * np.pi) - np.pi)
+        return np.where(self.chain.continuous, turn, way)
 
     def _hear(self, message):
         values = {pair.key: pair.value for pair in message.values}

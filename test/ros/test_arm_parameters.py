@@ -8,7 +8,14 @@ import pytest
 
 from basis_ik.errors import BasisIkError
 from basis_ik.model.robot import RobotModel
-from basis_ik.ros.arm_parameters import check_home, misplaced, motion_limits, pointing_ray
+from basis_ik.ros.arm_parameters import (
+    MOST_JOINTS,
+    check_home,
+    check_size,
+    misplaced,
+    motion_limits,
+    pointing_ray,
+)
 
 MODEL = RobotModel.from_urdf(
     (Path(__file__).parents[2] / "urdf" / "panda.urdf").read_text(),
@@ -90,3 +97,19 @@ def test_a_home_that_makes_no_sense_is_refused(chain):
 def test_positions_that_are_not_finite_are_refused(head, bad):
     _, chain = head
     assert misplaced(chain, [bad])
+
+
+def snake(count):
+    """Return a robot of so many joints in a row, each beside the last and across it."""
+    joints = (
+        f'<link name="l{i + 1}"/><joint name="j{i}" type="continuous"><parent link="l{i}"/>'
+        f'<child link="l{i + 1}"/><origin xyz="0.1 0 0.2" rpy="1.5 0 0"/></joint>'
+        for i in range(count)
+    )
+    return RobotModel.from_urdf(f'<robot name="snake"><link name="l0"/>{"".join(joints)}</robot>')
+
+
+def test_a_chain_too_long_to_be_followed_is_refused_before_anything_is_compiled():
+    check_size(snake(MOST_JOINTS).chain())
+    with pytest.raises(BasisIkError, match="101 joints move between l0 and l101"):
+        check_size(snake(MOST_JOINTS + 1).chain())

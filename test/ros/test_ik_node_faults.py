@@ -131,12 +131,27 @@ def add_strangers(state):
     state.position = [math.nan, *state.position, math.inf]
 
 
-@pytest.mark.parametrize("how", [reverse, add_strangers])
-def test_order_and_foreign_joints_of_a_joint_state_do_not_matter(robot, how):
-    bend(robot, how)
-    time.sleep(0.7)
-    robot.send("base_link", FAR)
-    robot.wait(lambda: robot.at(FAR), "the arm is there")
+def commands_to(robot, target):
+    """Send the arm from home to a pose, with nothing in the node's memory; return all commands."""
+    assert robot.transit("deactivate")
+    robot.wait(robot.quiet, "silence")
+    robot.positions = HOME.copy()
+    assert robot.transit("activate")
+    time.sleep(0.7)  # what was heard before would be too old by now
+    first = len(robot.commands)
+    robot.send("base_link", target)
+    robot.wait(lambda: robot.at(target), "the arm is there")
+    robot.wait(robot.quiet, "silence")
+    return np.array(robot.commands[first:])
+
+
+def test_order_and_foreign_joints_of_a_joint_state_do_not_matter(robot):
+    """The commands are the same to the last bit."""
+    good = robot.states
+    plain = commands_to(robot, NEAR)
+    for how in (reverse, add_strangers):
+        robot.states = Bent(good, how)
+        assert np.array_equal(commands_to(robot, NEAR), plain)
 
 
 def repeat_a_joint(state):
@@ -159,21 +174,53 @@ def spoil(value):
     return how
 
 
+def drop_all_names(state):
+    state.name = []
+
+
 @pytest.mark.parametrize(
-    "how",
-    [repeat_a_joint, drop_a_position, drop_a_joint, spoil(math.nan), spoil(-math.inf)],
-    ids=["duplicate", "sizes", "missing", "nan", "inf"],
+    ("how", "reason"),
+    [
+        (repeat_a_joint, "DUPLICATE_JOINT"),
+        (drop_a_position, "SIZE_MISMATCH"),
+        (drop_all_names, "SIZE_MISMATCH"),
+        (drop_a_joint, None),
+        (spoil(math.nan), "NON_FINITE"),
+        (spoil(-math.inf), "NON_FINITE"),
+        (spoil(1e200), "OUT_OF_RANGE"),
+    ],
+    ids=["duplicate", "sizes", "no names", "missing", "nan", "-inf", "1e200"],
 )
-def test_a_broken_joint_state_in_mid_motion_holds_the_arm_until_good_ones_come(robot, how):
+def test_a_broken_joint_state_in_mid_motion_holds_the_arm_until_good_ones_come(robot, how, reason):
     start, good = robot.positions, robot.states
     robot.send("base_link", FAR)
     robot.wait(lambda: np.abs(robot.positions - start).max() > 0.1, "the arm moves")
     bend(robot, how)
+    if reason is not None:
+        before = refusals(robot, reason)
+        robot.wait(lambda: refusals(robot, reason) > before, "it is counted")
+        assert robot.statuses[-1]["last_refusal"].startswith(f"{reason}: ")
     robot.wait_status(state="NO_STATE")
     robot.wait(robot.quiet, "silence")
     assert not robot.at(FAR, 1e-2)
     robot.states = good
     robot.wait(lambda: robot.at(FAR), "the arm goes on")
+
+
+def test_good_joint_states_between_broken_ones_are_enough(robot):
+    good, before = robot.states, refusals(robot, "NON_FINITE")
+    broken = Bent(good, spoil(math.nan))
+
+    class Both:
+        def publish(self, state):
+            good.publish(state)
+            broken.publish(state)
+
+    robot.states = Both()
+    robot.send("base_link", FAR)
+    robot.wait(lambda: robot.at(FAR), "the arm is there")
+    robot.wait(lambda: refusals(robot, "NON_FINITE") > before, "the broken ones are counted")
+    robot.states = good
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])

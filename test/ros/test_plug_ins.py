@@ -1,6 +1,5 @@
 """Plug-ins go with the robot: what they hold in the node is given up, however often."""
 
-from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +10,7 @@ from tf2_ros import Buffer
 from visualization_msgs.msg import InteractiveMarkerControl
 
 from basis_ik.model.robot import RobotModel
+from basis_ik.motion.admission import Refusals
 from basis_ik.motion.goals import Ray
 from basis_ik.motion.statistics import ArmMeter, LoopMeter
 from basis_ik.ros.diagnostics import Diagnostics
@@ -44,7 +44,8 @@ def arm():
         enabled=True,
         meter=ArmMeter(),
         measured=SimpleNamespace(positions=lambda: np.zeros(6), age=lambda now: 0.0),
-        targets=SimpleNamespace(refusals=Counter(), target=None, age=lambda now: None),
+        targets=SimpleNamespace(target=None, age=lambda now: None),
+        refusals=Refusals(),
         resolve=lambda name: f"~/{name}",
         go_to=lambda positions: None,
         stop=lambda: None,

@@ -1,0 +1,226 @@
+"""Every fault a target can have, of every kind of target, while the arm follows a good one."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from robot_bench import HOME, down, running
+
+from basis_ik.ros.convert import pose_message
+from basis_ik.transforms.rigid import RigidTransform
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+ON_SWING = down(0.1, 0.1, 0.2)
+RECOVERY = 50  # periods in half a second
+FIELDS = {
+    PoseStamped: [f"pose.{c}" for c in ("position.x", "position.y", "position.z", "orientation.x",
+                                        "orientation.y", "orientation.z", "orientation.w")],
+    PointStamped: [f"point.{c}" for c in "xyz"],
+    TwistStamped: [f"twist.{part}.{c}" for part in ("linear", "angular") for c in "xyz"],
+}  # fmt: skip
+VALUES = {
+    "nan": (math.nan, "NON_FINITE"),
+    "inf": (math.inf, "NON_FINITE"),
+    "-inf": (-math.inf, "NON_FINITE"),
+    "1e200": (1e200, "OUT_OF_RANGE"),
+    "-1e200": (-1e200, "OUT_OF_RANGE"),
+}
+FRAMES = {
+    "empty": ("", "NO_FRAME"),
+    "slash": ("/base_link", "BAD_FRAME"),
+    "control": ("base\x1b[31m\n\x07link", "BAD_FRAME"),
+    "bidi": ("base_\u202eknil", "BAD_FRAME"),
+    "256 long": ("x" * 256, "BAD_FRAME"),
+    "1 MB": ("x" * 1_000_000, "BAD_FRAME"),
+    "NUL": ("no\x00where", "NO_TRANSFORM"),
+    "unknown": ("größe*: {", "NO_TRANSFORM"),
+}
+STAMPS = {
+    "negative": (lambda now: Time(sec=-1), "BAD_STAMP"),
+    "most negative": (lambda now: Time(sec=-(2**31)), "BAD_STAMP"),
+    "nanoseconds": (lambda now: Time(nanosec=10**9), "BAD_STAMP"),
+    "most nanoseconds": (lambda now: Time(sec=now.sec, nanosec=2**32 - 1), "BAD_STAMP"),
+    "first": (lambda now: Time(nanosec=1), "STALE"),
+    "old": (lambda now: Time(sec=now.sec - 3, nanosec=now.nanosec), "STALE"),
+    "ahead": (lambda now: Time(sec=now.sec + 2, nanosec=now.nanosec), "FUTURE"),
+    "last": (lambda now: Time(sec=2**31 - 1), "FUTURE"),
+    "older than the last": (lambda now: Time(sec=now.sec - 1, nanosec=now.nanosec), "OUT_OF_ORDER"),
+}
+QUATERNIONS = {
+    "zero": (0.0, 0.0, 0.0, 0.0),
+    "long": (0.0, 0.0, 0.0, 1.002),
+    "short": (0.0, 0.0, 0.0, 0.998),
+    "denormal": (5e-324, 0.0, 0.0, 0.0),
+    "all ones": (1.0, 1.0, 1.0, 1.0),
+}
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    """A robot that follows a frame which swings without end."""
+    start = time.monotonic()
+    with running(domain) as robot:
+        robot.frames["swing"] = lambda: RigidTransform.from_rpy(
+            0.0, 0.0, 0.2 * math.sin(time.monotonic() - start), [0.35, 0.0, 0.2]
+        )
+        # Any name can stand in tf; none of these may keep others from being looked up.
+        for name in ("*odd", "{", "a: b", "'"):
+            robot.place("base_link", name, RigidTransform.identity())
+        time.sleep(0.2)
+        robot.send("swing", ON_SWING, stamp=None)
+        robot.wait(lambda: follows(robot), "the arm is with the frame")
+        robot.publishers = {
+            PoseStamped: robot.targets,
+            PointStamped: robot.points,
+            TwistStamped: robot.twists,
+        }
+        yield robot
+
+
+def follows(robot):
+    return robot.at(robot.frames["swing"]() @ ON_SWING, 1e-2)
+
+
+def good(kind):
+    """Return a target that is in order, in the root frame, here and now."""
+    message = kind()
+    message.header.frame_id = "base_link"
+    if kind is PoseStamped:
+        message.pose = pose_message(FAR)
+    elif kind is PointStamped:
+        message.point.x, message.point.y = -0.9, -0.5
+    else:
+        message.twist.linear.z = 0.1
+    return message
+
+
+def refused(robot, message, reason):
+    """Send a bad target: it is counted once, by its reason, and the arm follows as before."""
+    before = counts(robot)
+    robot.publishers[type(message)].publish(message)
+    robot.wait(lambda: counts(robot) != before, f"a refusal for {reason}")
+    robot.wait(lambda: f"refused.{reason}" in robot.statuses[-1], "its reason")
+    status = robot.statuses[-1]
+    assert counts(robot) == {**before, f"refused.{reason}": before.get(f"refused.{reason}", 0) + 1}
+    assert status["last_refusal"].startswith(f"{reason}: ")
+    assert status["last_refusal"].isprintable()
+    assert len(status["last_refusal"]) < 330
+    assert status["target_frame"] == "swing", "the one before is kept"
+    sent = len(robot.commands)
+    robot.wait(lambda: len(robot.commands) > sent and follows(robot), "the arm follows as before")
+
+
+def counts(robot):
+    """Return how many were refused, by reason, as the newest status says."""
+    status = robot.statuses[-1]
+    return {key: int(value) for key, value in status.items() if key.startswith("refused.")}
+
+
+def put(message, path, value):
+    *parts, last = path.split(".")
+    owner = message
+    for part in parts:
+        owner = getattr(owner, part)
+    setattr(owner, last, value)
+
+
+@pytest.mark.parametrize("kind", FIELDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("name", VALUES)
+def test_a_number_that_is_none_in_any_field(robot, kind, name):
+    value, reason = VALUES[name]
+    for path in FIELDS[kind]:
+        message = good(kind)
+        put(message, path, value)
+        refused(robot, message, reason)
+
+
+@pytest.mark.parametrize("kind", FIELDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_frame_that_is_none(robot, kind, name):
+    message = good(kind)
+    message.header.frame_id, reason = FRAMES[name]
+    refused(robot, message, reason)
+
+
+@pytest.mark.parametrize("kind", FIELDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("name", STAMPS)
+def test_a_stamp_that_is_none(robot, kind, name):
+    make, reason = STAMPS[name]
+    if reason == "OUT_OF_ORDER":  # the last in order is the good one that is sent here
+        message = good(TwistStamped)
+        message.twist.linear.z = 0.0
+        message.header.stamp = robot.node.get_clock().now().to_msg()
+        robot.twists.publish(message)
+        robot.wait(lambda: robot.statuses[-1].get("target_frame") == "base_link", "the twist")
+        robot.send("swing", ON_SWING, stamp=None)
+        robot.wait(lambda: robot.statuses[-1].get("target_frame") == "swing", "the swing")
+        robot.wait(lambda: follows(robot), "the arm is with the frame")
+    message = good(kind)
+    message.header.stamp = make(robot.node.get_clock().now().to_msg())
+    refused(robot, message, reason)
+
+
+@pytest.mark.parametrize("name", QUATERNIONS)
+def test_a_quaternion_that_is_none(robot, name):
+    message = good(PoseStamped)
+    q = message.pose.orientation
+    q.x, q.y, q.z, q.w = QUATERNIONS[name]
+    refused(robot, message, "BAD_QUATERNION")
+
+
+@pytest.mark.parametrize("kind", [PoseStamped, PointStamped], ids=lambda kind: kind.__name__)
+def test_a_place_that_is_too_far_for_any_solver(robot, kind):
+    message = good(kind)
+    put(message, FIELDS[kind][0], 5e7)
+    refused(robot, message, "OUT_OF_RANGE")
+
+
+def test_after_all_this_a_good_target_is_in_force_at_once(robot):
+    """Counted in the node's own commands, of which it sends one each period."""
+    for kind in FIELDS:
+        message = good(kind)
+        put(message, FIELDS[kind][0], math.nan)
+        refused(robot, message, "NON_FINITE")
+        first = len(robot.commands)
+        stamp = robot.send("base_link", FAR).header.stamp
+        wanted = f"{stamp.sec}.{stamp.nanosec:09}"
+        robot.wait(lambda w=wanted: robot.statuses[-1].get("target_stamp") == w, "it is in force")
+        assert len(robot.commands) - first <= RECOVERY
+        robot.send("swing", ON_SWING, stamp=None)
+        robot.wait(lambda: follows(robot), "the arm is with the frame again")
+
+
+def test_in_the_end_the_arm_goes_where_it_is_sent(robot):
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    robot.wait(robot.quiet, "silence")
+
+
+def commands_to(robot, message):
+    """Send the arm from home to a pose, with nothing in the node's memory; return all commands."""
+    assert robot.transit("deactivate")
+    robot.wait(robot.quiet, "silence")
+    robot.positions = HOME.copy()
+    assert robot.transit("activate")
+    time.sleep(0.2)
+    first = len(robot.commands)
+    robot.targets.publish(message)
+    robot.wait(lambda: len(robot.commands) > first, "a command")
+    robot.wait(robot.quiet, "silence")
+    assert robot.at(NEAR, 2e-3)
+    return np.array(robot.commands[first:])
+
+
+def test_a_quaternion_and_its_opposite_give_the_same_commands_to_the_last_bit(robot):
+    message = good(PoseStamped)
+    message.pose = pose_message(NEAR)
+    one = commands_to(robot, message)
+    q = message.pose.orientation
+    q.x, q.y, q.z, q.w = -q.x, -q.y, -q.z, -q.w
+    other = commands_to(robot, message)
+    assert np.array_equal(one, other)
+    q.x, q.y, q.z, q.w = (0.9995 * each for each in (q.x, q.y, q.z, q.w))
+    np.testing.assert_allclose(commands_to(robot, message)[-1], one[-1], atol=1e-9)

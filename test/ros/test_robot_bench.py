@@ -1,0 +1,73 @@
+"""The recorder of the node's tests catches what is bad: else its silence would mean nothing."""
+
+import math
+
+import numpy as np
+import pytest
+from robot_bench import HOME, PERIOD, Robot
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    robot = Robot(domain)
+    yield robot
+    robot.close()
+
+
+@pytest.fixture(scope="module")
+def send(robot):
+    topic = "joint_trajectory_controller/joint_trajectory"
+    publisher = robot.node.create_publisher(JointTrajectory, topic, 10)
+    robot.wait(lambda: publisher.get_subscription_count() > 0, "the recorder listens")
+
+    def send(names, positions, start=HOME):
+        """Command the robot where it is; return what it has to complain of."""
+        robot.positions, robot.complaints = start.copy(), []
+        seen = len(robot.commands)
+        point = JointTrajectoryPoint(positions=[float(each) for each in positions])
+        publisher.publish(JointTrajectory(joint_names=names, points=[point]))
+        robot.wait(lambda: len(robot.commands) > seen, "the command")
+        return robot.complaints
+
+    return send
+
+
+def with_elbow(value):
+    return [*HOME[:2], value, *HOME[3:]]
+
+
+def test_a_good_command_is_none(robot, send):
+    step = robot.chain.velocity * PERIOD
+    assert send(list(robot.chain.joint_names), HOME + step) == []
+
+
+@pytest.mark.parametrize(
+    "positions",
+    [
+        with_elbow(math.nan),
+        with_elbow(math.inf),
+        with_elbow(-math.inf),
+        with_elbow(HOME[2] + 0.033),  # 3.142 rad/s for 10 ms, and a little more
+        with_elbow(HOME[2] - 0.033),
+        np.append(HOME, 0.0),
+        HOME[:5],
+    ],
+    ids=["nan", "inf", "-inf", "leap", "leap back", "seven", "five"],
+)
+def test_bad_numbers_are_caught(robot, send, positions):
+    assert len(send(list(robot.chain.joint_names), positions)) == 1
+
+
+@pytest.mark.parametrize("joint", range(6))
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_a_step_over_a_limit_is_caught(robot, send, side, joint):
+    inside, outside = HOME.copy(), HOME.copy()
+    inside[joint] = getattr(robot.chain, side)[joint]
+    outside[joint] = inside[joint] + math.copysign(1e-6, inside[joint])
+    assert send(list(robot.chain.joint_names), inside, inside) == []
+    assert len(send(list(robot.chain.joint_names), outside, inside)) == 1
+
+
+def test_joints_in_another_order_are_caught(robot, send):
+    assert len(send(list(robot.chain.joint_names)[::-1], HOME)) == 1

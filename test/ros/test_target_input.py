@@ -1,0 +1,166 @@
+"""Targets on their way in, with a tf of the test's own: who waits, is placed, is refused."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from robot_bench import URDF
+from std_msgs.msg import Header
+from tf2_ros import TransformException
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.admission import Refusals, StampRules
+from basis_ik.motion.goals import Ray
+from basis_ik.ros.convert import pose_message, transform_message
+from basis_ik.ros.target_input import Arrival, TargetInput
+from basis_ik.transforms.rigid import RigidTransform
+
+NOW = 100_000_000_000
+RULES = StampRules(max_age=2_000_000_000, max_future=100_000_000)
+PATIENCE = 0.5
+
+
+class Tf:
+    """Knows one moving frame up to some time, and what the others' parents are."""
+
+    def __init__(self):
+        self.known_until = NOW
+        self.frames = {"cart": RigidTransform.identity()}
+        self.parents = {"cart": "base_link"}
+
+    def lookup_transform(self, root, frame, time):
+        if frame not in self.frames or time.nanoseconds > self.known_until:
+            raise TransformException(f"{frame} is not known then")
+        return transform_message(root, frame, self.frames[frame], Header().stamp)
+
+    def all_frames_as_yaml(self):
+        return "".join(
+            f"{frame}: \n  parent: '{parent}'\n  broadcaster: 'b'\n  rate: 10.000\n"
+            for frame, parent in self.parents.items()
+        )
+
+
+@pytest.fixture
+def tf():
+    return Tf()
+
+
+@pytest.fixture
+def refusals():
+    return Refusals()
+
+
+@pytest.fixture
+def targets(tf, refusals):
+    quiet = SimpleNamespace(trouble=lambda *_: None, fine=lambda *_: None)
+    return TargetInput(tf, RobotModel.from_urdf(URDF).chain(), quiet, refusals)
+
+
+def at(x):
+    return RigidTransform.from_rpy(0.0, 0.0, 0.0, [x, 0.0, 0.0])
+
+
+def offer(targets, x, *, frame="cart", now=NOW, stamped=False):
+    """Offer a pose that comes at a time [ns], with that time as its stamp or with none."""
+    message = PoseStamped(pose=pose_message(at(x)))
+    message.header.frame_id = frame
+    if stamped:
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(now, 1_000_000_000)
+    return targets.offer_pose(message, Arrival(now, seconds(now), RULES), position_only=False)
+
+
+def seconds(now):
+    return 1e-9 * (now - NOW)
+
+
+def located(targets, now=NOW):
+    """Return where the target in force is, along x."""
+    goal = targets.locate(steady=seconds(now), patience=PATIENCE)
+    return None if goal is None else float(goal.root_T_target.translation[0])
+
+
+def test_a_stream_that_is_always_a_little_ahead_of_tf_still_arrives(tf, targets, refusals):
+    """Each target waits 50 ms for its transform, and after 10 ms there is a newer one."""
+    for k in range(100):
+        now = NOW + k * 10_000_000
+        tf.known_until = now - 50_000_000
+        assert offer(targets, float(k), now=now, stamped=True)
+        place = located(targets, now)
+    assert place >= 90.0
+    assert refusals.counts == {}
+
+
+def test_a_stream_in_a_frame_that_tf_never_knows_is_refused(targets, refusals):
+    for k in range(200):
+        now = NOW + k * 10_000_000
+        offer(targets, 0.1, frame="nowhere", now=now)
+        assert located(targets, now) is None
+    assert refusals.counts["NO_TRANSFORM"] >= 3
+    assert targets.newest is not None, "the last still waits"
+    located(targets, now + 10_000_000_000)
+    assert targets.newest is None
+
+
+def test_the_newest_that_tf_can_place_wins_and_those_before_it_are_forgotten(targets, refusals):
+    offer(targets, 1.0, frame="nowhere")
+    offer(targets, 2.0)
+    assert located(targets) == 2.0
+    assert located(targets, NOW + 10_000_000_000) == 2.0
+    assert refusals.counts == {}
+
+
+def test_the_frame_of_the_target_in_force_is_followed_while_another_waits(tf, targets):
+    offer(targets, 0.0)
+    assert located(targets) == 0.0
+    offer(targets, 0.0, frame="nowhere")
+    tf.frames["cart"] = at(0.3)
+    assert located(targets) == 0.3
+
+
+def test_what_no_transform_can_mend_is_refused_at_once(tf, targets, refusals):
+    offer(targets, 0.5)
+    assert located(targets) == 0.5
+    assert offer(targets, 2e6, frame="base_link"), "as a message it is in order"
+    assert located(targets) == 0.5, "the one before stays"
+    assert refusals.counts == {"OUT_OF_RANGE": 1}
+    tf.frames["cart"] = at(2e6)
+    offer(targets, -2e6)
+    assert located(targets) == 0.0, "the sum counts"
+    assert refusals.counts == {"OUT_OF_RANGE": 1}
+
+
+def test_a_point_that_is_too_far_is_refused_too(targets, refusals):
+    message = PointStamped()
+    message.header.frame_id, message.point.z = "base_link", -2e6
+    ray = Ray((1.0, 0.0, 0.0))
+    assert targets.offer_point(message, Arrival(NOW, 0.0, RULES), ray=ray)
+    assert targets.locate(steady=0.0, patience=PATIENCE) is None
+    assert refusals.counts == {"OUT_OF_RANGE": 1}
+
+
+def test_a_twist_in_a_frame_far_away_is_none_the_worse(tf, targets, refusals):
+    tf.frames["cart"] = at(5e7)
+    message = TwistStamped()
+    message.header.frame_id, message.twist.linear.x = "cart", 0.1
+    assert targets.offer_twist(message, Arrival(NOW, 0.0, RULES), lasts=0.25)
+    goal = targets.locate(steady=0.0, patience=PATIENCE)
+    np.testing.assert_allclose(goal.linear, (0.1, 0.0, 0.0), atol=1e-12)
+    assert refusals.counts == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["*a", "&a", "{", "[", "- x", "a: b", "'", '"', "%", "@", "123", "yes", "~", "a #b", " "],
+)
+def test_frames_of_any_name_are_told_apart_by_who_carries_them(tf, targets, name):
+    tf.parents = {name: "wrist_3_link", "parent": "odd", f"on {name}": name, "cart": "base_link"}
+    assert targets.is_carried(name)
+    assert targets.is_carried(f"on {name}")
+    assert not targets.is_carried("cart")
+    assert not targets.is_carried("nobody knows it")
+
+
+def test_a_loop_of_frames_ends(tf, targets):
+    tf.parents = {"a": "b", "b": "a"}
+    assert not targets.is_carried("a")
