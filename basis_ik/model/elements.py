@@ -17,6 +17,7 @@ from basis_ik.errors import BasisIkError
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_JOINTS = 1000
+MAX_ELEMENTS = 100_000
 XACRO_HINT = "this is xacro source: expand it first with `xacro FILE > robot.urdf`"
 
 
@@ -88,7 +89,7 @@ class _Builder:
         self.document = Element("", {}, 0)  # holds the root element, once it is read
         self._parser = parser
         self._open = [self.document]
-        self._joints = 0
+        self._joints = self._elements = 0
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.StartDoctypeDeclHandler = self._doctype
@@ -104,6 +105,9 @@ class _Builder:
             self._refuse(f"<{tag[:80]}>: {XACRO_HINT}")
         if len(self._open) > MAX_DEPTH:
             self._refuse(f"elements are nested more than {MAX_DEPTH} deep")
+        self._elements += 1
+        if self._elements > MAX_ELEMENTS:
+            self._refuse(f"more than {MAX_ELEMENTS} elements")
         if tag == "joint" and len(self._open) == 2:
             self._joints += 1
             if self._joints > MAX_JOINTS:
@@ -127,7 +131,8 @@ def read_xml(text: str) -> Element:
 
     Raises:
         UrdfError: Not a str, empty, NUL bytes, truncated, not XML, a DOCTYPE, unexpanded xacro, or
-            beyond `MAX_BYTES`, `MAX_DEPTH` or `MAX_JOINTS`; with the line where it shows.
+            beyond `MAX_BYTES`, `MAX_DEPTH`, `MAX_JOINTS` or `MAX_ELEMENTS`; with the line where it
+            shows.
     """
     if not isinstance(text, str):
         raise UrdfError(f"a robot description is text, not {type(text).__name__}")

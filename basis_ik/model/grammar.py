@@ -9,21 +9,38 @@ from basis_ik.model.elements import XACRO_HINT, Element, UrdfError, shown
 LARGEST = 1e100
 """No number may be larger: the differences of two must be finite too."""
 
+LONGEST_NAME = 255
+
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
 
 def name_in(element: Element, attribute: str = "name") -> str:
-    """Return a name that is there and visible.
+    """Return a name that is there and visible, and that a tf frame could have.
 
     Raises:
-        UrdfError: It is missing, blank, or an xacro expression.
+        UrdfError: It is missing, blank, an xacro expression, too long, or has control characters.
     """
     value = element.attributes.get(attribute, "")
     if not value.strip():
         raise UrdfError(f"<{element.tag}> lacks its {attribute}", line=element.line)
+    check_name(value, element)
     if "${" in value or "$(" in value:
         raise UrdfError(f"{attribute} {shown(value)}: {XACRO_HINT}", line=element.line)
     return value
+
+
+def check_name(value: str, element: Element) -> None:
+    """Refuse a name that would break the line of every log and message that quotes it.
+
+    Raises:
+        UrdfError: It is longer than `LONGEST_NAME`, or has control characters.
+    """
+    if len(value) > LONGEST_NAME or not value.isprintable():
+        raise UrdfError(
+            f"<{element.tag}> is named {shown(value)}: give it at most {LONGEST_NAME} printable"
+            " characters",
+            line=element.line,
+        )
 
 
 def numbers(element: Element, attribute: str, count: int, where: str) -> list[float]:

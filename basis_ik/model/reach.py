@@ -7,6 +7,7 @@ import numpy as np
 from basis_ik.kernels.chain import ChainArrays, FloatArray
 
 _SWEEPS = 60
+_MOST_PARTS = 64  # beyond it the plain sum must do: each sweep costs the cube of their number
 
 
 def reach_bound(chain: ChainArrays) -> float:
@@ -17,7 +18,7 @@ def reach_bound(chain: ChainArrays) -> float:
     one point to the next add up to a bound; the best choice minimises a sum of norms, which is
     convex and found by reweighted least squares (Weiszfeld 1937). Unlike the plain sum of the joint
     offsets it does not count offsets along parallel axes. A sliding joint adds half its travel,
-    counted from the middle of it.
+    counted from the middle of it. Of a very long chain the sum of its offsets is returned.
     """
     parts, travel = _parts(chain)
     along = np.zeros(len(parts) + 1)  # where on its axis each point lies; root and tip are points
@@ -28,6 +29,8 @@ def reach_bound(chain: ChainArrays) -> float:
         if not total < best - 1e-9:
             break
         best = total
+        if len(parts) > _MOST_PARTS:
+            break
         along = _least_squares(parts, np.sqrt((gaps**2).sum(axis=1)))
     return best + travel
 

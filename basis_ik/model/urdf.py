@@ -13,7 +13,7 @@ import numpy as np
 
 from basis_ik.kernels.chain import FloatArray
 from basis_ik.model.elements import Element, UrdfError, read_xml, shown
-from basis_ik.model.grammar import name_in, number, numbers
+from basis_ik.model.grammar import check_name, name_in, number, numbers
 from basis_ik.transforms.rigid import RigidTransform
 
 MOVING = ("revolute", "continuous", "prismatic")
@@ -97,8 +97,10 @@ def read_urdf(text: str) -> tuple[str, list[str], list[Joint]]:
         raise UrdfError(
             f"the root element is <{robot.tag[:80]}>, a URDF has <robot>", line=robot.line
         )
+    name = robot.attributes.get("name", "")
+    check_name(name, robot)
     links = [name_in(link) for link in robot.all("link")]
-    return robot.attributes.get("name", ""), links, [_joint(e) for e in robot.all("joint")]
+    return name, links, [_joint(e) for e in robot.all("joint")]
 
 
 def _joint(element: Element) -> Joint:

@@ -18,6 +18,7 @@ from tf2_ros import Buffer, TransformListener
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros import ik_parameters
+from basis_ik.ros.journal import Journal
 from basis_ik.ros.loop_executor import LoopExecutor
 from basis_ik.ros.parameters import ConfigError, Parameters
 from basis_ik.ros.robot import Robot
@@ -41,7 +42,9 @@ class IkNode(LifecycleNode):
         for name in self._names:
             self.parameters.declare(ik_parameters.CHAIN, prefix=f"{name}." if name else "")
         self.parameters.refuse_unknown()
+        self._journal = Journal(self)
         self._description: str = self.parameters["robot_description"]
+        self._lacking = "no robot description has come yet"
         self._robot: Robot | None = None
         self._successor: Robot | None = None
         self._prepared: Robot | None = None
@@ -103,7 +106,7 @@ class IkNode(LifecycleNode):
         try:
             work()
         except BasisIkError as error:
-            self.get_logger().error(f"cannot {name}: {error}")
+            self._journal.deny(f"cannot {name}: {error}")
             return FAILURE
         except Exception:
             self.get_logger().error(f"cannot {name}: {traceback.format_exc()}")
@@ -112,7 +115,7 @@ class IkNode(LifecycleNode):
 
     def _configure(self) -> None:
         if not self._description:
-            raise ConfigError("no robot description has come yet")
+            raise ConfigError(self._lacking)
         self._started = True
         robot, self._prepared = self._prepared, None
         self._unload()
@@ -152,7 +155,7 @@ class IkNode(LifecycleNode):
     # The robot -------------------------------------------------------------------------------
 
     def _make(self, text: str) -> Robot:
-        self.get_logger().info("compiling the kernels (once; up to half a minute)")
+        self._journal.once("compiling", "compiling the kernels (once; up to half a minute)")
         return Robot(self, text, self._names, self.parameters, self._buffer)
 
     def _adopt(self, robot: Robot) -> None:
@@ -165,14 +168,16 @@ class IkNode(LifecycleNode):
     def _on_description(self, message: String) -> None:
         """Take a new robot: the malformed is refused, the same is nothing new."""
         text = message.data
-        if self.parameters["robot_description"] or text == self._description:
+        if self.parameters["robot_description"] or (text and text == self._description):
             return
         try:
             robot = self._make(text)
         except BasisIkError as error:
+            self._lacking = f"robot description refused: {error}"
             kept = "the old one is kept" if self._description else "still waiting"
-            self.get_logger().error(f"robot description refused: {error}; {kept}")
+            self._journal.trouble("description", "refused", f"{self._lacking}; {kept}")
             return
+        self._journal.fine("description", "a sound robot description has come")
         self._description = text
         if self._robot is None:
             if self._prepared is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from rclpy.node import Node
@@ -34,14 +35,20 @@ class Journal:
         """
         now = time.monotonic()
         last = self._told.get((subject, reason))
-        repeated = self._troubles.get(subject, ("", 0.0))[0] == text
-        self._troubles[subject] = text, now
-        if repeated or (last is not None and now - last < QUIET):
+        told = self._troubles.get(subject, ("", 0.0))[0]
+        if told == text or (last is not None and now - last < QUIET):
+            self._troubles[subject] = told, now  # and what was not told now is told when it lasts
             return
-        # What is older silences nothing; reasons that quote somebody else's text would pile up.
-        self._told = {key: then for key, then in self._told.items() if now - then < QUIET}
-        self._told[subject, reason] = now
+        self._troubles[subject] = text, now
+        self._tell(subject, reason, now)
         self._log.warning(f"{self._prefix}{text}")
+
+    def deny(self, text: str) -> None:
+        """Say that something asked for is not done, unless that was said within the last second."""
+        now = time.monotonic()
+        if now - self._told.get(("", text), -math.inf) >= QUIET:
+            self._tell("", text, now)
+            self._log.error(f"{self._prefix}{text}")
 
     def fine(self, subject: str, text: str) -> None:
         """Say that a subject has recovered, once it has been out of trouble for a second."""
@@ -59,3 +66,8 @@ class Journal:
         if subject not in self._said:
             self._said.add(subject)
             self._log.info(f"{self._prefix}{text}")
+
+    def _tell(self, subject: str, reason: str, now: float) -> None:
+        # What is older silences nothing; reasons that quote somebody else's text would pile up.
+        self._told = {key: then for key, then in self._told.items() if now - then < QUIET}
+        self._told[subject, reason] = now

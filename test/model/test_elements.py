@@ -7,6 +7,7 @@ from basis_ik.model import elements
 from basis_ik.model.elements import (
     MAX_BYTES,
     MAX_DEPTH,
+    MAX_ELEMENTS,
     MAX_JOINTS,
     UrdfError,
     listed,
@@ -83,6 +84,12 @@ def test_joints_are_counted_on_the_way():
     assert len(list(read_xml(f"<robot>{joints}{transmission}</robot>").all("joint"))) == MAX_JOINTS
     with pytest.raises(UrdfError, match=f"more than {MAX_JOINTS} joints"):
         read_xml(f"<robot>{joints}<joint/></robot>")
+
+
+def test_elements_are_counted_on_the_way():
+    read_xml(f"<robot>{'<a/>' * (MAX_ELEMENTS - 1)}</robot>")
+    with pytest.raises(UrdfError, match=f"more than {MAX_ELEMENTS} elements"):
+        read_xml(f"<robot>{'<a/>' * MAX_ELEMENTS}</robot>")
 
 
 def test_namespaces_comments_and_declared_encodings_are_no_obstacle():

@@ -50,3 +50,12 @@ def test_the_bound_is_tight_enough_to_be_useful(shipped, name, most):
         for q in rng.uniform(chain.lower, chain.upper, (2000, len(chain.lower)))
     )
     assert far <= chain.reach <= most
+
+
+def test_of_a_very_long_chain_the_sum_of_its_offsets_is_taken(joint, robot):
+    """To do better would take minutes for what a robot of a thousand joints may have."""
+    joints = [
+        joint(f"j{i}", f"l{i}", f"l{i + 1}", origin='xyz="0.3 0 0.4" rpy="1.5 0 0"')
+        for i in range(1000)
+    ]
+    assert RobotModel.from_urdf(robot(*joints)).chain().reach == pytest.approx(500.0)

@@ -204,6 +204,9 @@ def test_other_senseless_parts_are_refused(read, inside, said):
             "<robot><joint name='j' type='fixed'><parent/></joint></robot>",
             "<parent> lacks its link",
         ),
+        ("<robot><link name='a&#10;b'/></robot>", "named 'a.nb': give it at most 255 printable"),
+        (f"<robot><link name='{'x' * 256}'/></robot>", "give it at most 255 printable"),
+        ("<robot name='a&#x202e;b'/>", "<robot> is named 'a.u202eb': give it at most 255"),
         ("<robot><link name='${prefix}a'/></robot>", "expand it first with `xacro"),
     ],
 )

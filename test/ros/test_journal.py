@@ -16,6 +16,9 @@ class Log:
     def warning(self, text):
         self.lines.append(f"W {text}")
 
+    def error(self, text):
+        self.lines.append(f"E {text}")
+
     def info(self, text):
         self.lines.append(f"I {text}")
 
@@ -57,6 +60,28 @@ def test_the_same_text_is_told_once_until_it_has_recovered(clock):
     journal.fine("motion", "at the goal")
     journal.trouble("motion", "TOO_FAR", "too far")
     assert log.lines == ["W too far", "I recovered: at the goal", "W too far"]
+
+
+def test_what_was_not_told_in_time_is_told_when_it_lasts(clock):
+    log = Log()
+    journal = Journal(log)
+    journal.trouble("joint state", "NON_FINITE", "joint a")
+    for _ in range(300):
+        clock[0] += 0.01
+        journal.trouble("joint state", "NON_FINITE", "joint b")
+    assert log.lines == ["W joint a", "W joint b"]
+
+
+def test_what_is_denied_is_told_each_time_but_not_in_a_flood(clock):
+    log = Log()
+    journal = Journal(log)
+    for _ in range(150):
+        journal.deny("cannot configure")
+        clock[0] += 0.01
+    assert log.lines == ["E cannot configure"] * 2
+    clock[0] += 10.0
+    journal.deny("cannot configure")
+    assert len(log.lines) == 3
 
 
 def test_what_is_told_once_is_told_once(clock):

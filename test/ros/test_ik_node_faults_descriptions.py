@@ -1,0 +1,212 @@
+"""Bad robot descriptions of every kind over DDS; then one with a joint that turns for ever."""
+
+import os
+
+import numpy as np
+import pytest
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import GetParameters, SetParameters
+from robot_bench import HOME, URDF, Robot, down, start_node, stop_node
+from std_msgs.msg import String
+
+TURNS = URDF.replace(
+    '<joint name="shoulder_pan_joint" type="revolute">',
+    '<joint name="shoulder_pan_joint" type="continuous">',
+)
+NEAR = down(0.40, 0.20, 0.40)
+ELBOW = '<joint name="elbow_joint" type="revolute">'
+
+
+def elbow(text, old, new):
+    """Change something in the elbow joint alone."""
+    start = text.index(ELBOW)
+    end = text.index("</joint>", start)
+    changed = text[start:end].replace(old, new, 1)
+    assert changed != text[start:end], old
+    return text[:start] + changed + text[end:]
+
+
+def added(text, more):
+    return text.replace("</robot>", f"{more}</robot>")
+
+
+def fixed(name, parent, child):
+    ends = f'<parent link="{parent}"/><child link="{child}"/>'
+    return f'<joint name="{name}" type="fixed">{ends}</joint>'
+
+
+def mimicking(text, master):
+    return elbow(text, "<axis", f'<mimic joint="{master}"/><axis')
+
+
+E = "'elbow_joint'"
+LINES = "\n" * 9
+DEEP = "<a>" * 65 + "</a>" * 65
+BAD = {
+    "empty": ("", ["line 1", "empty"]),
+    "truncated": (URDF[: len(URDF) // 2], ["line ", "not well-formed"]),
+    "no XML": (f"{LINES}hello", ["line 10", "not well-formed"]),
+    "entity bomb": (
+        '<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><robot>&b;</robot>',
+        ["line 1", "DOCTYPE"],
+    ),
+    "external entity": (
+        '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/hostname">]><robot name="&a;"/>',
+        ["line 1", "DOCTYPE"],
+    ),
+    "too big": (added(URDF, " " * (4 * 1024 * 1024)), ["4194304 bytes"]),
+    "too deep": (added(URDF, DEEP), ["line ", "64 deep"]),
+    "too many": (added(URDF, fixed("j", "a", "b") * 1001), ["line ", "1000 joints"]),
+    "no limits": (elbow(URDF, "<limit", "<x"), ["line ", E, "lacks <limit>"]),
+    "crossed": (elbow(URDF, 'lower="-3', 'lower="4'), ["line ", E, "is above upper"]),
+    "nan": (elbow(URDF, 'lower="', 'lower="nan" x="'), ["line ", E, "'nan'"]),
+    "slow": (elbow(URDF, 'velocity="', 'velocity="0" x="'), ["line ", E, "above zero"]),
+    "grammar": (elbow(URDF, 'velocity="', 'velocity="1_000" x="'), ["line ", E, "1_000"]),
+    "huge": (elbow(URDF, 'effort="', 'effort="1e999" x="'), ["line ", E, "1e999"]),
+    "zero axis": (elbow(URDF, "0 0 1", "0 0 0"), ["line ", E, "axis is zero"]),
+    "infinite": (elbow(URDF, "-0.425", "inf"), ["line ", E, "'inf'"]),
+    "mimic loop": (mimicking(URDF, "elbow_joint"), ["loop", E]),
+    "no master": (mimicking(URDF, "ghost"), [E, "'ghost'"]),
+    "floating": (elbow(URDF, '"revolute"', '"floating"'), [E, "floating"]),
+    "planar": (elbow(URDF, '"revolute"', '"planar"'), [E, "planar"]),
+    "loop": (added(URDF, fixed("j", "tool0", "world")), ["loop", "'world'"]),
+    "two parents": (added(URDF, fixed("j", "base_link", "tool0")), ["two parent", "'tool0'"]),
+    "two roots": (added(URDF, '<link name="alone"/>'), ["2 root links", "'alone'"]),
+    "link twice": (added(URDF, '<link name="tool0"/>'), ["duplicate", "'tool0'"]),
+    "tip absent": (URDF.replace("tool0", "tool9"), ["no link 'tool0'", "'tool9'"]),
+    "a line of its own": (added(URDF, '<link name="a&#10;[FATAL]"/>'), ["line ", r"'a\n[FATAL]'"]),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    """A node that waits to be configured, and the robot that is described to it in the end."""
+    robot = Robot(domain, TURNS)
+    robot.process = start_node(domain, "-p", "autostart:=false", "-p", "tip_link:=tool0")
+    yield robot
+    code, output = stop_node(robot.process)
+    robot.close()
+    print(output)
+    assert code == 0
+    assert "Traceback" not in output
+    assert max(map(len, output.splitlines())) < 600
+    assert output.replace("\n", "").isprintable()
+    assert robot.complaints == []
+
+
+def said(robot):
+    """Return what the node has logged so far."""
+    return os.pread(robot.process.output.fileno(), 1 << 20, 0).decode()
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_robot_is_refused_by_configure_with_its_reason(robot, name):
+    text, words = BAD[name]
+    already = said(robot).count("cannot configure")
+    robot.description.publish(String(data=text))
+
+    def told():
+        """Ask until it is this description that is complained of."""
+        assert not robot.transit("configure")
+        lines = [line for line in said(robot).splitlines() if "cannot configure" in line]
+        return any(all(word in line for word in words) for line in lines[already:])
+
+    robot.wait(told, f"{words} in the reason")
+    assert robot.state() == "unconfigured"
+    assert robot.process.poll() is None
+
+
+def test_a_sound_one_that_comes_late_is_taken_once(robot):
+    robot.description.publish(String(data=TURNS))
+    robot.description.publish(String(data=TURNS))
+    robot.wait(lambda: robot.transit("configure"), "it is configured")
+    assert robot.transit("activate")
+    robot.wait_status(state="IDLE")
+    assert said(robot).count("ready: ur5e") == 1
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+
+
+def wrapped(angles):
+    return np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("driver", ["counts on", "wraps"])
+def test_a_joint_without_end_takes_the_shortest_turn_over_pi(robot, side, driver):
+    robot.wait(robot.quiet, "silence")
+    start = HOME.copy()
+    start[0] = side * 3.0
+    robot.positions = start
+    goal = start.copy()
+    goal[0] = -side * 3.0  # 0.28 rad away
+    tell = robot.states
+    if driver == "wraps":
+        robot.states = Wrapping(tell)
+    robot.wait(robot.quiet, "silence")
+    first = len(robot.commands)
+    robot.send("base_link", robot.chain.forward(goal))
+    robot.wait(lambda: robot.at(robot.chain.forward(goal)), "the arm is there")
+    robot.wait(robot.quiet, "silence")
+    robot.states = tell
+    way = np.array([start, *robot.commands[first:]])
+    assert (np.abs(np.diff(way, axis=0)) <= robot.chain.velocity * 0.01 + 1e-9).all(), "no leap"
+    assert np.abs(way[:, 0] - start[0]).max() < 0.3, "the shorter way round"
+    np.testing.assert_allclose(wrapped(way[-1] - goal), 0.0, atol=1e-4)
+
+
+class Wrapping:
+    """Publishes joint states as drivers do that know no more than one turn."""
+
+    def __init__(self, publisher):
+        self._publisher = publisher
+
+    def publish(self, state):
+        state.position[0] = float(wrapped(state.position[0]))
+        self._publisher.publish(state)
+
+
+# Parameters ----------------------------------------------------------------------------------
+
+
+def text(value):
+    return ParameterValue(type=4, string_value=value)
+
+
+def number(value):
+    return ParameterValue(type=3, double_value=value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_velocity_scaling_factor", number(float("nan"))),
+        ("max_velocity_scaling_factor", number(float("inf"))),
+        ("max_velocity_scaling_factor", number(-0.5)),
+        ("max_velocity_scaling_factor", number(0.0)),
+        ("max_velocity_scaling_factor", number(1.5)),
+        ("max_velocity_scaling_factor", ParameterValue(type=2, integer_value=1)),
+        ("max_velocity_scaling_factor", text("1.0")),
+        ("max_velocity_scaling_factor", ParameterValue(type=8, double_array_value=[1.0])),
+        ("max_velocity_scaling_factor", ParameterValue(type=0)),
+        ("position_only_ik", ParameterValue(type=0)),
+        ("position_only_ik", number(1.0)),
+        ("home", ParameterValue(type=8, double_array_value=[float("nan")] * 6)),
+        ("home", ParameterValue(type=8, double_array_value=[0.0] * 5)),
+        ("home", ParameterValue(type=0)),
+        ("update_rate", number(200.0)),
+        ("controller", text("another")),
+        ("robot_description", text(URDF)),
+        ("no_such_thing", number(1.0)),
+    ],
+)  # fmt: skip
+def test_parameters_that_make_no_sense_are_refused_and_change_nothing(robot, name, value):
+    names = ["max_velocity_scaling_factor", "position_only_ik", "update_rate", "controller"]
+    before = robot.call(GetParameters, "get_parameters", names=names).values
+    answer = robot.call(
+        SetParameters, "set_parameters", parameters=[Parameter(name=name, value=value)]
+    )
+    assert not answer.results[0].successful
+    assert answer.results[0].reason
+    assert robot.call(GetParameters, "get_parameters", names=names).values == before
+    assert len(before) == len(names)
