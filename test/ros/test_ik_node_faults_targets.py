@@ -113,6 +113,12 @@ def refused(robot, message, reason):
     robot.wait(lambda: len(robot.commands) > sent and follows(robot), "the arm follows as before")
 
 
+def in_force(robot, message):
+    """Wait until the status is about this target."""
+    wanted = f"{message.header.stamp.sec}.{message.header.stamp.nanosec:09}"
+    robot.wait(lambda: robot.statuses[-1].get("target_stamp") == wanted, "it is in force")
+
+
 def counts(robot):
     """Return how many were refused, by reason, as the newest status says."""
     status = robot.statuses[-1]
@@ -149,15 +155,10 @@ def test_a_frame_that_is_none(robot, kind, name):
 @pytest.mark.parametrize("name", STAMPS)
 def test_a_stamp_that_is_none(robot, kind, name):
     make, reason = STAMPS[name]
-    if reason == "OUT_OF_ORDER":  # the last in order is the good one that is sent here
-        message = good(TwistStamped)
-        message.twist.linear.z = 0.0
-        message.header.stamp = robot.node.get_clock().now().to_msg()
-        robot.twists.publish(message)
-        robot.wait(lambda: robot.statuses[-1].get("target_frame") == "base_link", "the twist")
+    if reason == "OUT_OF_ORDER":  # the last in order is this one
+        in_force(robot, robot.send("swing", ON_SWING))
         robot.send("swing", ON_SWING, stamp=None)
-        robot.wait(lambda: robot.statuses[-1].get("target_frame") == "swing", "the swing")
-        robot.wait(lambda: follows(robot), "the arm is with the frame")
+        robot.wait(lambda: robot.statuses[-1].get("target_stamp") == "0.000000000", "the newest")
     message = good(kind)
     message.header.stamp = make(robot.node.get_clock().now().to_msg())
     refused(robot, message, reason)
@@ -185,9 +186,7 @@ def test_after_all_this_a_good_target_is_in_force_at_once(robot):
         put(message, FIELDS[kind][0], math.nan)
         refused(robot, message, "NON_FINITE")
         first = len(robot.commands)
-        stamp = robot.send("base_link", FAR).header.stamp
-        wanted = f"{stamp.sec}.{stamp.nanosec:09}"
-        robot.wait(lambda w=wanted: robot.statuses[-1].get("target_stamp") == w, "it is in force")
+        in_force(robot, robot.send("base_link", FAR))
         assert len(robot.commands) - first <= RECOVERY
         robot.send("swing", ON_SWING, stamp=None)
         robot.wait(lambda: follows(robot), "the arm is with the frame again")
