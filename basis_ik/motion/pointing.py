@@ -3,11 +3,40 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from basis_ik.motion.goals import Ray, Triple
 from basis_ik.transforms.rigid import RigidTransform
+
+STALL = 5.0  # s without coming nearer after which a point is given up
+NEARER = 1e-4  # [rad] or, on the way of a slide, [m]: less is no progress
+
+
+@dataclass
+class Progress:
+    """Whether a ray still comes nearer to a point.
+
+    Attributes:
+        since: Steady time of the last progress, or before which none is expected [s].
+        angle: Least angle missed so far [rad].
+        way: Least way that any joint has had left so far [rad or m].
+    """
+
+    since: float
+    angle: float = math.inf
+    way: float = math.inf
+
+    def observe(self, angle: float, way: float, now: float) -> None:
+        """Take in an angle missed [rad] and the joints' way left [rad or m] at a time [s]."""
+        if angle < self.angle - NEARER or way < self.way - NEARER:
+            self.since = max(self.since, now)
+            self.angle, self.way = min(angle, self.angle), min(way, self.way)
+
+    def stalled(self, now: float) -> bool:
+        """Tell whether there has been no progress for too long."""
+        return now - self.since > STALL
 
 
 def pointing_error(root_T_tip: RigidTransform, ray: Ray, root_point: Triple) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 
 from rclpy.node import Node
@@ -33,21 +32,16 @@ class Journal:
             reason: Which trouble; one of a few.
             text: One line for people.
         """
-        now = time.monotonic()
-        last = self._told.get((subject, reason))
         told = self._troubles.get(subject, ("", 0.0))[0]
-        if told == text or (last is not None and now - last < QUIET):
-            self._troubles[subject] = told, now  # and what was not told now is told when it lasts
-            return
-        self._troubles[subject] = text, now
-        self._tell(subject, reason, now)
-        self._log.warning(f"{self._prefix}{text}")
+        if told == text or not self._may_tell(subject, reason):
+            text = told  # and what was not told now is told when it lasts
+        else:
+            self._log.warning(f"{self._prefix}{text}")
+        self._troubles[subject] = text, time.monotonic()
 
     def deny(self, text: str) -> None:
         """Say that something asked for is not done, unless that was said within the last second."""
-        now = time.monotonic()
-        if now - self._told.get(("", text), -math.inf) >= QUIET:
-            self._tell("", text, now)
+        if self._may_tell("", text):
             self._log.error(f"{self._prefix}{text}")
 
     def fine(self, subject: str, text: str) -> None:
@@ -57,9 +51,16 @@ class Journal:
             del self._troubles[subject]
             self._log.info(f"{self._prefix}recovered: {text}")
 
-    def say(self, text: str) -> None:
-        """Tell something that is no trouble."""
-        self._log.info(f"{self._prefix}{text}")
+    def say(self, subject: str, reason: str, text: str) -> None:
+        """Tell something that is no trouble, unless it was told within the last second.
+
+        Args:
+            subject: What it is about; one of a few.
+            reason: What it is; one of a few.
+            text: One line for people.
+        """
+        if self._may_tell(subject, reason):
+            self._log.info(f"{self._prefix}{text}")
 
     def once(self, subject: str, text: str) -> None:
         """Tell something that is no trouble, once for each subject."""
@@ -67,7 +68,12 @@ class Journal:
             self._said.add(subject)
             self._log.info(f"{self._prefix}{text}")
 
-    def _tell(self, subject: str, reason: str, now: float) -> None:
+    def _may_tell(self, subject: str, reason: str) -> bool:
+        """Tell whether a line was not told within the last second; then it is told now."""
+        now = time.monotonic()
         # What is older silences nothing; reasons that quote somebody else's text would pile up.
         self._told = {key: then for key, then in self._told.items() if now - then < QUIET}
+        if (subject, reason) in self._told:
+            return False
         self._told[subject, reason] = now
+        return True

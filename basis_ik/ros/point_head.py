@@ -22,7 +22,7 @@ from basis_ik.motion.admission import Refused, admit_frame, admit_point
 from basis_ik.motion.goals import PointGoal, Ray
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.pace import Pace
-from basis_ik.motion.pointing import pointing_error
+from basis_ik.motion.pointing import STALL, Progress, pointing_error
 from basis_ik.motion.targets import PointTarget, Target
 from basis_ik.pipeline import State
 from basis_ik.ros.arm import Arm
@@ -43,7 +43,15 @@ class _Goal(NamedTuple):
     handle: ServerGoalHandle
     result: Future
     pace: Pace
+    progress: Progress
     before: Target | None
+
+
+class _Complaint(NamedTuple):
+    """Why a goal is rejected: one of a few reasons, and a line for people."""
+
+    reason: str
+    text: str
 
 
 class PointHeadServer:
@@ -76,20 +84,23 @@ class PointHeadServer:
 
     def destroy(self) -> None:
         """Abort what is going on and serve no longer."""
-        self._abort("the robot is being replaced")
+        self._abort("UNLOADED", "the robot is being replaced")
         self._server.destroy()
 
     def _on_goal(self, request: PointHead.Goal) -> GoalResponse:
         complaint = self._complaint(request)
+        journal = self._arm.journal
         if complaint is None:
+            journal.fine("point head", "head goals are good again")
             return GoalResponse.ACCEPT
-        self._arm.journal.trouble("point head", complaint, f"head goal rejected: {complaint}")
+        reason, text = complaint
+        journal.trouble("point head", reason, f"head goal rejected: {text}")
         return GoalResponse.REJECT
 
-    def _complaint(self, request: PointHead.Goal) -> str | None:
+    def _complaint(self, request: PointHead.Goal) -> _Complaint | None:
         """Return what is wrong with a goal, or None."""
         if not (self._arm.active and self._arm.enabled):
-            return "the node is not active, or stopped"
+            return _Complaint("INACTIVE", "the node is not active, or stopped")
         point = request.target.point
         for refused in (
             admit_frame(request.target.header.frame_id),
@@ -97,17 +108,18 @@ class PointHeadServer:
             self._ray(request),
         ):
             if isinstance(refused, Refused):
-                return f"target: {refused}"
+                return _Complaint(refused.reason.name, f"target: {refused}")
             if isinstance(refused, str):
-                return refused
+                return _Complaint("BAD_RAY", refused)
         if not _seconds(request.min_duration) >= 0.0:
-            return f"min_duration is negative: {_seconds(request.min_duration)} s"
+            text = f"min_duration is negative: {_seconds(request.min_duration)} s"
+            return _Complaint("BAD_PACE", text)
         if not 0.0 <= request.max_velocity < math.inf:
-            return f"max_velocity is {request.max_velocity} rad/s"
+            return _Complaint("BAD_PACE", f"max_velocity is {request.max_velocity} rad/s")
         return None
 
     def _on_accepted(self, handle: ServerGoalHandle) -> None:
-        self._abort("replaced by a newer goal")
+        self._abort("REPLACED", "replaced by a newer goal")
         request, arm = handle.request, self._arm
         chain = arm.chain
         pace = Pace(
@@ -116,14 +128,15 @@ class PointHeadServer:
             max_velocity=request.max_velocity or math.inf,
             turning=~chain.prismatic,
         )
-        self._goal = _Goal(handle, Future(), pace, arm.targets.newest)
+        progress = Progress(since=pace.not_before)
+        self._goal = _Goal(handle, Future(), pace, progress, arm.targets.newest)
         handle.execute(functools.partial(self._result_of, result=self._goal.result))
         message = request.target
         if not arm.targets.is_carried(message.header.frame_id):
             message.header.stamp.sec = message.header.stamp.nanosec = 0  # follow the frame
         ray = self._ray(request)
         if isinstance(ray, str) or not arm.look_at(message, ray, pace):
-            self._abort(f"target refused: {arm.targets.last_refusal}")
+            self._abort("REFUSED", f"target refused: {arm.targets.last_refusal}")
             return
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = self._node.create_timer(PERIOD, self._look, clock=steady)
@@ -142,49 +155,68 @@ class PointHeadServer:
         if goal.handle.is_cancel_requested:
             arm.targets.clear()
             goal.handle.canceled()
-            self._finish("canceled")
+            self._finish("CANCELED", "canceled")
             return
         newest = arm.targets.newest
         if not (isinstance(newest, PointTarget) and newest.pace is goal.pace):
-            self._abort(self._why_lost(goal.before))
+            self._abort(*self._why_lost(goal.before))
             return
-        aim = arm.pipeline.goal
+        self._follow(goal)
+        if self._goal is goal and goal.progress.stalled(time.monotonic()):
+            arm.targets.clear()
+            self._abort("STALLED", f"no nearer for {STALL:g} s{self._missed(goal)}")
+
+    def _follow(self, goal: _Goal) -> None:
+        """Look at how far a goal has come that is the arm's target."""
+        arm, now = self._arm, time.monotonic()
+        aim, solution = arm.pipeline.goal, arm.pipeline.solution
         if not (isinstance(aim, PointGoal) and aim.pace is goal.pace):
             return  # tf does not know the frame yet, or no joint states come
-        error = pointing_error(arm.chain.forward(arm.measured.positions()), aim.ray, aim.root_point)
+        measured = arm.measured.positions()
+        error = pointing_error(arm.chain.forward(measured), aim.ray, aim.root_point)
+        goal.progress.observe(error, float(abs(arm.pipeline.remaining(measured)).max()), now)
         goal.handle.publish_feedback(PointHead.Feedback(pointing_angle_error=error))
-        solution = arm.pipeline.solution
-        near = error <= self._parameters["success_angle_threshold"]
-        if near and time.monotonic() >= goal.pace.not_before:
+        if error <= self._parameters["success_angle_threshold"] and now >= goal.pace.not_before:
             arm.targets.put(aim)  # the frame is followed no longer
             goal.handle.succeed()
-            self._finish("pointed there")
+            self._finish("SUCCEEDED", "pointed there")
         elif solution is not None and not solution.success and arm.pipeline.state is State.ARRIVED:
             arm.targets.put(aim)
-            self._abort(f"as near as it can be, {error:.4g} rad off: {solution.reason}")
+            text = f"as near as it can be, {error:.4g} rad off: {solution.reason}"
+            self._abort("UNREACHABLE", text)
 
-    def _why_lost(self, before: Target | None) -> str:
+    def _missed(self, goal: _Goal) -> str:
+        """Say how far a goal has come."""
+        if not math.isfinite(goal.progress.angle):
+            return f": {self._arm.trouble or 'not begun, for want of joint states'}"
+        solution = self._arm.pipeline.solution
+        why = "" if solution is None or solution.success else f": {solution.reason}"
+        return f", {goal.progress.angle:.4g} rad off at best{why}"
+
+    def _why_lost(self, before: Target | None) -> tuple[str, str]:
         """Say why the arm has another target than the goal's, given the one before it."""
         arm = self._arm
         if not (arm.active and arm.enabled):
-            return "stopped, or deactivated"
+            return "STOPPED", "stopped, or deactivated"
+        if arm.trouble is not None:
+            return "CONTROLLER", arm.trouble
         if arm.targets.newest is before and arm.targets.last_refusal is not None:
-            return f"target refused: {arm.targets.last_refusal}"
-        return "another target has taken its place"
+            return "REFUSED", f"target refused: {arm.targets.last_refusal}"
+        return "REPLACED", "another target has taken its place"
 
-    def _abort(self, why: str) -> None:
+    def _abort(self, reason: str, why: str) -> None:
         if self._goal is not None:
             self._goal.handle.abort()
-            self._finish(f"aborted: {why}")
+            self._finish(reason, f"aborted: {why}")
 
-    def _finish(self, text: str) -> None:
+    def _finish(self, reason: str, text: str) -> None:
         """Give a goal, whose state is final, its result."""
         if self._goal is not None:
             self._goal.result.set_result(PointHead.Result())
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
         self._goal = self._timer = None
-        self._arm.journal.say(f"head goal {text}")
+        self._arm.journal.say("head goal", reason, f"head goal {text}")
 
     def _ray(self, request: PointHead.Goal) -> Ray | str:
         """Return the ray that a goal asks for, in tip coordinates, or what is wrong with it."""

@@ -1,14 +1,11 @@
-"""A goal's own pace, and how far a ray misses."""
+"""A goal's own pace."""
 
 import math
 
 import numpy as np
 import pytest
 
-from basis_ik.motion.goals import Ray
 from basis_ik.motion.pace import Pace
-from basis_ik.motion.pointing import pointing_error
-from basis_ik.transforms.rigid import RigidTransform
 
 SPEEDS = np.array([2.0, 4.0])
 TURNING = np.array([True, True])
@@ -60,12 +57,3 @@ def test_a_way_that_takes_longer_anyway_is_not_slowed_down():
 
 def test_the_fraction_is_never_zero():
     assert Pace(SPEEDS, 3.0, math.inf, TURNING).scaling(np.zeros(2), 0.0) > 0.0
-
-
-def test_the_angle_between_ray_and_point():
-    root_T_tip = RigidTransform.from_rpy(0.0, 0.0, math.pi / 2, [1.0, 0.0, 0.0])
-    ray = Ray((2.0, 0.0, 0.0), (0.0, 0.0, 0.5))  # from (1, 0, 0.5) along the root's y
-    assert pointing_error(root_T_tip, ray, (1.0, 3.0, 0.5)) == pytest.approx(0.0, abs=1e-12)
-    assert pointing_error(root_T_tip, ray, (2.0, 1.0, 0.5)) == pytest.approx(math.pi / 4)
-    assert pointing_error(root_T_tip, ray, (1.0, -3.0, 0.5)) == pytest.approx(math.pi)
-    assert pointing_error(root_T_tip, ray, (1.0, 0.0, 0.5)) == math.pi

@@ -10,9 +10,10 @@ import time
 import numpy as np
 import pytest
 from control_msgs.action import FollowJointTrajectory
+from point_head_client import ABORTED, CANCELED, SUCCEEDED, Client, miss
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node
+from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_until_said
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
@@ -140,6 +141,26 @@ def test_a_twist_is_refused(robot):
     assert robot.rests()
 
 
+def test_the_head_action_sends_whole_motions_and_takes_its_time(robot):
+    client, point = Client(robot), (0.9, -0.5, 0.7)
+    begin = time.monotonic()
+    assert client.run(point, min_duration=2.0) == SUCCEEDED
+    assert time.monotonic() - begin > 2.0
+    assert client.feedback[0] > 0.1
+    assert miss(robot, point, axis=(1.0, 0.0, 0.0)) <= 0.01
+    robot.wait(robot.rests, "rest")
+
+
+def test_a_head_goal_is_canceled_in_mid_motion(robot):
+    client = Client(robot)
+    handle = client.send((0.9, -0.5, 0.7), min_duration=10.0)
+    robot.wait(lambda: client.feedback and not robot.at(NEAR, 1e-2), "the arm is on its way")
+    client.cancel(handle)
+    assert client.end(handle) == CANCELED
+    robot.wait(robot.rests, "rest")
+    assert miss(robot, (0.9, -0.5, 0.7), axis=(1.0, 0.0, 0.0)) > 0.05
+
+
 def test_a_frame_that_moves_is_looked_up_once(robot):
     start = time.monotonic()
 
@@ -199,7 +220,7 @@ class Moody:
 def moody(own_domain):
     """A robot at rest, whose controller is yet to be made, with a node of its own."""
     robot = Robot(own_domain)
-    node = start_node(own_domain, *WHOLE)
+    node = robot.process = start_node(own_domain, *WHOLE)
     robot.description.publish(String(data=URDF))
     robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
     yield robot
@@ -253,3 +274,10 @@ def test_a_motion_that_the_controller_gives_up_is_told_and_given_up(moody, mood,
     moody.send("base_link", FAR)
     moody.wait_status(state="ARRIVED", verdict="REACHED")
     assert len(controller.goals) == 2
+
+
+def test_a_head_goal_that_the_controller_gives_up_ends_and_says_why(moody):
+    Moody(moody, "reject")
+    time.sleep(0.5)
+    assert Client(moody).run((0.9, -0.5, 0.7)) == ABORTED
+    wait_until_said(moody.process, "head goal aborted: the controller rejected the motion")

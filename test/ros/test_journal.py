@@ -99,3 +99,13 @@ def test_reasons_that_never_come_again_are_forgotten(clock):
         journal.trouble("point head", f"reason {i}", f"text {i}")
         clock[0] += 0.1
     assert len(journal._told) <= 11
+
+
+def test_what_is_no_trouble_is_told_once_a_second_for_each_reason(clock):
+    log = Log()
+    journal = Journal(log)
+    for i in range(200):
+        journal.say("head goal", "REPLACED", f"replaced {i}")
+        journal.say("head goal", "CANCELED", f"canceled {i}")
+        clock[0] += 0.01
+    assert log.lines == ["I replaced 0", "I canceled 0", "I replaced 100", "I canceled 100"]

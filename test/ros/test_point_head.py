@@ -23,13 +23,18 @@ THRESHOLD = 0.01
 @pytest.fixture(scope="module")
 def head(domain):
     with running(domain, "-p", "home:=[0.0, 0.0]", urdf=PAN_TILT, home=REST) as robot:
-        robot.client = Client(robot)
+        robot.client, robot.floods = Client(robot), []
         yield robot
+    for words in ("head goal rejected: max_velocity is -", "head goal rejected: pointing_frame: "):
+        seconds = sum(robot.floods)  # of the flood; other tests add no more than four each
+        assert robot.output.count(words) <= seconds + 5
     for said in (
         "head goal pointed there",
         "head goal canceled",
         "head goal aborted: as near as it can be, 0.",
         "head goal aborted: target refused: NO_TRANSFORM",
+        "head goal aborted: no nearer for 5 s, 0.",
+        "head goal aborted: no nearer for 5 s: not begun, for want of joint states",
         "head goal aborted: another target has taken its place",
         "head goal aborted: stopped, or deactivated",
         "head goal aborted: replaced by a newer goal",
@@ -154,12 +159,14 @@ def test_a_newer_goal_takes_the_place(head):
     assert miss(head, AHEAD) <= THRESHOLD
 
 
-@pytest.mark.parametrize("taker", ["point", "home", "stop"])
+@pytest.mark.parametrize("taker", ["point", "pose", "home", "stop"])
 def test_whatever_else_takes_over_ends_the_goal(head, taker):
     handle = head.client.send(LEFT, min_duration=20.0)
     head.wait(lambda: head.client.feedback, "the head is on its way")
     if taker == "point":
         head.look("base_link", AHEAD)
+    elif taker == "pose":
+        head.send("base_link", head.tip())
     else:
         assert head.call(Trigger, taker).success
     assert head.client.end(handle) == ABORTED
@@ -180,6 +187,36 @@ def test_a_point_that_cannot_be_pointed_at_is_approached_and_the_goal_aborted(he
     assert head.client.run(BEHIND) == ABORTED
     assert abs(head.positions[0]) == pytest.approx(2.7, abs=0.02)
     head.wait_status(verdict="LIMIT", joint="pan_joint")
+
+
+def test_a_moving_point_that_cannot_be_pointed_at_ends_the_goal(head):
+    start = time.monotonic()
+
+    def behind():
+        return RigidTransform.from_rpy(0.0, 0.0, 0.1 * math.sin(3.0 * (time.monotonic() - start)))
+
+    head.frames["prowler"] = behind
+    time.sleep(0.2)
+    assert head.client.run(BEHIND, frame="prowler") == ABORTED
+    head.wait(head.quiet, "it follows no longer")
+    assert head.client.feedback[-1] > 0.2
+    head.frames.clear()
+
+
+def test_a_goal_without_joint_states_ends(head):
+    head.talking = False
+    time.sleep(1.0)
+    assert head.client.run(AHEAD) == ABORTED
+    head.talking = True
+    time.sleep(0.2)
+
+
+def test_many_different_bad_goals_make_few_lines(head):
+    begin = time.monotonic()
+    for k in range(60):
+        assert not head.client.send(AHEAD, max_velocity=-1.0 - k).accepted
+        assert not head.client.send(AHEAD, pointing_frame=f"nose {k}").accepted
+    head.floods.append(time.monotonic() - begin)
 
 
 def test_a_frame_that_tf_does_not_know_ends_the_goal(head):
