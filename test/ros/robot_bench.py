@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -78,6 +79,24 @@ def stop_node(process, with_signal=signal.SIGINT):
     return output_of(process)
 
 
+TROUBLE = re.compile(r"\[(?:WARN|ERROR)\] \[(\d+\.\d+)\] \[basis_ik\]: (.*)")
+REASON = re.compile(r"(target refused|joint state): [A-Z_]+|[^0-9'\"(]*")
+
+
+def too_often_told(output):
+    """Return the reasons that a node's log gives twice within a second."""
+    last, found = {}, []
+    for line in output.splitlines():
+        trouble = TROUBLE.fullmatch(line)
+        if trouble is None:
+            continue
+        then, reason = float(trouble[1]), REASON.match(trouble[2])[0]
+        if then - last.get(reason, -1.0) < 0.99:  # the node's own clock is another
+            found.append(reason)
+        last[reason] = then
+    return found
+
+
 @contextlib.contextmanager
 def running(domain, *arguments, urdf=URDF, home=HOME):
     """Give a robot with a node that is ready; afterwards no command may have been unsafe."""
@@ -95,6 +114,7 @@ def running(domain, *arguments, urdf=URDF, home=HOME):
     print(robot.output)  # shown with a failure
     assert code == 0, robot.output
     assert "Traceback" not in robot.output
+    assert too_often_told(robot.output) == []
     assert robot.complaints == [], robot.complaints
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from robot_bench import HOME, PERIOD, Robot
+from robot_bench import HOME, PERIOD, Robot, too_often_told
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 
@@ -71,3 +71,18 @@ def test_a_step_over_a_limit_is_caught(robot, send, side, joint):
 
 def test_joints_in_another_order_are_caught(robot, send):
     assert len(send(list(robot.chain.joint_names)[::-1], HOME)) == 1
+
+
+def log(*lines):
+    return "\n".join(f"[WARN] [{time:.9f}] [basis_ik]: {text}" for time, text in lines)
+
+
+@pytest.mark.parametrize(
+    "text", ["target refused: STALE: 2.1 s old", "joint state: NON_FINITE: a", "too far by 0.1 m"]
+)
+def test_a_reason_told_twice_within_a_second_is_caught(text):
+    other = text.replace("1", "2")
+    assert too_often_told(log((10.0, text), (10.5, other))) != []
+    assert too_often_told(log((10.0, text), (11.0, other), (12.0, text))) == []
+    assert too_often_told(log((10.0, text), (10.1, "target refused: NO_FRAME: b"))) == []
+    assert too_often_told(log((10.0, text)).replace("WARN", "INFO") * 2) == []
