@@ -153,7 +153,7 @@ def admit_point(x: float, y: float, z: float) -> tuple[float, float, float] | Re
 
 def admit_place(root_point: Sequence[float]) -> Refused | None:
     """Refuse a point in the chain's root frame (3,) [m] that is too far for any solver."""
-    if max(map(abs, root_point)) > LARGEST_LENGTH:
+    if not all(abs(each) <= LARGEST_LENGTH for each in root_point):
         return Refused(Refusal.OUT_OF_RANGE, f"at {tuple(root_point)} from the chain's root")
     return None
 

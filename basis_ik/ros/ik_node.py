@@ -152,6 +152,14 @@ class IkNode(LifecycleNode):
         if self.trigger_configure() == SUCCESS:
             self.trigger_activate()
 
+    def give_up(self) -> None:
+        """After an exception that nobody foresaw: brake, and be silent until activated again."""
+        self._journal.deny(f"stopped, activate it again: {traceback.format_exc()}")
+        if self._active:
+            self.trigger_deactivate()
+        elif self._robot is not None:  # not even the braking goes well
+            self._robot.rest()
+
     # The robot -------------------------------------------------------------------------------
 
     def _make(self, text: str) -> Robot:
@@ -241,8 +249,13 @@ def main(stop: Event) -> int:
     executor.add_node(node)
     gc.freeze()  # a collection that looks at all that numba has made takes many periods
     while not stop.is_set():
-        executor.spin_some()
-        node.answer()
+        try:
+            executor.spin_some()
+            node.answer()
+        except Exception:
+            if not node.context.ok():
+                raise
+            node.give_up()
     executor.shutdown()
     node.destroy_node()
     return 0

@@ -79,6 +79,11 @@ class Robot:
         for arm in self.arms:
             arm.deactivate()
 
+    def rest(self) -> None:
+        """Let all arms be silent at once."""
+        for arm in self.arms:
+            arm.pipeline.rest()
+
     def cycle(self, now: float) -> None:
         """Do one control period's work; `now` is a steady time [s]."""
         for arm in self.arms:

@@ -13,8 +13,11 @@ from basis_ik.motion.admission import (
     Refused,
     StampRules,
     admit_frame,
+    admit_place,
+    admit_point,
     admit_pose,
     admit_stamp,
+    admit_twist,
     printable,
 )
 from basis_ik.transforms.rigid import RigidTransform
@@ -44,6 +47,35 @@ def test_absurd_coordinates_are_out_of_range(axis):
 
 
 @pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (math.nan, Refusal.NON_FINITE),
+        (-math.inf, Refusal.NON_FINITE),
+        (-1e200, Refusal.OUT_OF_RANGE),
+        (1.1e8, Refusal.OUT_OF_RANGE),
+    ],
+)
+@pytest.mark.parametrize("axis", range(3))
+def test_points_and_twists_are_looked_at_in_every_field(axis, bad, reason):
+    numbers, still = [0.1, 0.2, 0.3], (0.0, 0.0, 0.0)
+    assert admit_point(*numbers) == tuple(numbers)
+    assert admit_twist(tuple(numbers), still) is None
+    numbers[axis] = bad
+    assert admit_point(*numbers).reason is reason
+    assert admit_twist(tuple(numbers), still).reason is reason
+    assert admit_twist(still, tuple(numbers)).reason is reason
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -1.1e6])
+@pytest.mark.parametrize("axis", range(3))
+def test_no_place_beyond_the_solvers_reach_is_passed_on(axis, bad):
+    place = [1e6, -1e6, 0.0]
+    assert admit_place(place) is None
+    place[axis] = bad
+    assert admit_place(place).reason is Refusal.OUT_OF_RANGE
+
+
+@pytest.mark.parametrize(
     "quaternion", [(0, 0, 0, 0), (0, 0, 0, 1.002), (0, 0, 0, 0.998), (9, 9, 9, 9)]
 )
 def test_a_quaternion_of_another_length_is_refused_never_identity(quaternion):
@@ -54,6 +86,18 @@ def test_a_nearly_unit_quaternion_is_normalised():
     admitted = admit_pose((0, 0, 0), (0, 0, 0.9995 * math.sin(0.3), 0.9995 * math.cos(0.3)))
     exact = admit_pose((0, 0, 0), (0, 0, math.sin(0.3), math.cos(0.3)))
     np.testing.assert_allclose(admitted.matrix, exact.matrix, atol=1e-15)
+
+
+@pytest.mark.parametrize("length", [1.001, 0.999])
+def test_just_at_the_tolerance_it_is_one_or_the_other(length):
+    """Two sums of squares may differ in their last bit; what is admitted must be usable."""
+    random = np.random.default_rng(5)
+    for _ in range(300):
+        q = random.normal(size=4)
+        q *= length / np.linalg.norm(q)
+        admitted = admit_pose((0, 0, 0), q.tolist())
+        if isinstance(admitted, Refused):
+            assert admitted.reason is Refusal.BAD_QUATERNION
 
 
 @given(st.lists(st.floats(-1, 1), min_size=4, max_size=4))

@@ -34,9 +34,9 @@ PERIOD = 0.01  # the node's default
 PATIENCE = 60.0  # for what must happen at all; the first time, kernels are compiled
 
 
-def start_node(domain, *arguments):
+def start_node(domain, *arguments, program=("-m", "basis_ik.ros.programs", "ik_node")):
     """Start ik_node as a process of its own; its output goes to a file, which never blocks it."""
-    command = [sys.executable, "-m", "basis_ik.ros.programs", "ik_node", "--ros-args", *arguments]
+    command = [sys.executable, *program, "--ros-args", *arguments]
     output = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in `output_of`
     process = subprocess.Popen(
         command,

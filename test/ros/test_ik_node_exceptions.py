@@ -1,0 +1,86 @@
+"""Exceptions that nobody foresaw, put into a running node: it stops the arm and lives on."""
+
+import os
+
+import numpy as np
+import pytest
+from robot_bench import HOME, URDF, Robot, down, start_node, stop_node
+from std_msgs.msg import String
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+DEFECTIVE = """
+import sys
+
+from basis_ik.pipeline import Pipeline
+from basis_ik.ros.arm import Arm
+from basis_ik.ros.programs import run
+
+take_pose, step, activate = Arm.take_pose, Pipeline.step, Arm.activate
+Pipeline.defect = 0
+
+
+def defective_take_pose(self, message):
+    height = message.pose.position.z
+    if height == 7.0:
+        raise ZeroDivisionError("in a callback")
+    self.pipeline.defect = {8.0: 1, 9.0: 1000}.get(height, 0)
+    take_pose(self, message)
+
+
+def defective_step(self, measured):
+    if self.defect > 0:
+        self.defect -= 1
+        raise ZeroDivisionError("in the loop")
+    return step(self, measured)
+
+
+def whole_activate(self):
+    self.pipeline.defect = 0
+    activate(self)
+
+
+Arm.take_pose, Pipeline.step, Arm.activate = defective_take_pose, defective_step, whole_activate
+sys.exit(run("ik_node"))
+"""
+
+
+@pytest.fixture(scope="module")
+def robot(domain, tmp_path_factory):
+    script = tmp_path_factory.mktemp("defective") / "node.py"
+    script.write_text(DEFECTIVE)
+    robot = Robot(domain)
+    robot.process = start_node(domain, program=(str(script),))
+    robot.description.publish(String(data=URDF))
+    robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+    yield robot
+    code, output = stop_node(robot.process)
+    robot.close()
+    print(output)
+    assert code == 0
+    assert robot.complaints == []
+
+
+def said(robot, words):
+    return os.pread(robot.process.output.fileno(), 1 << 20, 0).decode().count(words)
+
+
+@pytest.mark.parametrize(
+    ("height", "words"),
+    [(7.0, "in a callback"), (8.0, "in the loop"), (9.0, "in the loop")],
+    ids=["callback", "loop", "loop, and the braking"],
+)
+def test_an_exception_stops_the_arm_until_it_is_activated_again(robot, height, words):
+    before = said(robot, "Traceback")
+    robot.send("base_link", FAR)
+    robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.2, "the arm moves")
+    robot.send("base_link", down(0.3, 0.3, height))
+    robot.wait(lambda: robot.state() == "inactive", "it is deactivated")
+    robot.wait(robot.quiet, "silence")
+    robot.send("base_link", NEAR)
+    assert robot.quiet()
+    assert said(robot, "Traceback") == before + 1
+    assert said(robot, f"ZeroDivisionError: {words}") >= 1
+    assert robot.transit("activate")
+    robot.send("base_link", robot.chain.forward(HOME))
+    robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "it follows targets again")
+    robot.wait(robot.quiet, "silence")
