@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 
 from basis_ik.kernels.jit import inlined, jit
 from basis_ik.kernels.normal_equations import solve_symmetric_6
-from basis_ik.kernels.pose_error import axis_error, beyond, rotation_error, sine_cosine
+from basis_ik.kernels.pose_error import (
+    answer,
+    axis_error,
+    beyond,
+    is_eased,
+    rotation_beyond,
+    rotation_error,
+    sine_cosine,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -93,6 +101,14 @@ def fill_columns(
             j3, j4, j5 = j3 + work[k, 3], j4 + work[k, 4], j5 + work[k, 5]
         work[k, 0], work[k, 1], work[k, 2] = j0, j1, j2
         work[k, 3], work[k, 4], work[k, 5] = j3, j4, j5
+
+
+@inlined
+def ease_columns(work: FloatArray, n: int, row: int) -> None:
+    """Turn the Jacobian's rotation, filled without weights, into that of `rotation_beyond`."""
+    for k in range(n):
+        x, y, z = answer(work, row, work[k, 3], work[k, 4], work[k, 5])
+        work[k, 3], work[k, 4], work[k, 5] = x, y, z
 
 
 @inlined
@@ -192,9 +208,10 @@ def descend(
         joints: (m, 12) as `basis_ik.solvers.prepared` writes them.
         variables: (n, 6) likewise.
         tip: (3, 4) from the last moved frame to the tip.
-        weights: (9,): what the error's components along the target's axes weigh, position then
-            rotation, and how far from the target the position may be along each axis for nothing
-            [m], maybe infinitely. Rotation weighs nothing, or alike on all axes, or on all but z.
+        weights: (12,): what the error's components along the target's axes weigh, position then
+            rotation, and how far from the target the position may be along each axis [m] and the
+            rotation about it [rad] for nothing, maybe infinitely. Rotation weighs nothing, or
+            alike on all axes, or on all but z.
         q: (n,) start, and result.
         work: (n + 2 m + 3, 12); row n + m holds the (3, 4) frame target_T_first_joint, columns
             9-10 of the first n between what each variable may move, the last row, unless careful,
@@ -215,7 +232,10 @@ def descend(
         least, stalls = work[last, 0], work[last, 1]
     w0, w1, w2, w3, w4, w5 = weights[0], weights[1], weights[2], weights[3], weights[4], weights[5]
     b0, b1, b2 = weights[6], weights[7], weights[8]
-    spins = w5 == 0.0 and w3 > 0.0
+    spins, eased, slopes = w5 == 0.0 and w3 > 0.0, is_eased(weights), n + joints.shape[0] + 1
+    u3, u4, u5 = w3, w4, w5
+    if eased:
+        u3, u4, u5 = 1.0, 1.0, 1.0
     while True:
         r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = place(joints, tip, q, work, n)
         d0, d1, d2 = beyond(p0, b0), beyond(p1, b1), beyond(p2, b2)
@@ -223,11 +243,16 @@ def descend(
         v0 = w0 if b0 == 0.0 or d0 != 0.0 else 0.0
         v1 = w1 if b1 == 0.0 or d1 != 0.0 else 0.0
         v2 = w2 if b2 == 0.0 or d2 != 0.0 else 0.0
-        if spins:
-            e3, e4, e5 = axis_error(r02, r12, r22)
+        if eased:
+            e3, e4, e5 = rotation_beyond(
+                weights, work, slopes, r00, r01, r02, r10, r11, r12, r20, r21, r22
+            )
         else:
-            e3, e4, e5 = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
-        e3, e4, e5 = w3 * e3, w4 * e4, w5 * e5
+            if spins:
+                e3, e4, e5 = axis_error(r02, r12, r22)
+            else:
+                e3, e4, e5 = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
+            e3, e4, e5 = w3 * e3, w4 * e4, w5 * e5
         away, turned = e0 * e0 + e1 * e1 + e2 * e2, e3 * e3 + e4 * e4 + e5 * e5
         error = away + turned
         if away <= position_goal and turned <= rotation_goal:
@@ -255,7 +280,9 @@ def descend(
         if taken >= iterations:
             return SPENT, taken, error
         taken += 1
-        fill_columns(joints, work, n, p0, p1, p2, v0, v1, v2, w3, w4, w5)
+        fill_columns(joints, work, n, p0, p1, p2, v0, v1, v2, u3, u4, u5)
+        if eased:
+            ease_columns(work, n, slopes)
         largest = fill_step(variables, q, work, trust * error + FLOOR, e0, e1, e2, e3, e4, e5)
         if careful and error <= least and largest < 1e-11:
             return STALLED, taken, error

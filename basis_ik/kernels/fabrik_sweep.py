@@ -121,7 +121,7 @@ def sweep(
         q: (n,) start, and result.
         work: (n + 2 m + 3, 12); row n + m holds target_T_first_joint, columns 9-10 of the first n
             between what each variable may move.
-        weights: (9,), see `descent.descend`.
+        weights: (12,), see `descent.descend`.
         moment: What the tip's orientation weighs against a point one metre away [m²]; 0 leaves
             the orientation free.
         near: Weighted squared error below which q stays: the nearest solution is downhill.

@@ -65,7 +65,7 @@ def descend_levels(
     Args:
         limbs: (M, 16), see `tasks.evaluate`.
         starts: (t + 1,), likewise.
-        tasks: (t, 13), likewise.
+        tasks: (t, 16), likewise.
         goals: (t, 4, 4), likewise.
         variables: (n, 8), see `pose_solve.solve_pose`.
         posture: (n,), see `tasks.evaluate`.

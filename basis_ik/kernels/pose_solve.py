@@ -136,7 +136,7 @@ def solve_pose(
             turn changes nothing, step of the recurrence, 0; then s starts that suit this chain.
         ends: (2, 3, 4): root_T_first_joint, last_joint_T_tip.
         reach: No tip is farther than this from the first joint [m].
-        weights: (9,), see `descent.descend`.
+        weights: (12,), see `descent.descend`.
         target: (4, 4) root_T_target.
         seed: (n,).
         q: (n,) result: what reached the target, else the best of all descents.

@@ -18,12 +18,19 @@ from basis_ik.kernels.descent import (
     STALLED,
     begin,
     descend,
+    ease_columns,
     fill_columns,
     fill_step,
     place,
 )
 from basis_ik.kernels.jit import jit
-from basis_ik.kernels.pose_error import axis_error, beyond, rotation_error
+from basis_ik.kernels.pose_error import (
+    axis_error,
+    beyond,
+    is_eased,
+    rotation_beyond,
+    rotation_error,
+)
 from basis_ik.kernels.pose_solve import (
     BAD_SEED,
     BAD_TARGET,
@@ -130,12 +137,20 @@ def what_holds(
     e0 = -w0 * beyond(p0, weights[6])
     e1 = -w1 * beyond(p1, weights[7])
     e2 = -w2 * beyond(p2, weights[8])
-    if w5 == 0.0 and w3 > 0.0:
-        e3, e4, e5 = axis_error(r02, r12, r22)
+    if is_eased(weights):
+        slopes = n + joints.shape[0] + 1
+        e3, e4, e5 = rotation_beyond(
+            weights, work, slopes, r00, r01, r02, r10, r11, r12, r20, r21, r22
+        )
+        fill_columns(joints, work, n, p0, p1, p2, w0, w1, w2, 1.0, 1.0, 1.0)
+        ease_columns(work, n, slopes)
     else:
-        e3, e4, e5 = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
-    e3, e4, e5 = w3 * e3, w4 * e4, w5 * e5
-    fill_columns(joints, work, n, p0, p1, p2, w0, w1, w2, w3, w4, w5)
+        if w5 == 0.0 and w3 > 0.0:
+            e3, e4, e5 = axis_error(r02, r12, r22)
+        else:
+            e3, e4, e5 = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
+        e3, e4, e5 = w3 * e3, w4 * e4, w5 * e5
+        fill_columns(joints, work, n, p0, p1, p2, w0, w1, w2, w3, w4, w5)
     size = sqrt(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3 + e4 * e4 + e5 * e5)
     holds, joint, most = FREE, -1, 0.0
     for k in range(n):

@@ -54,8 +54,9 @@ def distance_and_angle(
     Args:
         frame: (3, 4) root_T_tip.
         target: (4, 4) root_T_target.
-        weights: (9,), see `descent.descend`: the distance is that beyond the box; where the turn
-            about z is free, the angle is that between the z axes.
+        weights: (12,), see `descent.descend`: the distance is that beyond the box; where the turn
+            about z is free, the angle is that between the z axes; where there are tolerances of
+            the rotation, it is the length of what the rotation vector has beyond them.
     """
     away = 0.0
     for c in range(3):
@@ -64,6 +65,8 @@ def distance_and_angle(
             d += target[r, c] * (frame[r, 3] - target[r, 3])
         d -= min(max(d, -weights[6 + c]), weights[6 + c])
         away += d * d
+    if weights[3] > 0.0 and max(weights[9], max(weights[10], weights[11])) > 0.0:
+        return sqrt(away), _angle_beyond(frame, target, weights)
     first = 2 if weights[3] > 0.0 and weights[5] == 0.0 else 0
     minus, plus = 0.0, 0.0
     for c in range(first, 3):
@@ -75,3 +78,44 @@ def distance_and_angle(
     if first == 0:  # ‖R − I‖² = 8 sin²(θ/2), but ‖R + I‖² = 4 + 8 cos²(θ/2)
         plus = max(plus - 4.0, 0.0)
     return sqrt(away), 2.0 * atan2(sqrt(minus), sqrt(plus))
+
+
+@jit
+def _angle_beyond(frame: FloatArray, target: FloatArray, weights: FloatArray) -> float:
+    """Return the length of what the rotation vector from target to frame has beyond tolerance."""
+    off, vector = np.empty((3, 3)), np.zeros(3)
+    for r in range(3):
+        for c in range(3):
+            off[r, c] = 0.0
+            for i in range(3):
+                off[r, c] += target[i, r] * frame[i, c]
+    if weights[5] == 0.0:  # of the shortest rotation that takes z to the frame's z
+        across = sqrt(off[0, 2] ** 2 + off[1, 2] ** 2)
+        angle = atan2(across, off[2, 2])
+        vector[0] = angle
+        if across > 0.0:
+            vector[0], vector[1] = -angle * off[1, 2] / across, angle * off[0, 2] / across
+    else:  # by the unit quaternion, from its largest component (Shepperd 1978)
+        trace, k = off[0, 0] + off[1, 1] + off[2, 2], -1
+        for i in range(3):
+            if off[i, i] > trace and (k < 0 or off[i, i] > off[k, k]):
+                k = i
+        if k < 0:
+            vector[0] = off[2, 1] - off[1, 2]
+            vector[1] = off[0, 2] - off[2, 0]
+            vector[2] = off[1, 0] - off[0, 1]
+            scalar = 1.0 + trace
+        else:
+            i, j = (k + 1) % 3, (k + 2) % 3
+            vector[k] = 1.0 + off[k, k] - off[i, i] - off[j, j]
+            vector[i], vector[j] = off[k, i] + off[i, k], off[k, j] + off[j, k]
+            scalar = off[j, i] - off[i, j]
+        size = sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)
+        angle = 2.0 * atan2(size, abs(scalar))
+        factor = 2.0 / abs(scalar) if size == 0.0 else angle / size
+        vector *= factor if scalar >= 0.0 else -factor
+    total = 0.0
+    for c in range(3):
+        left = vector[c] - min(max(vector[c], -weights[9 + c]), weights[9 + c])
+        total += left * left
+    return sqrt(total)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from basis_ik.kernels.descent import LARGEST_STEP, place
 from basis_ik.kernels.jit import inlined, jit
-from basis_ik.kernels.pose_error import beyond
+from basis_ik.kernels.pose_error import answer, beyond, is_eased, rotation_beyond
 from basis_ik.kernels.pose_solve import (
     LIMITS,
     MARGIN,
@@ -35,11 +35,18 @@ SETTLED = 1e-13  # of the squared error: what a step has to promise to be worth 
 
 
 @inlined
-def left_over(weights: FloatArray, frame: tuple[float, ...]) -> tuple[float, float]:
+def left_over(
+    weights: FloatArray, work: FloatArray, row: int, frame: tuple[float, ...]
+) -> tuple[float, float]:
     """Return the weighted squared errors of position and rotation of a frame target_T_tip."""
-    r00, _, _, p0, _, r11, _, p1, _, _, r22, p2 = frame
+    r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = frame
     d0, d1, d2 = beyond(p0, weights[6]), beyond(p1, weights[7]), beyond(p2, weights[8])
     away = (weights[0] * d0) ** 2 + (weights[1] * d1) ** 2 + (weights[2] * d2) ** 2
+    if is_eased(weights):
+        e3, e4, e5 = rotation_beyond(
+            weights, work, row, r00, r01, r02, r10, r11, r12, r20, r21, r22
+        )
+        return away, e3 * e3 + e4 * e4 + e5 * e5
     turned = 2.0 * (1.0 - r22)
     if weights[5] > 0.0:
         turned += 1.0 - r00 + r22 - r11
@@ -56,7 +63,7 @@ def curve(
     Args:
         joints: (m, 12), see `descent.descend`.
         variables: (n, 8), likewise; the derivatives are by the scaled variables.
-        weights: (9,), likewise.
+        weights: (12,), likewise.
         work: As `descent.place` left it.
         hessian: (n, n) result, both halves.
         frame: target_T_tip, as `descent.place` returned it.
@@ -74,6 +81,12 @@ def curve(
     c2 = c
     if weights[5] == 0.0:
         c, c2 = 0.0, 2.0 * c
+    e3, e4, e5, eased, slopes = 0.0, 0.0, 0.0, is_eased(weights), n + joints.shape[0] + 1
+    if eased:  # by its first derivatives alone
+        c, c2 = 0.0, 0.0
+        e3, e4, e5 = rotation_beyond(
+            weights, work, slopes, r00, r01, r02, r10, r11, r12, r20, r21, r22
+        )
     s = c * (r00 + r11) + c2 * r22
     for k in range(n):
         work[k, 0] = 0.0
@@ -93,6 +106,11 @@ def curve(
         work[row, 9], work[row, 10], work[row, 11] = x, y, z
         pull = e0 * v0 + e1 * v1 + e2 * v2
         pull -= c * (y * r20 - z * r10 + z * r01 - x * r21) + c2 * (x * r12 - y * r02)
+        a, b, d = 0.0, 0.0, 0.0
+        if eased:
+            a, b, d = answer(work, slopes, x, y, z)
+            work[row, 0], work[row, 1], work[row, 2] = a, b, d
+            pull -= e3 * a + e4 * b + e5 * d
         work[k, 0] += pull
         b0 = v1 * e2 - v2 * e1 + s * x - c * (x * r00 + y * r01) - c2 * z * r02
         b1 = v2 * e0 - v0 * e2 + s * y - c * (x * r10 + y * r11) - c2 * z * r12
@@ -102,6 +120,8 @@ def curve(
             row, h = n + i, int(joints[i, 9])
             bend = v0 * work[row, 6] + v1 * work[row, 7] + v2 * work[row, 8]
             bend += b0 * work[row, 9] + b1 * work[row, 10] + b2 * work[row, 11]
+            if eased:
+                bend += a * work[row, 0] + b * work[row, 1] + d * work[row, 2]
             hessian[k, h] += bend
             if i != j:
                 hessian[h, k] += bend
@@ -168,8 +188,9 @@ def settle(
         iterations: How many steps are allowed.
     """
     n, hessian, lower = variables.shape[0], square[0], square[1]
+    slopes = n + joints.shape[0] + 1
     frame = place(joints, tip, q, work, n)
-    away, turned = left_over(weights, frame)
+    away, turned = left_over(weights, work, slopes, frame)
     least, damping, taken, fresh = away + turned, FIRST_DAMPING, 0, True
     while taken < iterations and not (away <= position_goal and turned <= rotation_goal):
         if fresh:
@@ -192,7 +213,7 @@ def settle(
             moved = q[k] + share * variables[k, 2] * work[k, 6]
             q[k] = min(work[k, 10], max(work[k, 9], moved))
         frame = place(joints, tip, q, work, n)
-        a, t = left_over(weights, frame)
+        a, t = left_over(weights, work, slopes, frame)
         fresh = a + t < least
         if fresh:
             # Half the squared error falls by `gain` where the model holds.
@@ -220,8 +241,8 @@ def settle_each(
         joints: Likewise.
         variables: Likewise.
         ends: Likewise.
-        full: (9,) weights of all that is wanted: what the figures are measured by.
-        weights: (w, 9): each next row goes on where the one before it ended.
+        full: (12,) weights of all that is wanted: what the figures are measured by.
+        weights: (w, 12): each next row goes on where the one before it ended.
         target: (4, 4) root_T_target.
         starts: (k, n).
         q: (k, n) result.

@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.kernels.jit import jit
-from basis_ik.kernels.pose_error import axis_error, beyond, rotation_error
+from basis_ik.kernels.pose_error import (
+    answer,
+    axis_error,
+    beyond,
+    is_eased,
+    rotation_beyond,
+    rotation_error,
+)
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -94,15 +101,26 @@ def _pose_rows(
         error[r] = -weights[r] * d
         active[r] = weights[r] if weights[6 + r] == 0.0 or d != 0.0 else 0.0
     x, y, z = rest[0, 2], rest[1, 2], rest[2, 2]
-    spins = weights[5] == 0.0 and weights[3] > 0.0
-    if spins:
+    spins, eased, slopes = (
+        weights[5] == 0.0 and weights[3] > 0.0,
+        is_eased(weights),
+        np.empty((1, 9)),
+    )
+    if eased:
+        error[3], error[4], error[5] = rotation_beyond(
+            weights, slopes, 0, rest[0, 0], rest[0, 1], rest[0, 2],
+            rest[1, 0], rest[1, 1], rest[1, 2], rest[2, 0], rest[2, 1], rest[2, 2],
+        )  # fmt: skip
+        a, b, c = 0.0, 0.0, 0.0
+    elif spins:
         a, b, c = axis_error(x, y, z)
     else:
         a, b, c = rotation_error(
             rest[0, 0], rest[0, 1], rest[0, 2], rest[1, 0], rest[1, 1], rest[1, 2],
             rest[2, 0], rest[2, 1], rest[2, 2],
         )  # fmt: skip
-    error[3], error[4], error[5] = weights[3] * a, weights[4] * b, weights[5] * c
+    if not eased:
+        error[3], error[4], error[5] = weights[3] * a, weights[4] * b, weights[5] * c
     half = sqrt(max(0.0, 1.0 - 0.25 * (a * a + b * b + c * c)))  # cosine of half the angle
     near = z >= -0.9999999
     f = sqrt(2.0 / (1.0 + z)) if near else 1.0
@@ -113,6 +131,9 @@ def _pose_rows(
         u = goal[0, 0] * twists[k, 3] + goal[1, 0] * twists[k, 4] + goal[2, 0] * twists[k, 5]
         v = goal[0, 1] * twists[k, 3] + goal[1, 1] * twists[k, 4] + goal[2, 1] * twists[k, 5]
         w = goal[0, 2] * twists[k, 3] + goal[1, 2] * twists[k, 4] + goal[2, 2] * twists[k, 5]
+        if eased:
+            jacobian[3, k], jacobian[4, k], jacobian[5, k] = answer(slopes, 0, u, v, w)
+            continue
         if not spins:  # the quaternion's derivative: the error is twice its vector part
             g, h = half * u + 0.5 * (b * w - c * v), half * v + 0.5 * (c * u - a * w)
             i = half * w + 0.5 * (a * v - b * u)
@@ -159,7 +180,7 @@ def evaluate(
     Args:
         limbs: (M, 16) the limbs of the tasks, one after another, see `place_limb`.
         starts: (t + 1,) the first row of each limb, and M.
-        tasks: (t, 13): POSE or LOOK; first row of the task in `error`; weights (9,) as of
+        tasks: (t, 16): POSE or LOOK; first row of the task in `error`; weights (12,) as of
             `descent.descend`, but any above 0 or for all of position or rotation 0, for LOOK the
             first alone; squared weighted errors of position and rotation that count as arrived.
         goals: (t, 4, 4) root_T_goal; of LOOK the point in column 3 alone counts, for the tip's z
@@ -181,7 +202,7 @@ def evaluate(
         _twists(limb, axes, point, twists)
         if tasks[t, 0] == POSE:
             rows = slice(first, first + 6)
-            _pose_rows(tasks[t, 2:11], goals[t], frame, twists, error[rows], jacobian[rows])
+            _pose_rows(tasks[t, 2:14], goals[t], frame, twists, error[rows], jacobian[rows])
         else:
             rows = slice(first, first + 3)
             _look_rows(tasks[t, 2], goals[t], frame, twists, error[rows], jacobian[rows])
@@ -202,10 +223,10 @@ def arrived(tasks: FloatArray, error: FloatArray, first: int, last: int) -> bool
         row = int(tasks[t, 1])
         if first <= row < last:
             away = error[row] ** 2 + error[row + 1] ** 2 + error[row + 2] ** 2
-            if not away <= tasks[t, 11]:
+            if not away <= tasks[t, 14]:
                 return False
             if tasks[t, 0] == POSE:
                 turned = error[row + 3] ** 2 + error[row + 4] ** 2 + error[row + 5] ** 2
-                if not turned <= tasks[t, 12]:
+                if not turned <= tasks[t, 15]:
                     return False
     return True

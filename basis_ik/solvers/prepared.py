@@ -51,9 +51,9 @@ class PreparedChain:
     middle: FloatArray
     """(n,) the middle of the limits; 0 where there are none."""
     full: FloatArray
-    """(9,) weights of all that is wanted, see `kernels.descent.descend`."""
+    """(12,) weights of all that is wanted, see `kernels.descent.descend`."""
     position: FloatArray
-    """(9,) weights of the position alone."""
+    """(12,) weights of the position alone."""
     target_T_goal: FloatArray | None = None
     """(4, 4) from the target to a frame with the free axis as z, if there is a free axis."""
 
@@ -88,8 +88,8 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         reach=reach,
         size=size,
         middle=_middle(arrays.lower, arrays.upper),
-        full=np.array([unit] * 3 + [ROTATION_WEIGHT] * 3 + [0.0] * 3),
-        position=np.array([unit] * 3 + [0.0] * 6),
+        full=np.array([unit] * 3 + [ROTATION_WEIGHT] * 3 + [0.0] * 6),
+        position=np.array([unit] * 3 + [0.0] * 9),
     )
     return replace(ready, variables=with_own_starts(ready, PATIENCE))
 

@@ -36,7 +36,7 @@ class Race:
 
     Attributes:
         ready: The chain.
-        weights: (9,) of what is wanted.
+        weights: (12,) of what is wanted.
         goal: (4, 4) root_T_goal.
         seed: (n,).
     """

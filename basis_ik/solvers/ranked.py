@@ -28,7 +28,7 @@ class RankedTask:
         kind: POSE or LOOK.
         limb: (m + 1, 16) as `kernels.proof.place_exactly` takes it, column 15 an index into the
             variables of all limbs; of LOOK the tip's z axis is the ray.
-        weights: (9,), see `kernels.tasks.evaluate`.
+        weights: (12,), see `kernels.tasks.evaluate`.
         goal: (4, 4), likewise.
         level: 0 is the most important.
         tolerances: Of position [m] and orientation [rad].
@@ -68,8 +68,8 @@ class RankedTask:
 
 
 def look_weights() -> FloatArray:
-    """Return the weights (9,) of a LOOK task: its position is free."""
-    return np.array([0.0] * 3 + [ROTATION_WEIGHT] * 2 + [0.0] * 4)
+    """Return the weights (12,) of a LOOK task: its position is free."""
+    return np.array([0.0] * 3 + [ROTATION_WEIGHT] * 2 + [0.0] * 7)
 
 
 @dataclass(frozen=True)
@@ -113,17 +113,17 @@ class Ranked:
         lengths = [len(task.limb) for task in self.tasks]
         self.starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
         self.goals = np.array([task.goal for task in self.tasks])
-        self.packed = np.zeros((len(self.tasks), 13))
+        self.packed = np.zeros((len(self.tasks), 16))
         levels, row, thresholds = [], 0, []
         for index, task in enumerate(self.tasks):
             if index == 0 or task.level != self.tasks[index - 1].level:
                 levels.append(row)
             arrival = task.arrival()
             self.packed[index, :2] = task.kind, row
-            self.packed[index, 2:11] = task.weights
+            self.packed[index, 2:14] = task.weights
             if task.kind == LOOK:
                 self.packed[index, 2] = task.weights[3]
-            self.packed[index, 11:] = arrival if task.kind == POSE else (arrival[1], 0.0)
+            self.packed[index, 14:] = arrival if task.kind == POSE else (arrival[1], 0.0)
             thresholds += [threshold for threshold in arrival if threshold > 0.0]
             row += ROWS[task.kind]
         self.rows = row

@@ -46,12 +46,20 @@ class Wanted:
         box: How far from the target the tip may be along each of the target's axes [m];
             infinite leaves the position along that axis free. Together with a free axis only where
             that is the target's x, y or z.
+        rotation_box: How far the tip may be turned about each of the target's axes [rad]: bounds on
+            the components of the rotation vector of target_T_tip; infinite leaves one free.
+            Together with a free axis, which has to be the target's x, y or z, and is 0 or infinite
+            here, they bound how far the axis may be tilted about the other two: the vector of the
+            shortest rotation that takes the target's axis to the tip's.
+        weights: What an error along each of the target's axes [1/m], then about it [1/rad], counts
+            where not all can be had.
     """
 
     position: bool = True
     orientation: bool = True
     free_axis: Triple | None = None
     box: Triple = (0.0, 0.0, 0.0)
+    rotation_box: Triple = (0.0, 0.0, 0.0)
     weights: Six | None = None
 
     def __post_init__(self) -> None:
@@ -59,6 +67,10 @@ class Wanted:
             raise WantedError("orientation", self.orientation, "wanted if position is not")
         if len(self.box) != 3 or not all(half >= 0.0 for half in self.box):
             raise WantedError("box", self.box, "three lengths, 0 or more")
+        if len(self.rotation_box) != 3 or not all(half >= 0.0 for half in self.rotation_box):
+            raise WantedError("rotation_box", self.rotation_box, "three angles, 0 or more")
+        if any(self.rotation_box) and not self.orientation:
+            raise WantedError("rotation_box", self.rotation_box, "zeros if orientation is free")
         weights = (1.0,) * 6 if self.weights is None else self.weights
         if len(weights) != 6 or not all(1e-6 <= weight <= 1e6 for weight in weights):
             raise WantedError("weights", weights, "six numbers from 1e-6 to 1e6")
@@ -67,10 +79,14 @@ class Wanted:
                 raise WantedError("free_axis", self.free_axis, "a direction")
             if not self.orientation:
                 raise WantedError("free_axis", self.free_axis, "None if orientation is free")
-            along = any(self.box) or self.weights is not None
+            along = any(self.box) or any(self.rotation_box) or self.weights is not None
             if along and sum(part != 0.0 for part in self.free_axis) > 1:
                 wanted = "the target's x, y or z where there is a box or weights"
                 raise WantedError("free_axis", self.free_axis, wanted)
+            pairs = zip(self.free_axis, self.rotation_box, strict=True)
+            if any(part != 0.0 and 0.0 < half < math.inf for part, half in pairs):
+                wanted = "0 or infinite about the free axis"
+                raise WantedError("rotation_box", self.rotation_box, wanted)
 
 
 def aim(
@@ -103,7 +119,8 @@ def narrow(ready: PreparedChain, wanted: Wanted) -> PreparedChain:
 
 def _narrow(ready: PreparedChain, wanted: Wanted) -> PreparedChain:
     full, position = ready.full.copy(), ready.position.copy()
-    full[6:] = position[6:] = wanted.box
+    full[6:9] = position[6:9] = wanted.box
+    full[9:] = wanted.rotation_box
     if not wanted.position:
         full[:3] = position[:3] = 0.0
     if not wanted.orientation:
@@ -113,7 +130,9 @@ def _narrow(ready: PreparedChain, wanted: Wanted) -> PreparedChain:
         return replace(ready, full=full, position=position, reach=reach)
     full[5] = 0.0
     turn = _frame_about(wanted.free_axis)
-    full[6:] = position[6:] = np.array(wanted.box)[_order(turn)]
+    full[6:9] = position[6:9] = np.array(wanted.box)[_order(turn)]
+    full[9:] = np.array(wanted.rotation_box)[_order(turn)]
+    full[11] = 0.0
     exact, ends = ready.exact.copy(), ready.ends.copy()
     ends[1] = ends[1] @ turn
     exact[-1, :12] = ends[1].reshape(12)
@@ -125,7 +144,7 @@ def _narrow(ready: PreparedChain, wanted: Wanted) -> PreparedChain:
 def weigh(
     ready: PreparedChain, wanted: Wanted | None, *, position_only: bool = False
 ) -> FloatArray:
-    """Return the weights (9,) of a best effort, see `kernels.tasks.evaluate`.
+    """Return the weights (12,) of a best effort, see `kernels.tasks.evaluate`.
 
     Args:
         ready: The chain, not narrowed.

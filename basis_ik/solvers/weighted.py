@@ -33,7 +33,7 @@ def least_error(
 
     Args:
         ready: The chain, as narrowed to what is wanted.
-        weights: (9,) by `wanted.weigh`.
+        weights: (12,) by `wanted.weigh`.
         goal: (4, 4) root_T_goal.
         starts: Each (n,), the seed first; some fresh ones follow them.
         tolerances: Of position [m] and orientation [rad].

@@ -34,7 +34,7 @@ def reach(chain, goal, level, link=None):
         limb[-1, :12] = fixture.reshape(12)
     target = np.eye(4)
     target[:2, 3] = goal
-    weights = np.array([0.25] * 3 + [0.0] * 6)
+    weights = np.array([0.25] * 3 + [0.0] * 9)
     return RankedTask(POSE, limb, weights, target, level, (1e-6, 1e-6))
 
 

@@ -34,7 +34,7 @@ from basis_ik.solvers.own_starts import KEPT
 from basis_ik.solvers.prepared import NEAR, PATIENCE, prepare
 from basis_ik.transforms.rigid import RigidTransform
 
-FREE = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+FREE = np.array([1.0] * 6 + [0.0] * 6)
 
 
 def some_chain(seed, m=6, slides=(), mimics=()):

@@ -15,11 +15,13 @@ from basis_ik.solvers.prepared import prepare
 from basis_ik.transforms.rigid import RigidTransform
 
 WEIGHTS = {
-    "pose": [1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.0, 0.0, 0.0],
-    "position": [2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-    "orientation": [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0],
-    "axis": [1.0, 1.0, 1.0, 0.4, 0.4, 0.0, 0.0, 0.0, 0.0],
-    "box": [1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.3, 0.0, np.inf],
+    "pose": [1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    "position": [2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    "orientation": [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    "axis": [1.0, 1.0, 1.0, 0.4, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    "box": [1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.3, 0.0, np.inf, 0.0, 0.0, 0.0],
+    "rotation box": [1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.0, 0.0, 0.0, 0.2, 0.0, np.inf],
+    "tilt": [1.0, 1.0, 1.0, 0.4, 0.4, 0.0, 0.0, 0.0, 0.0, 0.1, 0.3, 0.0],
 }
 
 
@@ -63,6 +65,9 @@ def test_slope_and_curvature_are_the_derivatives_of_the_error(name, weights):
     def frame_at(x):
         return place(ready.joints, ready.ends[1], x * scales, work, n)
 
+    def left(x):
+        return sum(left_over(w, work, n + m + 1, frame_at(x)))
+
     def slope(x):
         curve(ready.joints, ready.variables, w, work, hessian, frame_at(x))
         return work[:n, 0].copy()
@@ -71,12 +76,13 @@ def test_slope_and_curvature_are_the_derivatives_of_the_error(name, weights):
         target = RigidTransform.from_rpy(*rng.uniform(-pi, pi, 3), rng.uniform(-0.5, 0.5, 3))
         relate_to_target(ready.ends[0], target.matrix.copy(), work, n + m)
         x, steps = rng.uniform(-2.0, 2.0, n), 1e-6 * np.eye(n)
-        ups = [0.5 * sum(left_over(w, frame_at(x + h))) for h in steps]
-        downs = [0.5 * sum(left_over(w, frame_at(x - h))) for h in steps]
+        ups = [0.5 * left(x + h) for h in steps]
+        downs = [0.5 * left(x - h) for h in steps]
         assert np.allclose(slope(x), (np.array(ups) - downs) / 2e-6, atol=1e-8)
         bends = np.array([slope(x + h) - slope(x - h) for h in steps]) / 2e-6
         slope(x)
-        assert np.allclose(hessian, bends, atol=1e-7)
+        if not w[9:].any():  # of a rotation with tolerances the first derivatives must do
+            assert np.allclose(hessian, bends, atol=1e-7)
 
 
 def test_a_step_solves_the_damped_system_and_promises_what_the_model_says():
@@ -107,20 +113,21 @@ def settled(ready, weights, target, starts, steps=60, budget=10_000):
     return q, figures, taken
 
 
-@pytest.mark.parametrize("weights", ["pose", "position", "axis"])
+@pytest.mark.parametrize("weights", ["pose", "position", "axis", "rotation box", "tilt"])
 def test_it_ends_where_no_small_motion_comes_nearer(weights):
     ready, w = prepare(CHAINS["hinges"]), np.array(WEIGHTS[weights])
     rng, n = np.random.default_rng(2), 6
     starts = rng.uniform(-2.5, 2.5, (20, n))
     target = RigidTransform.from_rpy(0.3, 0.4, 0.5, (1.5, 1.0, -1.2))
     q, _, taken = settled(ready, w[None], target, starts)
-    assert taken < 25 * len(starts)  # and not by creeping
+    # And not by creeping; slower without the curvature of a rotation's tolerances.
+    assert taken < (40 if w[9:].any() else 25) * len(starts)
     assert (np.abs(q) <= 2.5).all()
     work = ready.new_work()
     relate_to_target(ready.ends[0], target.matrix.copy(), work, 2 * n)
 
     def left(q):
-        return sum(left_over(w, place(ready.joints, ready.ends[1], q, work, n)))
+        return sum(left_over(w, work, 2 * n + 1, place(ready.joints, ready.ends[1], q, work, n)))
 
     for end in q:
         for moved in np.clip(end + 1e-3 * rng.normal(size=(50, n)), -2.5, 2.5):

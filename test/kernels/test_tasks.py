@@ -13,10 +13,12 @@ from basis_ik.solvers.prepared import _pack_exact
 
 URDF = Path(__file__).parents[2] / "urdf"
 WEIGHTS = [
-    [1, 2, 3, 0.5, 0.6, 0.7, 0, 0, 0],
-    [1, 1, 1, 0.5, 0.6, 0, 0, 0.1, 0],
-    [0, 0, 0, 1, 1, 1, 0, 0, 0],
-    [2, 1, 1, 0, 0, 0, 0.3, 0, np.inf],
+    [1, 2, 3, 0.5, 0.6, 0.7, 0, 0, 0, 0, 0, 0],
+    [1, 1, 1, 0.5, 0.6, 0, 0, 0.1, 0, 0, 0, 0],
+    [0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0],
+    [2, 1, 1, 0, 0, 0, 0.3, 0, np.inf, 0, 0, 0],
+    [1, 1, 1, 0.5, 0.6, 0.7, 0, 0, 0, 0.2, 0, np.inf],
+    [1, 1, 1, 0.5, 0.6, 0, 0, 0, 0, 0.2, 0.1, 0],
 ]
 
 
@@ -29,9 +31,9 @@ def chain():
 def test_the_jacobian_is_the_derivative_also_far_from_the_goal(chain, weights):
     exact, n = _pack_exact(chain.arrays), 7
     limbs, starts = np.concatenate((exact, exact)), np.array([0, 8, 16])
-    tasks = np.zeros((2, 13))
+    tasks = np.zeros((2, 16))
     tasks[0, 0], tasks[1, 0], tasks[1, 1], tasks[1, 2] = POSE, LOOK, 6, 0.3
-    tasks[0, 2:11] = weights
+    tasks[0, 2:14] = weights
     rng = np.random.default_rng(0)
     for _ in range(20):
         drawn = rng.uniform(chain.lower, chain.upper, (3, n))
@@ -56,9 +58,9 @@ def test_the_jacobian_is_the_derivative_also_far_from_the_goal(chain, weights):
 
 
 def test_tasks_have_arrived_when_position_and_rotation_have():
-    tasks = np.zeros((2, 13))
+    tasks = np.zeros((2, 16))
     tasks[1, :2] = LOOK, 6
-    tasks[:, 11], tasks[0, 12] = 1e-4, 1e-2
+    tasks[:, 14], tasks[0, 15] = 1e-4, 1e-2
     error = np.zeros(9)
     assert arrived(tasks, error, 0, 9)
     error[1] = 0.02
