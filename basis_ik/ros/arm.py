@@ -20,7 +20,7 @@ from basis_ik.motion.goals import Goal, JointGoal, PointGoal, Ray
 from basis_ik.motion.measured import MeasuredState
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.statistics import ArmMeter
-from basis_ik.pipeline import Pipeline, State, warm_up
+from basis_ik.pipeline import Pipeline, State
 from basis_ik.ros.arm_parameters import (
     check_home,
     check_size,
@@ -82,7 +82,6 @@ class Arm:
         self.ray = pointing_ray(model, chain, self.own("pointing_axis"), self.own("pointing_frame"))
         check_home(chain, self.own("home"))
         limits = motion_limits(chain, self.own("max_acceleration"), self.own("max_jerk"))
-        warm_up(chain)
         period = 1.0 / parameters["update_rate"]
         self.meter = ArmMeter()
         self.measured = MeasuredState(chain.joint_names)

@@ -163,11 +163,12 @@ class IkNode(LifecycleNode):
     # The robot -------------------------------------------------------------------------------
 
     def _make(self, text: str) -> Robot:
-        self._journal.once("compiling", "compiling the kernels (once; up to half a minute)")
         return Robot(self, text, self._names, self.parameters, self._buffer)
 
     def _adopt(self, robot: Robot) -> None:
         self._robot = robot
+        self._journal.once("compiling", "compiling the kernels (once; up to half a minute)")
+        robot.warm_up()  # not before: the arm must not go without commands while it still moves
         self._loop = LoopMeter(self._period)  # periods that went by in loading do not count
         robot.plug_in(self._loop)
         for line in robot.report():

@@ -11,6 +11,7 @@ from tf2_ros import Buffer
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.statistics import LoopMeter
+from basis_ik.pipeline import warm_up
 from basis_ik.ros.arm import Arm
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
@@ -55,6 +56,11 @@ class Robot:
                 undo.callback(arm.destroy)
                 self.arms.append(arm)
             undo.pop_all()
+
+    def warm_up(self) -> None:
+        """Compile all that the control loop calls; the first time this takes long."""
+        for arm in self.arms:
+            warm_up(arm.chain)
 
     def plug_in(self, loop: LoopMeter) -> None:
         """Offer services, markers and the rest; no other robot of the node may have its own.
