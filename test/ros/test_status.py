@@ -1,0 +1,78 @@
+"""When a status is published: whenever something has changed, and now and then besides."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from basis_ik.motion.admission import Refusal, Refusals, Refused
+from basis_ik.pipeline import State
+from basis_ik.ros import status as module
+from basis_ik.ros.status import PERIOD, StatusReport
+
+
+@pytest.fixture
+def published():
+    return []
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
+def arm():
+    return SimpleNamespace(
+        name="",
+        tip="tool0",
+        model=SimpleNamespace(name="ur5e"),
+        resolve=lambda name: f"~/{name}",
+        pipeline=SimpleNamespace(state=State.IDLE, solution=None),
+        targets=SimpleNamespace(target=None),
+        refusals=Refusals(),
+        enabled=True,
+        resting=True,
+        trouble=None,
+    )
+
+
+@pytest.fixture
+def report(arm, published):
+    node = SimpleNamespace(
+        get_fully_qualified_name=lambda: "/basis_ik",
+        create_publisher=lambda *_: SimpleNamespace(publish=published.append),
+    )
+    journal = SimpleNamespace(trouble=lambda *_: None, fine=lambda *_: None)
+    return StatusReport(node, arm, journal)
+
+
+def values(status):
+    return {pair.key: pair.value for pair in status.values}
+
+
+def test_what_is_unchanged_is_repeated_now_and_then(clock, report, arm, published):
+    for _ in range(10):
+        report.tell_motion(arm)
+    assert len(published) == 1
+    clock[0] += PERIOD
+    report.tell_motion(arm)
+    assert len(published) == 2
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_every_refusal_is_told_with_the_next_period(clock, report, arm, published, silent):
+    def tell():
+        if silent:
+            report.tell_silent(arm, ["elbow"], expected=True)
+        else:
+            report.tell_motion(arm)
+
+    tell()
+    for count in range(1, 4):
+        arm.refusals.add(Refused(Refusal.STALE, "2.1 s old"))
+        tell()
+        assert len(published) == 1 + count
+        assert values(published[-1])["refused.STALE"] == str(count)
+        assert values(published[-1])["last_refusal"].startswith("STALE: ")
