@@ -54,6 +54,8 @@ class Arm:
         tip: The link that reaches the targets.
         ray: What is pointed at points.
         measured: Where the joints are.
+        other_joints: Joints of the robot that are not the chain's, nor mimic others.
+        others: Where those are.
         targets: Where to go.
         refusals: Of targets and joint states.
         pipeline: What is being done about it.
@@ -85,6 +87,8 @@ class Arm:
         period = 1.0 / parameters["update_rate"]
         self.meter = ArmMeter()
         self.measured = MeasuredState(chain.joint_names)
+        self.other_joints = other_joints(model, chain)
+        self.others = MeasuredState(self.other_joints)
         self.journal = Journal(node, name)
         self._output = self._make_output(period)
         self._streams = not isinstance(self._output, MotionOutput)
@@ -199,6 +203,7 @@ class Arm:
     def hear(self, names: list[str], positions: Sequence[float], now: float) -> None:
         """Take in a joint state; arguments as of `MeasuredState.update`."""
         refused = self.measured.update(names, positions, now)
+        self.others.update(names, positions, now)  # good or bad, they do not concern the chain
         self._heard = self._heard or not self.measured.silent(now, 0.0)
         if refused is None:
             self.meter.joint_states.count += 1
@@ -339,3 +344,9 @@ class Arm:
         self.pipeline.acceleration_scaling = self._parameters["max_acceleration_scaling_factor"]
         self.pipeline.position_tolerance = self._parameters["position_threshold"]
         self.pipeline.orientation_tolerance = self._parameters["orientation_threshold"]
+
+
+def other_joints(model: RobotModel, chain: Chain) -> tuple[str, ...]:
+    """Return the joints of a robot that move on their own, those of a chain left out."""
+    known = {*chain.joint_names, *model.mimics}
+    return tuple(name for name, joint in model.joints.items() if joint.moves and name not in known)

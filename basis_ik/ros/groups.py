@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 from moveit_msgs.msg import MoveItErrorCodes
@@ -41,6 +42,37 @@ class Groups:
                 "named by the parameter chains",
             )
         return named[0]
+
+    def arms(self, group: str) -> list[Arm]:
+        """Return the arms that a group name means, where a group may be more than one arm.
+
+        Args:
+            group: Of one arm, as `arm` takes it; empty means all arms.
+
+        Raises:
+            RequestRefusedError: INVALID_GROUP_NAME; also for arms that start at different links.
+        """
+        if group:
+            return [self.arm(group)]
+        if len({arm.chain.root for arm in self._arms}) > 1:
+            roots = ", ".join(f"{arm.name} at {arm.chain.root}" for arm in self._arms)
+            raise RequestRefusedError(
+                MoveItErrorCodes.INVALID_GROUP_NAME,
+                f"group_name: the chains do not start at one link ({roots}); name one of them",
+            )
+        return list(self._arms)
+
+    def check_link(self, arms: Sequence[Arm], link: str) -> None:
+        """Check that a link is moved by joints of some arms only.
+
+        Raises:
+            RequestRefusedError: INVALID_LINK_NAME.
+        """
+        for arm in arms[:-1]:
+            with contextlib.suppress(RequestRefusedError):
+                self.chain_to(arm, link)
+                return
+        self.chain_to(arms[-1], link)
 
     def chain_to(self, arm: Arm, link: str) -> Chain:
         """Return the part of an arm, or the arm and what is fixed to it, that moves a link.

@@ -27,14 +27,14 @@ class Start(NamedTuple):
     max_move: FloatArray | None
 
 
-def wanted_pose(request: PositionIKRequest) -> tuple[str, PoseStamped]:
-    """Return the link (empty: the chain's tip) and the pose that it is to take.
+def wanted_poses(request: PositionIKRequest) -> list[tuple[str, PoseStamped]]:
+    """Return links (of one alone, empty: the chain's tip) and the poses that they are to take.
 
     As in MoveIt, `pose_stamped_vector` and `ik_link_names` go before `pose_stamped` and
     `ik_link_name`.
 
     Raises:
-        RequestRefusedError: Several poses; or collisions are to be avoided.
+        RequestRefusedError: Several poses, and not as many links; or collisions are to be avoided.
     """
     codes = MoveItErrorCodes
     if request.avoid_collisions:
@@ -42,14 +42,17 @@ def wanted_pose(request: PositionIKRequest) -> tuple[str, PoseStamped]:
             codes.COLLISION_CHECKING_UNAVAILABLE,
             "avoid_collisions: collisions are not checked here; ask with avoid_collisions false",
         )
-    poses = request.pose_stamped_vector
-    if len(poses) > 1:
-        raise RequestRefusedError(
-            codes.FAILURE, "pose_stamped_vector: only one pose at a time; ask for each of them"
-        )
-    if poses:
-        return (request.ik_link_names[0] if request.ik_link_names else ""), poses[0]
-    return request.ik_link_name, request.pose_stamped
+    poses, links = list(request.pose_stamped_vector), list(request.ik_link_names)
+    if not poses:
+        return [(request.ik_link_name, request.pose_stamped)]
+    if len(poses) == 1:
+        return [(links[0] if links else "", poses[0])]
+    if len(links) != len(poses) or "" in links:
+        text = f"pose_stamped_vector has {len(poses)} poses: ik_link_names must name as many links"
+        raise RequestRefusedError(codes.INVALID_LINK_NAME, text)
+    if request.constraints != Constraints():
+        raise _bad_constraint("they are kept for one pose, not for several at once")
+    return list(zip(links, poses, strict=True))
 
 
 def seconds(timeout: Duration) -> float:

@@ -1,14 +1,16 @@
 """MoveIt's kinematics services, compute_ik and compute_fk, answered without MoveIt.
 
-They compute and move nothing, so they answer as soon as there is a robot, active or not.
+They compute and move nothing, so they answer as soon as there is a robot, active or not; and they
+do so in a thread of their own, for the search for a pose that is out of reach takes many periods of
+a control loop.
 """
 
 from __future__ import annotations
 
-import math
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ from basis_ik.motion.admission import Refused, printable
 from basis_ik.ros.arm import Arm
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.groups import Groups
-from basis_ik.ros.ik_request import hold, seconds, wanted_pose
+from basis_ik.ros.ik_request import hold, seconds, wanted_poses
 from basis_ik.ros.lookup import look_up
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.robot_state import (
@@ -37,6 +39,8 @@ from basis_ik.ros.robot_state import (
     positions_in,
     state_message,
 )
+from basis_ik.ros.several_tips import solve_several
+from basis_ik.ros.side_thread import SideThread
 from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import Solution, solve
@@ -65,15 +69,17 @@ class KinematicsServices:
         self._node, self._arms, self._buffer, self._parameters = node, arms, buffer, parameters
         self._model = arms[0].model
         self._groups = Groups(arms)
-        self._services = [
-            node.create_service(GetPositionIK, "~/compute_ik", self._guarded(self._compute_ik)),
-            node.create_service(GetPositionFK, "~/compute_fk", self._guarded(self._compute_fk)),
-        ]
+        self._side = SideThread(node, "kinematics")
+        for kind, name, answer in (
+            (GetPositionIK, "~/compute_ik", self._compute_ik),
+            (GetPositionFK, "~/compute_fk", self._compute_fk),
+        ):
+            name = node.resolve_service_name(name)
+            self._side.node.create_service(kind, name, self._guarded(answer))
 
     def destroy(self) -> None:
         """Serve no longer."""
-        for service in self._services:
-            self._node.destroy_service(service)
+        self._side.destroy()
 
     def _guarded(self, answer: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
         """Return a callback that turns whatever goes wrong into an error code."""
@@ -98,19 +104,49 @@ class KinematicsServices:
 
     def _compute_ik(self, message: Any, response: Any) -> None:
         request = message.ik_request
-        arm = self._groups.arm(request.group_name)
-        link, pose = wanted_pose(request)
+        wanted = wanted_poses(request)
         positions = self._positions(request.robot_state)
-        chain = self._groups.chain_to(arm, link)
-        solution, answer = self._solve(chain, self._locate(chain, pose), request, positions)
+        if len(wanted) == 1:
+            arms = [self._groups.arm(request.group_name)]
+            found, answer = self._reach_one(arms[0], *wanted[0], request, positions)
+        else:
+            arms = self._groups.arms(request.group_name)
+            found, answer = self._reach_several(arms, wanted, positions)
         response.error_code = answer
         if answer.val == MoveItErrorCodes.SUCCESS:
-            # Joints of the arm that do not move the link stay as they are.
-            whole = _named(arm.chain, _filled(arm.chain, positions))
-            whole.update(_named(chain, solution.positions))
-            response.solution = state_message(whole, self._model, self._now())
+            # Joints of the arms that do not move the links stay as they are.
+            whole: dict[str, float] = {}
+            for arm in arms:
+                whole.update(_named(arm.chain, _filled(arm.chain, positions)))
+            response.solution = state_message({**whole, **found}, self._model, self._now())
 
-    def _locate(self, chain: Chain, pose: PoseStamped) -> RigidTransform:
+    def _reach_one(
+        self,
+        arm: Arm,
+        link: str,
+        pose: PoseStamped,
+        request: PositionIKRequest,
+        positions: Mapping[str, float],
+    ) -> tuple[dict[str, float], MoveItErrorCodes]:
+        chain = self._groups.chain_to(arm, link)
+        target = self._locate(chain.root, pose)
+        solution, answer = self._solve(chain, target, request, positions)
+        return _named(chain, solution.positions), answer
+
+    def _reach_several(
+        self,
+        arms: Sequence[Arm],
+        wanted: Sequence[tuple[str, PoseStamped]],
+        positions: Mapping[str, float],
+    ) -> tuple[dict[str, float], MoveItErrorCodes]:
+        links, poses = zip(*wanted, strict=True)
+        for link in links:
+            self._groups.check_link(arms, link)
+        root = arms[0].chain.root
+        targets = [self._locate(root, pose) for pose in poses]
+        return solve_several(self._model, root, links, targets, positions, self._parameters)
+
+    def _locate(self, root: str, pose: PoseStamped) -> RigidTransform:
         """Return root_T_target of a pose in any frame; without a frame, in the robot's root."""
         frame_T_target = pose_value(pose.pose)
         if isinstance(frame_T_target, Refused):
@@ -119,10 +155,10 @@ class KinematicsServices:
             )
         frame = pose.header.frame_id or self._model.root
         try:  # links that do not move against the root need no tf
-            root_T_frame = place_link(self._model, chain.root, frame, {})
+            root_T_frame = place_link(self._model, root, frame, {})
         except (ChainError, UnknownPositionError):
             header = Header(stamp=pose.header.stamp, frame_id=frame)
-            root_T_frame = self._look_up(chain.root, header)
+            root_T_frame = self._look_up(root, header)
         return root_T_frame @ frame_T_target
 
     def _solve(
@@ -213,10 +249,11 @@ class KinematicsServices:
 
     def _positions(self, state: RobotState) -> dict[str, float]:
         """Return the positions that a request states, and for other joints the measured ones."""
-        positions = {}
+        names, values = [], []
         for arm in self._arms:
-            measured = zip(arm.chain.joint_names, arm.measured.positions().tolist(), strict=True)
-            positions.update({name: value for name, value in measured if math.isfinite(value)})
+            names += [*arm.other_joints, *arm.chain.joint_names]
+            values += [*arm.others.positions().tolist(), *arm.measured.positions().tolist()]
+        positions = {n: value for n, value in zip(names, values, strict=True) if isfinite(value)}
         return {**positions, **positions_in(state, self._model)}
 
     def _look_up(self, reference: str, header: Header) -> RigidTransform:

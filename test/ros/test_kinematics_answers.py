@@ -1,5 +1,6 @@
 """The services of robots with grippers, mimic joints and two arms, and when something breaks."""
 
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,10 +10,13 @@ import rclpy
 from moveit_client import pose_stamped, state
 from moveit_msgs.msg import JointConstraint, MoveItErrorCodes
 from moveit_msgs.srv import GetPositionFK, GetPositionIK
+from rclpy.executors import SingleThreadedExecutor
 from tf2_ros import Buffer
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.measured import MeasuredState
+from basis_ik.ros import kinematics_services
+from basis_ik.ros.arm import other_joints
 from basis_ik.ros.kinematics_services import KinematicsServices
 
 CODE = MoveItErrorCodes
@@ -72,13 +76,22 @@ def serve(node):
         arms = []
         for name, root, tip in chains:
             chain = model.chain(root, tip)
-            measured = MeasuredState(chain.joint_names)
+            others = other_joints(model, chain)
             arms.append(
-                SimpleNamespace(name=name, tip=tip, chain=chain, model=model, measured=measured)
+                SimpleNamespace(
+                    name=name,
+                    tip=tip,
+                    chain=chain,
+                    model=model,
+                    measured=MeasuredState(chain.joint_names),
+                    other_joints=others,
+                    others=MeasuredState(others),
+                )
             )
         services = KinematicsServices(node, arms, buffer or Buffer(), {**PARAMETERS, **parameters})
         made.append(services)
-        ik, fk = (service.callback for service in node.services if "compute_" in service.srv_name)
+        served = services._side.node.services
+        ik, fk = (service.callback for service in served if "compute_" in service.srv_name)
         return SimpleNamespace(
             arms=arms,
             ik=lambda request: ik(request, GetPositionIK.Response()),
@@ -154,6 +167,43 @@ def test_a_link_of_the_other_arm_is_none_of_this_one(serve):
     assert "r1, r2" in response.error_code.message
 
 
+def test_both_hands_in_one_request(serve):
+    served = serve(TORSO, ("left", "base", "l_hand"), ("right", "base", "r_hand"))
+    q = [[0.4, 0.3, -0.5], [0.4, -0.2, 0.6]]  # one torso
+    poses = [
+        pose_stamped("base", pose.translation, pose.as_quaternion_xyzw())
+        for pose in (arm.chain.forward(each) for arm, each in zip(served.arms, q, strict=True))
+    ]
+    request = GetPositionIK.Request()
+    request.ik_request.pose_stamped_vector = poses
+    request.ik_request.ik_link_names = ["l_hand", "r_hand"]
+    response = served.ik(request)
+    assert response.error_code.val == CODE.SUCCESS
+    found = answered(response)
+    assert sorted(found) == ["l1", "l2", "r1", "r2", "turn"]
+    for arm, each in zip(served.arms, q, strict=True):
+        hand = arm.chain.forward([found[name] for name in arm.chain.joint_names])
+        np.testing.assert_allclose(hand.matrix, arm.chain.forward(each).matrix, atol=3e-5)
+    request.ik_request.group_name = "left"
+    assert served.ik(request).error_code.val == CODE.INVALID_LINK_NAME
+    poses[1].pose.position.x += 5.0
+    request.ik_request.group_name = ""
+    response = served.ik(request)
+    assert response.error_code.val == CODE.NO_IK_SOLUTION
+    assert "r_hand: too far by" in response.error_code.message
+
+
+def test_arms_that_start_at_different_links_are_no_group(serve):
+    served = serve(TORSO, ("left", "base", "l_hand"), ("right", "torso", "r_hand"))
+    request = GetPositionIK.Request()
+    here = pose_stamped("base", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+    request.ik_request.pose_stamped_vector = [here, here]
+    request.ik_request.ik_link_names = ["l_hand", "r_hand"]
+    response = served.ik(request)
+    assert response.error_code.val == CODE.INVALID_GROUP_NAME
+    assert "right at torso" in response.error_code.message
+
+
 def test_an_error_of_ours_is_an_answer_and_not_the_end(serve):
     class Broken:
         def get_latest_common_time(self, *_):
@@ -196,3 +246,53 @@ def test_of_all_turns_of_a_joint_without_end_the_constraint_means_the_nearest(se
         response = served.ik(request)
         assert response.error_code.val == CODE.SUCCESS
         assert answered(response)["spin"] == pytest.approx(seed, abs=1e-4)
+
+
+def test_forward_takes_joints_off_the_chain_from_the_request_or_as_measured(serve):
+    served = serve(TORSO, ("left", "base", "l_hand"))
+    arm = served.arms[0]
+    assert arm.other_joints == ("r1", "r2")
+    arm.measured.update(["turn", "l1", "l2"], [0.3, 0.2, 0.1], 1.0)
+    arm.others.update(["r2", "r1"], [0.7, -0.4], 1.0)
+    right = arm.model.chain("base", "r_hand")
+    request = GetPositionFK.Request(fk_link_names=["r_hand"])
+    request.header.frame_id = "base"
+    for given, q in (({}, [0.3, -0.4, 0.7]), ({"r1": 0.5, "turn": -0.2}, [-0.2, 0.5, 0.7])):
+        request.robot_state.joint_state = state(given)
+        response = served.fk(request)
+        assert response.error_code.val == CODE.SUCCESS
+        position = response.pose_stamped[0].pose.position
+        found = [position.x, position.y, position.z]
+        np.testing.assert_allclose(found, right.forward(q).translation, atol=1e-9)
+
+
+def test_a_slow_search_holds_up_nothing_else(serve, node, monkeypatch):
+    served = serve(PANDA, ("", "panda_link0", "panda_hand_tcp"))
+    begun, released = threading.Event(), threading.Event()
+    solve = kinematics_services.solve
+
+    def slow(*args, **kwargs):
+        begun.set()
+        assert released.wait(60.0)
+        return solve(*args, **kwargs)
+
+    monkeypatch.setattr(kinematics_services, "solve", slow)
+    turns = []
+    timer = node.create_timer(0.002, lambda: turns.append(begun.is_set()))
+    client = node.create_client(GetPositionIK, "~/compute_ik")
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    while not client.service_is_ready():
+        executor.spin_once(0.1)
+    answer = client.call_async(
+        ik_request(served.arms[0], np.array([0, -0.8, 0, -2.4, 0, 1.6, 0.8]))
+    )
+    while sum(turns) < 50:  # of the loop, with the search under way
+        executor.spin_once(0.1)
+    assert not answer.done()
+    released.set()
+    executor.spin_until_future_complete(answer, 60.0)
+    assert answer.result().error_code.val == CODE.SUCCESS
+    node.destroy_timer(timer)
+    node.destroy_client(client)
+    executor.shutdown()

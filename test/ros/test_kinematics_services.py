@@ -227,13 +227,48 @@ def test_one_pose_may_come_in_the_vector(client, robot):
     assert full_answer(client, request).error_code.val == CODE.INVALID_LINK_NAME
 
 
-def test_several_poses_are_refused_in_words(client):
+def test_several_links_of_the_chain_take_their_poses_at_once(client, robot):
+    draw = np.random.default_rng(8)
+    elbow = robot.model.chain("base_link", "forearm_link")
+    for _ in range(5):
+        q = random_positions(robot, draw)
+        poses = robot.chain.forward(q), elbow.forward(q[:3])
+        request = client.ik_request(pose_stamped("", (0, 0, 0), (0, 0, 0, 0)))
+        request.ik_request.pose_stamped_vector = [stamped(pose) for pose in poses]
+        request.ik_request.ik_link_names = ["tool0", "forearm_link"]
+        answer = full_answer(client, request)
+        assert answer.error_code.val == CODE.SUCCESS
+        joints = answer.solution.joint_state
+        found = dict(zip(joints.name, joints.position, strict=True))
+        np.testing.assert_allclose(reached(robot, found).matrix, poses[0].matrix, atol=3e-5)
+        lower = elbow.forward([found[name] for name in elbow.joint_names])
+        np.testing.assert_allclose(lower.matrix, poses[1].matrix, atol=3e-5)
+
+
+def test_several_poses_that_exclude_each_other_are_told_apart(client):
+    request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
+    request.ik_request.pose_stamped_vector = [stamped(down(0.4, y, 0.4)) for y in (0.2, 0.3)]
+    request.ik_request.ik_link_names = ["tool0", "flange"]
+    answer = full_answer(client, request)
+    assert answer.error_code.val == CODE.NO_IK_SOLUTION
+    assert "other tasks stand in the way" in answer.error_code.message
+    assert answer.solution.joint_state.name == []
+
+
+@pytest.mark.parametrize("links", [["tool0"], ["tool0", ""], ["tool0", "tool1"], []])
+def test_several_poses_need_as_many_links(client, links):
+    request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
+    request.ik_request.pose_stamped_vector = [stamped(down(0.4, 0.2, 0.4))] * 2
+    request.ik_request.ik_link_names = links
+    assert full_answer(client, request).error_code.val == CODE.INVALID_LINK_NAME
+
+
+def test_constraints_are_not_kept_for_several_poses_and_that_is_said(client):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.pose_stamped_vector = [stamped(down(0.4, 0.2, 0.4))] * 2
     request.ik_request.ik_link_names = ["tool0", "flange"]
-    answer = full_answer(client, request)
-    assert answer.error_code.val == CODE.FAILURE
-    assert "one pose at a time" in answer.error_code.message
+    request.ik_request.constraints.joint_constraints = [JointConstraint(joint_name="elbow_joint")]
+    assert full_answer(client, request).error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
 
 
 def test_collisions_are_not_checked_and_that_is_said(client):
@@ -468,3 +503,15 @@ def test_links_that_there_are_come_with_the_error_about_those_that_there_are_not
     assert code == CODE.INVALID_LINK_NAME
     assert list(poses) == ["tool0", "flange"]
     assert client.place([])[0] == CODE.INVALID_LINK_NAME
+
+
+def test_joints_off_the_chain_are_measured_too(own_domain):
+    robot, process, client = start(own_domain, "-p", "tip_link:=forearm_link")
+    robot.description.publish(String(data=URDF))
+    client.wait()
+    robot.wait(lambda: client.place(["tool0"])[0] == CODE.SUCCESS, "joint states are heard")
+    (pose,) = client.place(["tool0"])[1].values()
+    found = pose_value(pose.pose)
+    np.testing.assert_allclose(found.matrix, robot.tip().matrix, atol=1e-9)
+    assert stop_node(process)[0] == 0
+    robot.close()

@@ -1,0 +1,69 @@
+"""A request for several links at once, compute_ik with `pose_stamped_vector`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from moveit_msgs.msg import MoveItErrorCodes
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.robot_state import RequestRefusedError, error_code
+from basis_ik.solvers.arguments import SolveArgumentError
+from basis_ik.solvers.tip_tasks import PoseTask
+from basis_ik.solvers.tips import solve_tips
+from basis_ik.solvers.verdict import Verdict
+from basis_ik.solvers.wanted import Wanted
+from basis_ik.transforms.rigid import RigidTransform
+
+
+def solve_several(
+    model: RobotModel,
+    root: str,
+    links: Sequence[str],
+    targets: Sequence[RigidTransform],
+    positions: Mapping[str, float],
+    parameters: Parameters,
+) -> tuple[dict[str, float], MoveItErrorCodes]:
+    """Bring several links to their poses, all equally important.
+
+    The search ends by its own budget, not by a timeout.
+
+    Args:
+        model: The robot.
+        root: Link in whose frame the targets are; joints before it stay as they are.
+        links: Which links.
+        targets: root_T_target of each.
+        positions: Where joints are; the start of the search.
+        parameters: The node's.
+
+    Returns:
+        Positions of the joints that move the links, and what to answer.
+
+    Raises:
+        RequestRefusedError: A target that no solver takes.
+    """
+    wanted = Wanted(orientation=False) if parameters["position_only_ik"] else None
+    tasks = [PoseTask(link, goal, wanted) for link, goal in zip(links, targets, strict=True)]
+    try:
+        found = solve_tips(
+            model,
+            tasks,
+            positions,
+            root=root,
+            position_tolerance=parameters["position_threshold"],
+            orientation_tolerance=parameters["orientation_threshold"],
+        )
+    except SolveArgumentError as error:
+        code = MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS
+        raise RequestRefusedError(code, f"pose_stamped_vector: {error}") from None
+    text = "; ".join(
+        f"{link}: {outcome.reason}"
+        for link, outcome in zip(links, found.outcomes, strict=True)
+        if outcome.verdict is not Verdict.REACHED
+    )
+    if found.success:
+        return found.positions, error_code(MoveItErrorCodes.SUCCESS, "")
+    if parameters["approximate_solutions"]:
+        return found.positions, error_code(MoveItErrorCodes.SUCCESS, f"approximate: {text}")
+    return found.positions, error_code(MoveItErrorCodes.NO_IK_SOLUTION, text)
