@@ -160,6 +160,11 @@ class IkNode(LifecycleNode):
         elif self._robot is not None:  # not even the braking goes well
             self._robot.rest()
 
+    def tell_failure(self, error: BaseException) -> None:
+        """Log what a request has raised; nothing else of the node is concerned."""
+        text = "".join(traceback.format_exception(error))
+        self._journal.deny(f"a request failed: {text}")
+
     # The robot -------------------------------------------------------------------------------
 
     def _make(self, text: str) -> Robot:
@@ -246,7 +251,7 @@ def main(stop: Event) -> int:
     """Run the node until it is told to stop; the exit status."""
     node = IkNode()
     node.start()
-    executor = LoopExecutor()
+    executor = LoopExecutor(node.tell_failure)
     executor.add_node(node)
     gc.freeze()  # a collection that looks at all that numba has made takes many periods
     while not stop.is_set():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.executors import SingleThreadedExecutor, TimeoutException
@@ -20,10 +21,17 @@ class LoopExecutor(SingleThreadedExecutor):
     rclpy builds its wait set anew for every wait. A node with parameters, a managed life and
     services has some fifty entities in it, most of which are asked once in a while, but would cost
     each message and each period of the loop half a millisecond.
+
+    What a timer or a message's callback raises ends `spin_some`. What a request raises does not: it
+    concerns nobody but the client, which gets no answer.
+
+    Args:
+        tell: Is told what a request has raised.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[BaseException], None]) -> None:
         super().__init__()
+        self._tell = tell
         self._all, self._next_look = False, 0.0
 
     def can_execute(self, entity: Any) -> bool:
@@ -45,9 +53,13 @@ class LoopExecutor(SingleThreadedExecutor):
         self._all = True
         try:
             while True:
-                handler, _, _ = self.wait_for_ready_callbacks(timeout_sec=0.0)
+                handler, entity, _ = self.wait_for_ready_callbacks(timeout_sec=0.0)
                 handler()
-                handler.result()
+                error = handler.exception()
+                if error is not None and isinstance(entity, QUICK):
+                    raise error
+                if error is not None:
+                    self._tell(error)
         except TimeoutException:
             pass
         finally:

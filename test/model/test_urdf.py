@@ -103,6 +103,9 @@ def test_soft_limits_are_kept_inside_the_hard_ones(read):
         ('lower="-1" upper="nan" velocity="1"', "'nan' is no finite number"),
         ('lower="-1" upper="1" velocity="nan"', "'nan' is no finite number"),
         ('lower="-inf" upper="1" velocity="1"', "'-inf' is no finite number"),
+        ('lower="-1" upper="1e999" velocity="1"', "'1e999' is no finite number"),
+        ('lower="-1e101" upper="1" velocity="1"', "'-1e101' is no finite number"),
+        ('lower="-1" upper="1" velocity="1e999"', "'1e999' is no finite number"),
     ],
 )
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])

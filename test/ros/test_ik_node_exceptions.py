@@ -4,6 +4,8 @@ import os
 
 import numpy as np
 import pytest
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters
 from robot_bench import HOME, URDF, Robot, down, start_node, stop_node
 from std_msgs.msg import String
 
@@ -51,10 +53,12 @@ def robot(domain, tmp_path_factory):
     robot = Robot(domain)
     robot.process = start_node(domain, program=(str(script),))
     robot.description.publish(String(data=URDF))
-    robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
-    yield robot
-    code, output = stop_node(robot.process)
-    robot.close()
+    try:
+        robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+        yield robot
+    finally:
+        code, output = stop_node(robot.process)
+        robot.close()
     print(output)
     assert code == 0
     assert robot.complaints == []
@@ -84,3 +88,17 @@ def test_an_exception_stops_the_arm_until_it_is_activated_again(robot, height, w
     robot.send("base_link", robot.chain.forward(HOME))
     robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "it follows targets again")
     robot.wait(robot.quiet, "silence")
+
+
+def test_a_request_that_raises_stops_nothing(robot):
+    """rclpy itself stumbles over a type of parameter that it does not know."""
+    robot.send("base_link", FAR)
+    robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.2, "the arm moves")
+    client = robot.node.create_client(SetParameters, "basis_ik/set_parameters")
+    robot.wait(client.service_is_ready, "the service")
+    unknown = Parameter(name="update_rate", value=ParameterValue(type=77))
+    future = client.call_async(SetParameters.Request(parameters=[unknown]))
+    robot.wait(lambda: said(robot, "a request failed: ") == 1, "its line in the log")
+    robot.wait(lambda: robot.at(FAR), "the arm goes on")
+    assert robot.state() == "active"
+    assert not future.done()
