@@ -74,7 +74,10 @@ def generate_launch_description():
             ),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(share("launch", "rviz.launch.py")),
-                launch_arguments={"rviz_config": LaunchConfiguration("rviz_config")}.items(),
+                launch_arguments={
+                    "rviz_config": LaunchConfiguration("rviz_config"),
+                    "namespace": LaunchConfiguration("namespace"),
+                }.items(),
                 condition=IfCondition(LaunchConfiguration("launch_rviz")),
             ),
         ]

@@ -1,7 +1,9 @@
 """RViz where it is installed; the other launch files include this one."""
 
+from pathlib import Path
 from shutil import which
 
+import yaml
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
@@ -15,17 +17,48 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 "fixed_frame", default_value="", description="In place of the configuration's own."
             ),
+            DeclareLaunchArgument(
+                "namespace",
+                default_value="",
+                description="Where robot_description and basis_ik are, for a configuration that "
+                "names them without.",
+            ),
             OpaqueFunction(function=start),
         ]
     )
+
+
+def names_in(entry):
+    """Return the topics and services that an entry of RViz's configuration names."""
+    if isinstance(entry, list):
+        return [name for each in entry for name in names_in(each)]
+    if not isinstance(entry, dict):
+        return []
+    found = [name for each in entry.values() for name in names_in(each)]
+    space = entry.get("Interactive Markers Namespace")
+    if space is not None:
+        found += [f"{space}/{end}" for end in ("update", "feedback", "get_interactive_markers")]
+    return [*found, entry["Value"]] if isinstance(entry.get("Value"), str) else found
+
+
+def moved_to(namespace, config):
+    """Return the remappings that make RViz look for the robot in a namespace."""
+    space = "/" + namespace.strip("/")
+    return [
+        (name, space + name)
+        for name in names_in(yaml.safe_load(Path(config).read_text()))
+        if name == "/robot_description" or name.startswith("/basis_ik/")
+    ]
 
 
 def start(context):
     if which("rviz2") is None:
         missing = "RViz is not installed here, so none is opened (apt: ros-$ROS_DISTRO-rviz2)."
         return [LogInfo(msg=missing)]
-    arguments = ["-d", LaunchConfiguration("rviz_config").perform(context)]
-    frame = LaunchConfiguration("fixed_frame").perform(context)
-    if frame:
-        arguments += ["-f", frame]
-    return [Node(package="rviz2", executable="rviz2", arguments=arguments)]
+    config, frame, namespace = (
+        LaunchConfiguration(name).perform(context)
+        for name in ("rviz_config", "fixed_frame", "namespace")
+    )
+    arguments = ["-d", config, *(["-f", frame] if frame else [])]
+    remappings = moved_to(namespace, config) if namespace.strip("/") else None
+    return [Node(package="rviz2", executable="rviz2", arguments=arguments, remappings=remappings)]

@@ -1,49 +1,110 @@
 """rviz.launch.py with a stand-in for RViz, and without."""
 
 import os
+import signal
 import subprocess
+import time
+from pathlib import Path
 from shutil import which
 
 import pytest
 
+CONFIG = Path(__file__).parents[2] / "rviz" / "basis_ik.rviz"
+
 
 def launch(environment, **more):
-    command = ["ros2", "launch", "basis_ik", "rviz.launch.py", "rviz_config:=some.rviz"]
-    command += [f"{key}:={value}" for key, value in more.items()]
+    command = ["ros2", "launch", "basis_ik", "rviz.launch.py"]
+    command += [f"{key}:={value}" for key, value in {"rviz_config": "some.rviz", **more}.items()]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
 
 @pytest.fixture
-def started(tmp_path):
-    """Launch where there is a package `rviz2`, and return what its program was started with."""
+def with_rviz(tmp_path):
+    """An environment with a package `rviz2`, whose program writes down its arguments."""
     program = tmp_path / "lib" / "rviz2" / "rviz2"
     marker = tmp_path / "share" / "ament_index" / "resource_index" / "packages" / "rviz2"
     for path in (program, marker):
         path.parent.mkdir(parents=True)
     marker.touch()
-    program.write_text(f'#!/bin/sh\necho "$*" > {tmp_path}/arguments\n')
+    written = f"{tmp_path}/arguments"
+    program.write_text(f'#!/bin/sh\necho "$*" > {written}.part && mv {written}.part {written}\n')
     program.chmod(0o755)
-    environment = {
+    return {
         **os.environ,
         "AMENT_PREFIX_PATH": f"{tmp_path}:{os.environ['AMENT_PREFIX_PATH']}",
         "PATH": f"{program.parent}:{os.environ['PATH']}",
     }
 
+
+@pytest.fixture
+def started(with_rviz, tmp_path):
+    """Launch, and return what RViz was started with, and what ROS was told on its behalf."""
+
     def start(**more):
-        launch(environment, **more)
-        return (tmp_path / "arguments").read_text().split("--ros-args")[0].strip()
+        launch(with_rviz, **more)
+        return halves(tmp_path)
 
     return start
 
 
+def halves(tmp_path):
+    own, ros = (tmp_path / "arguments").read_text().split("--ros-args", 1)
+    return own.strip(), [word for word in ros.split() if ":=" in word]
+
+
 def test_rviz_gets_its_configuration(started):
-    assert started() == "-d some.rviz"
+    assert started() == ("-d some.rviz", [])
 
 
 def test_rviz_gets_another_fixed_frame(started):
-    assert started(fixed_frame="panda_link0") == "-d some.rviz -f panda_link0"
+    assert started(fixed_frame="panda_link0") == ("-d some.rviz -f panda_link0", [])
+
+
+MOVED = [
+    "robot_description",
+    "basis_ik/markers",
+    "basis_ik/target/update",
+    "basis_ik/target/feedback",
+    "basis_ik/target/get_interactive_markers",
+    "basis_ik/target_point",
+]
+
+
+@pytest.mark.parametrize("namespace", ["arm1", "/cell/arm1"])
+def test_rviz_looks_for_the_robot_in_its_namespace(started, namespace):
+    own, remappings = started(rviz_config=CONFIG, namespace=namespace)
+    assert own == f"-d {CONFIG}"
+    space = "/" + namespace.lstrip("/")
+    assert remappings == [f"/{name}:={space}/{name}" for name in MOVED]
+
+
+def test_what_else_a_configuration_names_stays_where_it_is(started, tmp_path):
+    config = tmp_path / "own.rviz"
+    config.write_text(CONFIG.read_text().replace("/basis_ik/markers", "/map"))
+    _, remappings = started(rviz_config=config, namespace="arm1")
+    assert [word for word in remappings if "map" in word] == []
+    assert len(remappings) == len(MOVED) - 1
+
+
+def test_the_nodes_launch_file_tells_rviz_its_namespace(with_rviz, tmp_path):
+    arguments = ["namespace:=arm1", "launch_rviz:=true", "log_level:=fatal"]
+    process = subprocess.Popen(
+        ["ros2", "launch", "basis_ik", "basis_ik.launch.py", *arguments],
+        env=with_rviz,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        while not (tmp_path / "arguments").exists():
+            assert process.poll() is None
+            time.sleep(0.1)
+        _, remappings = halves(tmp_path)
+        assert "/basis_ik/markers:=/arm1/basis_ik/markers" in remappings
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
 
 
 @pytest.mark.skipif(which("rviz2") is not None, reason="RViz is installed here")

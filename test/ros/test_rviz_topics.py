@@ -40,6 +40,7 @@ def named_in(config):
         ("basis_ik", "ur5e", []),
         ("point_head", "pan_tilt", []),
         ("two_arms", "two_arms", ["--params-file", str(ROOT / "config" / "two_arms.yaml")]),
+        ("basis_ik", "ur5e", ["-r", "__ns:=/arm1", "-r", "robot_description:=/robot_description"]),
     ],
 )
 def test_the_node_has_what_rviz_is_told_to_look_for(domain, config, urdf, arguments):
@@ -47,6 +48,7 @@ def test_the_node_has_what_rviz_is_told_to_look_for(domain, config, urdf, argume
     process = start_node(domain, *arguments)
     viewer.description.publish(String(data=(ROOT / "urdf" / f"{urdf}.urdf").read_text()))
     graph = viewer.node
+    space = "/arm1" if "__ns:=/arm1" in arguments else ""  # where rviz.launch.py then looks
     asks = (
         graph.get_publisher_names_and_types_by_node,
         graph.get_subscriber_names_and_types_by_node,
@@ -54,13 +56,13 @@ def test_the_node_has_what_rviz_is_told_to_look_for(domain, config, urdf, argume
     )
 
     def missing():
-        if ("basis_ik", "/") not in graph.get_node_names_and_namespaces():
+        if ("basis_ik", space or "/") not in graph.get_node_names_and_namespaces():
             return ["the node"]
         return [
             name
             for ask, expected in zip(asks, named_in(config), strict=True)
             for name, kind in expected.items()
-            if (name, [kind]) not in ask("basis_ik", "/")
+            if (space + name, [kind]) not in ask("basis_ik", space or "/")
         ]
 
     try:
