@@ -129,7 +129,7 @@ class Client:
         message.header.stamp = self.node.get_clock().now().to_msg()
         start = time.monotonic_ns()
         self.targets[name].publish(message)
-        self.until(lambda: len(heard) > before, 10.0)
+        self.until(lambda: len(heard) > before)
         return 1e-6 * (heard[before] - start)
 
     def stream(self, name, rate, seconds):
