@@ -12,21 +12,17 @@ import numpy as np
 import yaml
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
-from rclpy.time import Time
-from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformListener
 
 from basis_ik.errors import BasisIkError
-from basis_ik.ros.convert import pose_message, transform_message, transform_value
+from basis_ik.ros.checker import Checker
+from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
 
 KINDS = ("pose", "position", "follow", "unreachable")
 GOOD_POSITION = 1e-3  # m
 GOOD_ORIENTATION = math.radians(0.1)
-START_PATIENCE = 120.0  # s; kernels may have to be compiled first
 TARGET_PATIENCE = 20.0  # s
 FOLLOW_TIME = 6.0  # s
 CAROUSEL_SPEED = 0.15  # rad/s
@@ -67,28 +63,22 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
     return targets
 
 
-class DemoTargets(Node):
+class DemoTargets(Checker):
     """Node `demo_targets`: sends the targets, moves the frame `carousel`, prints a table."""
 
     def __init__(self, stop: Event) -> None:
-        super().__init__("demo_targets")
-        self._stop = stop
+        super().__init__("demo_targets", stop)
         self._root = self.declare_parameter("root_frame", "base_link").value
         self._tip = self.declare_parameter("tip_frame", "tool0").value
         path = Path(self.declare_parameter("targets_file", "").value)
         self.targets = read_targets(path, self._root)
-        self._buffer = Buffer()
-        self._listener = TransformListener(self._buffer, self)
-        self._broadcaster = TransformBroadcaster(self)
         self._publisher = self.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
         self.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
-        self._parameters = AsyncParameterClient(self, "basis_ik")
+        self._node_parameters = AsyncParameterClient(self, "basis_ik")
         self._status: dict[str, str] = {}
         self._angle, self._turning, self._turned_at = 0.0, False, time.monotonic()
         if any(target.frame == "carousel" for target in self.targets):
             self.create_timer(0.01, self._broadcast_carousel)
-        self._executor = SingleThreadedExecutor()
-        self._executor.add_node(self)
 
     def _on_status(self, message: DiagnosticStatus) -> None:
         self._status = {pair.key: pair.value for pair in message.values}
@@ -100,48 +90,15 @@ class DemoTargets(Node):
             self._angle += CAROUSEL_SPEED * (now - self._turned_at)
         self._turned_at = now
         root_T_carousel = RigidTransform.from_rpy(0.0, 0.0, self._angle, [0.35, -0.20, 0.15])
-        stamp = self.get_clock().now().to_msg()
-        self._broadcaster.sendTransform(
-            transform_message(self._root, "carousel", root_T_carousel, stamp)
-        )
+        self.broadcast(self._root, "carousel", root_T_carousel)
 
-    def spin(self, seconds: float) -> None:
-        """Handle messages for a while.
-
-        Raises:
-            BasisIkError: The program was asked to stop.
-        """
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self._executor.spin_once(timeout_sec=0.02)
-            if self._stop.is_set():
-                raise BasisIkError("stopped before the tour was over")
-
-    def wait_until_ready(self) -> None:
-        """Wait for the arm's transforms and for somebody who listens to targets.
-
-        Raises:
-            BasisIkError: They do not come.
-        """
-        end = time.monotonic() + START_PATIENCE
-        while time.monotonic() < end:
-            self.spin(0.1)
-            listening = self._publisher.get_subscription_count() > 0
-            if listening and self._status and self.measure(self._root) is not None:
-                return
-        raise BasisIkError(
-            f"no arm after {START_PATIENCE:.0f} s: is basis_ik running, and does tf know "
-            f"{self._root} and {self._tip}?"
-        )
+    def _is_ready(self) -> bool:
+        listening = self._publisher.get_subscription_count() > 0
+        return listening and bool(self._status) and self.measure(self._root) is not None
 
     def measure(self, frame: str) -> RigidTransform | None:
         """Return where tf says the tip is in `frame`, or None."""
-        try:
-            found = self._buffer.lookup_transform(frame, self._tip, Time())
-        except TransformException:
-            return None
-        value = transform_value(found.transform)
-        return value if isinstance(value, RigidTransform) else None
+        return self.look_up(frame, self._tip)
 
     def errors(self, target: Target) -> tuple[float, float]:
         """Return the tip's distance [m] and angle [rad] from a target, through tf."""
@@ -172,7 +129,7 @@ class DemoTargets(Node):
         return self._judge(target, worst)
 
     def _set_position_only(self, value: bool) -> None:
-        self._parameters.set_parameters([Parameter("position_only_ik", value=value)])
+        self._node_parameters.set_parameters([Parameter("position_only_ik", value=value)])
         self.spin(0.1)
 
     def _await_arrival(self, frame: str, stamp: str) -> None:
@@ -223,7 +180,7 @@ class DemoTargets(Node):
 
     def tour(self) -> bool:
         """Visit every target; tell whether all went as they should."""
-        self.wait_until_ready()
+        self.wait_until(self._is_ready, self._root, self._tip)
         print(
             f"{'target':18} {'frame':12} {'verdict':12} {'error/mm':>9} {'error/deg':>6}",
             flush=True,

@@ -1,0 +1,85 @@
+"""What programs have in common that ask basis_ik for motions and measure through tf what comes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import Event
+from typing import Any
+
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.time import Time
+from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformListener
+
+from basis_ik.errors import BasisIkError
+from basis_ik.ros.convert import transform_message, transform_value
+from basis_ik.transforms.rigid import RigidTransform
+
+START_PATIENCE = 120.0  # s; kernels may have to be compiled first
+
+
+class Checker(Node):
+    """A node that hears and broadcasts transforms, and handles its messages when it is told to.
+
+    Args:
+        name: Of the node.
+        stop: Set when the program is to end.
+        options: Of the node, see rclpy.
+    """
+
+    def __init__(self, name: str, stop: Event, **options: Any) -> None:
+        super().__init__(name, **options)
+        self._stop = stop
+        self._buffer = Buffer()
+        self._listener = TransformListener(self._buffer, self)
+        self._broadcaster = TransformBroadcaster(self)
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self)
+
+    def spin(self, seconds: float) -> None:
+        """Handle messages for a while.
+
+        Raises:
+            BasisIkError: The program was asked to stop.
+        """
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._executor.spin_once(timeout_sec=0.02)
+            if self._stop.is_set():
+                raise BasisIkError("stopped before the measurement was over")
+
+    def wait_until(self, ready: Callable[[], bool], root: str, tip: str) -> None:
+        """Wait for a robot and for somebody who moves it.
+
+        Args:
+            ready: Whether they are there.
+            root: Frame that is measured in, for the complaint.
+            tip: Frame that is measured, likewise.
+
+        Raises:
+            BasisIkError: They do not come.
+        """
+        end = time.monotonic() + START_PATIENCE
+        while time.monotonic() < end:
+            self.spin(0.1)
+            if ready():
+                return
+        raise BasisIkError(
+            f"no robot after {START_PATIENCE:.0f} s: is basis_ik running, and does tf know "
+            f"{root} and {tip}?"
+        )
+
+    def look_up(self, frame: str, child: str) -> RigidTransform | None:
+        """Return frame_T_child as tf knows it last, or None."""
+        try:
+            found = self._buffer.lookup_transform(frame, child, Time())
+        except TransformException:
+            return None
+        value = transform_value(found.transform)
+        return value if isinstance(value, RigidTransform) else None
+
+    def broadcast(self, frame: str, child: str, frame_T_child: RigidTransform) -> None:
+        """Tell tf where a frame is now."""
+        stamp = self.get_clock().now().to_msg()
+        self._broadcaster.sendTransform(transform_message(frame, child, frame_T_child, stamp))
