@@ -35,6 +35,9 @@ NEAREST = 1e-9  # [m]: a point nearer to a ray's origin has no direction from th
 def place_limb(limb: FloatArray, q: FloatArray, axes: FloatArray, frame: FloatArray) -> None:
     """Write the axis of every joint, a point (3,) and a direction (3,), and root_T_tip (3, 4).
 
+    The steps are those of `proof.place_exactly`, written twice on purpose: what proves an answer
+    shares nothing with what found it.
+
     Args:
         limb: (m + 1, 16) as `proof.place_exactly` takes it.
         q: (n,) variables.
