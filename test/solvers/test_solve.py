@@ -175,10 +175,11 @@ def test_any_dtype_and_layout_of_the_seed_gives_the_same_bits(robot):
 
 def test_nothing_compiles_after_the_warm_up(robot):
     from basis_ik.kernels.pose_solve import solve_pose
+    from basis_ik.kernels.settle import settle_each
 
     chain = robot("panda")
     warm_up(chain)
-    before = len(solve_pose.signatures)
+    before = len(solve_pose.signatures), len(settle_each.signatures)
     far = RigidTransform.from_rpy(0, 0, 0, (5.0, 0, 0))
     near = chain.forward([0, 0, 0, -1, 0, 1, 0])
     for target in (far, near):
@@ -186,7 +187,9 @@ def test_nothing_compiles_after_the_warm_up(robot):
             solve(chain, target, seed)
             for position_only in (True, np.True_, 1):
                 solve(chain, target, seed, position_only=position_only)
-    assert len(solve_pose.signatures) == before
+    behind = RigidTransform.from_rpy(0, 0, 0, (0.0, 0, 0.3))  # within reach, but for the limits
+    assert solve(chain, behind).verdict is Verdict.LIMIT
+    assert (len(solve_pose.signatures), len(settle_each.signatures)) == before
 
 
 @pytest.mark.parametrize(
