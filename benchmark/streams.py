@@ -141,9 +141,13 @@ def _followers(arm: Arm, judge: Judge, bound: np.ndarray) -> dict[str, Follower]
 def _ours(arm: Arm, bound: np.ndarray) -> Follower:
     chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
     warm_up(chain)
+    before = None
 
     def follow(goal: Any, q: np.ndarray) -> np.ndarray:
-        return track(chain, RigidTransform.from_matrix(goal.homogeneous), q, bound).positions
+        nonlocal before
+        target = RigidTransform.from_matrix(goal.homogeneous)
+        before, previous = q, before
+        return track(chain, target, q, bound, previous=previous).positions
 
     return follow
 

@@ -23,7 +23,7 @@ from basis_ik.kernels.descent import (
     fill_step,
     place,
 )
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import inlined, jit
 from basis_ik.kernels.pose_error import (
     axis_error,
     beyond,
@@ -49,7 +49,8 @@ FREE, AT_LIMIT, AT_STEP = 0, 1, 2
 LOWER, UPPER = 9, 10  # columns of `work` that bound a descent
 START, BEST, CENTRING = 8, 11, 7  # and such as it does not need
 
-SHARE = 0.5  # of self-motion for each radian that the target makes the arm move, at the limits
+SHARE = 4.0  # of self-motion for each radian that the target makes the arm move, at the limits
+STEEP = 4  # even power by which joints are pulled less that are farther from their limits
 FADING = 1e-8  # damping of self-motion: what moves the tip by less than 1e-4 of a turn is free
 KICK = 0.05  # [rad], or reaches for a slide: largest kick off a singularity
 BETTER = 1.0 - 1e-9  # of the squared error: what a kick gains is of the bound's second order
@@ -83,31 +84,75 @@ def approach(
     return descend(joints, variables, tip, weights, q, work, aim_p, aim_r, iterations, 0, True)
 
 
+@inlined
+def rows_of(weights: FloatArray) -> int:
+    """Return how many components of the pose are wanted."""
+    rows = 0
+    for c in range(6):
+        rows += weights[c] > 0.0
+    return rows
+
+
+@inlined
+def off_middle(variables: FloatArray, q: FloatArray, k: int) -> float:
+    """Return where a joint stands between its limits, from -1 to 1; 0 where it has none."""
+    half = 0.5 * (variables[k, 1] - variables[k, 0])
+    return (q[k] - variables[k, 0]) / half - 1.0 if 0.0 < half < np.inf else 0.0
+
+
+@jit
+def go_on(
+    joints: FloatArray, variables: FloatArray, tip: FloatArray, weights: FloatArray,
+    current: FloatArray, previous: FloatArray, q: FloatArray, work: FloatArray,
+    aim_p: float, aim_r: float, iterations: int,
+) -> tuple[int, int, float]:  # fmt: skip
+    """Descend from where q would be if the arm went on as it came; not if it is at the target.
+
+    At a singularity two ways part, and what is nearest is to turn back. An arm that comes with a
+    velocity passes instead. Only where there are no joints to spare: self-motion shall not go on.
+    """
+    n, moved = variables.shape[0], False
+    for k in range(n):
+        q[k] = work[k, START]
+        moved = moved or current[k] != previous[k]
+    if not moved or n > rows_of(weights):
+        return STALLED, 0, np.inf
+    status, _, least = approach(joints, variables, tip, weights, q, work, aim_p, aim_r, 0)
+    if status == REACHED:
+        return REACHED, 0, least
+    for k in range(n):
+        ahead = work[k, START] + (current[k] - previous[k])
+        q[k] = min(work[k, UPPER], max(work[k, LOWER], ahead))
+    return approach(joints, variables, tip, weights, q, work, aim_p, aim_r, iterations)
+
+
 @jit
 def centre(
     joints: FloatArray, variables: FloatArray, tip: FloatArray,
     weights: FloatArray, q: FloatArray, work: FloatArray,
 ) -> bool:  # fmt: skip
-    """Move q by self-motion towards the middle of the limits, where there are joints to spare.
+    """Move q by self-motion away from the limits, where there are joints to spare.
 
-    Liégeois 1977: the pull to the middle, projected into the null space of the Jacobian. It is as
-    long as what the target made the arm move in this step, so that an arm at rest stays at rest.
+    Liégeois 1977: a pull to the middle, projected into the null space of the Jacobian. The joint
+    nearest to its limits is pulled as if it were alone: the mean of all would rather lead it into
+    its limit. The pull goes with what the target made the arm move in this step, so that an arm at
+    rest stays at rest.
     """
-    n, rows, travel = variables.shape[0], 0, 0.0
-    for c in range(6):
-        rows += weights[c] > 0.0
-    if n <= rows:
+    n, travel = variables.shape[0], 0.0
+    if n <= rows_of(weights):
         return False
+    worst = 0.0
+    for k in range(n):
+        worst = max(worst, abs(off_middle(variables, q, k)))
     w0, w1, w2, w3, w4, w5 = weights[0], weights[1], weights[2], weights[3], weights[4], weights[5]
     _, _, _, p0, _, _, _, p1, _, _, _, p2 = place(joints, tip, q, work, n)
     fill_columns(joints, work, n, p0, p1, p2, w0, w1, w2, w3, w4, w5)
     e0, e1, e2, e3, e4, e5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(n):
-        scale, half = variables[k, 2], 0.5 * (variables[k, 1] - variables[k, 0])
+        scale, pull = variables[k, 2], -off_middle(variables, q, k)
         travel = max(travel, abs(q[k] - work[k, START]) / scale)
-        pull = 0.0
-        if 0.0 < half < np.inf:
-            pull = 1.0 - (q[k] - variables[k, 0]) / half
+        if worst > 0.0:
+            pull *= (pull / worst) ** STEEP
         work[k, CENTRING] = pull
         e0 -= scale * pull * work[k, 0]
         e1 -= scale * pull * work[k, 1]
@@ -192,6 +237,7 @@ def step_towards(
     weights: FloatArray,
     target: FloatArray,
     current: FloatArray,
+    previous: FloatArray,
     bound: FloatArray,
     q: FloatArray,
     work: FloatArray,
@@ -209,6 +255,7 @@ def step_towards(
         weights: Likewise.
         target: (4, 4) root_T_target.
         current: (n,) where the arm is.
+        previous: (n,) where it was one step ago; `current` where that is not known.
         bound: (n,) largest change of each joint, above 0, maybe infinite.
         q: (n,) result.
         work: (n + 2 m + 3, 12).
@@ -232,11 +279,16 @@ def step_towards(
     aim_r = (MARGIN * rotation_tolerance * max(weights[3], max(weights[4], weights[5]))) ** 2
     bound_step(variables, current, bound, work)
     relate_to_target(ends[0], target, work, last)
-    for k in range(n):
-        q[k] = work[k, START]
-    status, steps, least = approach(
-        joints, variables, tip, weights, q, work, aim_p, aim_r, iterations
+    status, steps, least = go_on(
+        joints, variables, tip, weights, current, previous, q, work, aim_p, aim_r, iterations
     )
+    if status != REACHED:
+        for k in range(n):
+            q[k] = work[k, START]
+        status, taken, least = approach(
+            joints, variables, tip, weights, q, work, aim_p, aim_r, iterations
+        )
+        steps += taken
     for k in range(n):
         work[k, BEST] = q[k]
     if status == REACHED and centre(joints, variables, tip, weights, q, work):

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from basis_ik.kernels.descent import REACHED as ARRIVED
 from basis_ik.kernels.descent import SPENT
+from basis_ik.kernels.pose_solve import BAD_SEED, LARGEST_ANGLE
 from basis_ik.kernels.pose_step import AT_LIMIT, AT_STEP, step_towards
 from basis_ik.solvers.arguments import SolveArgumentError, as_positions, count, positive, refuse
 from basis_ik.solvers.prepared import PreparedChain, prepared
@@ -29,6 +30,7 @@ def track(
     current: npt.ArrayLike,
     max_step: npt.ArrayLike,
     *,
+    previous: npt.ArrayLike | None = None,
     position_only: bool = False,
     wanted: Wanted | None = None,
     position_tolerance: float = 1e-6,
@@ -49,6 +51,9 @@ def track(
             are led inwards.
         max_step: Largest change of each joint, (n,) or one for all [rad or m]; above 0. In a loop
             that is `chain.velocity` times the period.
+        previous: (n,) positions one step ago [rad or m]. An arm without joints to spare then passes
+            through a singularity as it comes, onto the branch on which its velocity goes on;
+            without, it turns back there and stays on its branch.
         position_only: Leave the orientation free.
         wanted: Which part of the pose counts, where it is less than all of it.
         position_tolerance: [m], above 0.
@@ -70,11 +75,16 @@ def track(
     if type(target) is not RigidTransform:
         raise SolveArgumentError("target", target, "a RigidTransform")
     start = as_positions("current", current, chain.joint_names)
+    before = start
+    if previous is not None:
+        before = as_positions("previous", previous, chain.joint_names)
+        if not (np.abs(before) <= LARGEST_ANGLE).all():
+            refuse(BAD_SEED, "previous", previous, target)
     ready, weights, goal = aim(ready, wanted, target._m)
     status, steps, away, turned, holds, joint = step_towards(
         ready.exact, ready.joints, ready.variables, ready.ends,
-        ready.position if position_only else weights, goal, start, _bound(max_step, len(start)),
-        q := np.empty_like(start), ready.new_work(),
+        ready.position if position_only else weights, goal, start, before,
+        _bound(max_step, len(start)),        q := np.empty_like(start), ready.new_work(),
         positive("position_tolerance", position_tolerance, "m"),
         positive("orientation_tolerance", orientation_tolerance, "rad"),
         count("max_iterations", max_iterations, 1),

@@ -154,6 +154,82 @@ def test_a_motion_from_a_singular_start_is_followed(robot, name, start):
         q = solution.positions
 
 
+@pytest.mark.parametrize("number", [2, 19, 33])
+def test_joints_to_spare_keep_the_arm_off_its_limits(robot, number):
+    """With each joint pulled to its middle alike, limits stop all of these on their way."""
+    chain = robot("panda")
+    rng = np.random.default_rng(number)
+    pace, phase = rng.uniform(0.1, 0.5, 7), rng.uniform(0.0, 6.28, 7)
+    middle = 0.5 * (chain.lower + chain.upper)
+    swing = np.minimum(0.25 * (chain.upper - chain.lower), 1.5)
+    q = middle + swing * np.sin(phase)
+    for i in range(1500):
+        goal = chain.forward(middle + swing * np.sin(i / 30 * pace + phase))
+        solution = track(chain, goal, q, 0.05)
+        assert solution.success, (i, solution)
+        assert np.abs(solution.positions - q).max() <= 0.05 * (1 + 1e-12)
+        q = solution.positions
+
+
+def through_the_straight_elbow(i):
+    return np.array([0.3, -1.2, 0.5033, 0.4, 0.9, 0.2]) - i / 200 * np.array([0, 0, 1, 0, 0, 0.3])
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_an_arm_passes_a_singularity_if_it_is_told_where_it_comes_from(robot, told):
+    chain = robot("ur5")
+    q = before = through_the_straight_elbow(0)
+    for i in range(200):
+        goal = chain.forward(through_the_straight_elbow(i))
+        solution = track(chain, goal, q, 0.02, previous=before if told else None)
+        assert np.abs(solution.positions - q).max() <= 0.02 * (1 + 1e-12)
+        q, before = solution.positions, q
+        if told:
+            assert solution.success, (i, solution)
+            assert np.abs(q - through_the_straight_elbow(i)).max() < 1e-3
+    assert q[2] < -0.4 if told else q[2] > 0.0
+
+
+def test_at_the_target_the_arm_stands_still_however_it_came(chain):
+    rng = np.random.default_rng(6)
+    low = np.where(np.isfinite(chain.lower), chain.lower, -pi)
+    high = np.where(np.isfinite(chain.upper), chain.upper, pi)
+    for q, before in rng.uniform(low, high, (20, 2, len(low))):
+        solution = track(chain, chain.forward(q), q, 0.1, previous=before)
+        assert np.array_equal(solution.positions, q)
+
+
+def test_a_target_out_of_reach_holds_an_arm_still_that_comes_with_a_velocity(robot):
+    chain = robot("ur5")
+    q = before = np.array([0.3, -1.2, 0.5, 0.4, 0.9, 0.2])
+    target = RigidTransform.from_rpy(0.3, 0.5, 0.0, (2.0, 0.5, 0.4))
+    for _ in range(400):
+        solution = track(chain, target, q, 0.02, previous=before)
+        q, before = solution.positions, q
+    assert solution.verdict is Verdict.TOO_FAR
+    assert np.abs(q - before).max() < 1e-6
+
+
+def test_no_velocity_makes_a_step_longer_than_allowed(robot):
+    chain = robot("ur5")
+    rng = np.random.default_rng(7)
+    for q, before in rng.uniform(-2.0, 2.0, (50, 2, 6)):
+        ahead = q + rng.uniform(-0.1, 0.1, 6)
+        for came in (before, q - (ahead - q)):  # the second one's velocity leads to the target
+            told = track(chain, chain.forward(ahead), q, 0.03, previous=came)
+            assert np.abs(told.positions - q).max() <= 0.03 * (1 + 1e-12)
+            plain = track(chain, chain.forward(ahead), q, 0.03)
+            assert told.success or np.array_equal(told.positions, plain.positions)
+
+
+def test_self_motion_does_not_go_on_by_itself(robot):
+    chain = robot("panda")
+    q = np.array([0.1, 0.2, 0.3, -1.5, 0.2, 1.4, 0.1])
+    target, before = chain.forward(q + 0.01), q - 0.02 * np.cos(np.arange(7))
+    told = track(chain, target, q, 0.05, previous=before)
+    assert np.array_equal(told.positions, track(chain, target, q, 0.05).positions)
+
+
 def test_a_closed_path_becomes_a_closed_motion(robot):
     """Without self-motion the elbow drifts on, turn after turn, until a limit stops it."""
     chain = robot("panda")
@@ -247,6 +323,7 @@ def test_nothing_compiles_after_the_warm_up(robot):
             track(chain, chain.forward(q), current, bound)
     track(chain, chain.forward(q), q, 0.1, max_iterations=np.int32(5), position_tolerance=1)
     track(chain, chain.forward(q), q, 0.1, wanted=Wanted(free_axis=(0, 0, 1), box=(0, 0, 1)))
+    track(chain, chain.forward(q), q, 0.1, previous=[0, 0, 0, -1, 0, 1, 1])
     assert len(step_towards.signatures) == before
 
 
@@ -273,6 +350,15 @@ def test_bad_bounds_are_refused(robot, bound):
     with pytest.raises(SolveArgumentError) as caught:
         track(chain, chain.forward([0, 0, 0, -1, 0, 1, 0]), [0, 0, 0, -1, 0, 1, 0], bound)
     assert caught.value.argument == "max_step"
+
+
+@pytest.mark.parametrize("before", [[np.nan] * 7, [0.0] * 3, "x"])
+def test_bad_previous_positions_are_refused(robot, before):
+    chain = robot("panda")
+    q = [0, 0, 0, -1, 0, 1, 0]
+    with pytest.raises(SolveArgumentError) as caught:
+        track(chain, chain.forward(q), q, 0.1, previous=before)
+    assert caught.value.argument == "previous"
 
 
 @pytest.mark.parametrize("current", [[np.nan] * 7, [0.0] * 3])
