@@ -22,7 +22,7 @@ STARTS = 8  # fresh starts that get a chance to find a nearer answer than the se
 FEWEST_STARTS = 20  # below it, nothing is claimed about a target
 HOPE = 0.5  # by the weighted error of the best scout, how many starts are worth making
 LIFTED_STARTS = 40  # which is at least this where no limits are in force
-PERSISTENCE = 150  # at most this there, and at least where only limits stand in the way
+PERSISTENCE = 250  # at most this there, and at least where only limits stand in the way
 ALIKE = 1e-5  # weighted error by which two bottoms are told apart
 TIGHTENING = (0.1, 0.01, 0.001)  # of the orientation's weight: each holds the position closer
 BETTER_BY = 1e-5  # [reach] by which another position has to be nearer to be preferred
@@ -93,6 +93,10 @@ class Inquiry:
         best = self._scouts[0]
         return best if best.reached and best.turned <= self.tolerances[1] else None
 
+    def least_error(self) -> float:
+        """Return the weighted error that the best scout leaves."""
+        return self._error(self._scouts[0])
+
     def nearest_orientation(self, held: Attempt) -> Attempt:
         """Return the nearest orientation at the nearest position."""
         best = self._turn_in_place([held])[0]
@@ -121,7 +125,7 @@ class Inquiry:
         ready, free = self.ready, self.without_any_limits(self.ready.full)
         if free is not None and not free.reached:
             return None
-        error = self._error(self._scouts[0])
+        error = self.least_error()
         worth = int(HOPE / error) if error * last > HOPE else last
         if free is None:
             worth = min(max(worth, LIFTED_STARTS), PERSISTENCE)
