@@ -19,7 +19,10 @@ from basis_ik.model.chain import Chain
 from basis_ik.motion.goals import TwistGoal
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
+from basis_ik.solvers import track as tracking
+from basis_ik.solvers.track import track
 from basis_ik.solvers.verdict import Reason, Verdict
+from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = NDArray[np.float64]
 
@@ -33,6 +36,9 @@ AHEAD = 0.1  # s within which it is foreseen what the joints will have to do
 ALONG = 1e-9  # what departs from a direction by less, relatively, is along it
 LATE = 3.0  # periods that slowing down before a position limit takes to begin
 SLIGHT = 1e-6  # a joint that is slower by this factor than another does not count as moving
+# Off a singularity it goes by a step of the joints, each so far at most [rad or m], that brings the
+# tip so far on [m or rad], to within this part of it.
+STEP, STEP_WAY, STEP_ERROR = 0.15, 1e-3, 0.02
 STANDING = 1e-3  # a twist that is scaled down to less is held
 
 
@@ -69,12 +75,14 @@ class Jog:
         self._twist: FloatArray = np.zeros(6)  # along the axes of the last goal
         self._rate: FloatArray = np.zeros(6)  # its derivative
         self._in_tip = False
+        self._beyond: FloatArray | None = None  # where a step off a singularity ends
+        self._tried: tuple[TwistGoal, bytes] | None = None
         self.held: Held | None = None
 
     @property
     def moving(self) -> bool:
-        """Whether the tip is on a line: speeding up, moving on or braking."""
-        return bool(self._twist.any() or self._rate.any())
+        """Whether the tip is on its way: speeding up, moving on, braking, stepping off."""
+        return bool(self._twist.any() or self._rate.any() or self._beyond is not None)
 
     def step(self, goal: TwistGoal | None) -> FloatArray:
         """Return the command (n,) of the next period.
@@ -86,9 +94,15 @@ class Jog:
         if not (self.moving or limiter.at_rest):
             return limiter.brake()  # what the joints were about before ends first
         q, wanted = limiter.position, np.zeros(6)
-        if goal is not None:
+        if goal is None:
+            self._beyond = None
+        elif self._beyond is None:
             self._turn_axes(q, in_tip=goal.in_tip)
             wanted = self._scaled(q, np.array([*goal.linear, *goal.angular]))
+            if self.held is not None and not self.moving:
+                self._beyond = self._step_off(q, goal)
+        if self._beyond is not None:
+            return self._step_on(self._beyond)
         if not (self.moving or wanted.any()):
             return limiter.brake()
         half, _ = self._after(q, wanted, 0.5 * period)
@@ -101,6 +115,34 @@ class Jog:
             return limiter.position
         self.reset()
         return limiter.brake()
+
+    def _step_off(self, q: FloatArray, goal: TwistGoal) -> FloatArray | None:
+        """Return joints that bring the tip a little on from a singularity; None without any."""
+        size = max(float(np.linalg.norm(goal.linear)), float(np.linalg.norm(goal.angular)))
+        attempt = (goal, q.tobytes())
+        if self.held != Held(Verdict.SINGULAR) or size == 0.0 or attempt == self._tried:
+            return None
+        self._tried = attempt
+        root_T_tip = self._chain.forward(q)
+        axes = root_T_tip.rotation if goal.in_tip else np.eye(3)
+        way, turn = (axes @ np.array(v) * STEP_WAY / size for v in (goal.linear, goal.angular))
+        rotation = RigidTransform.exp(np.concatenate([np.zeros(3), turn])).rotation
+        target = RigidTransform.from_rotation_translation(
+            rotation @ root_T_tip.rotation, root_T_tip.translation + way
+        )
+        near = STEP_ERROR * STEP_WAY
+        found = track(
+            self._chain, target, q, STEP, position_tolerance=near, orientation_tolerance=near
+        )
+        return found.positions if found.success else None
+
+    def _step_on(self, beyond: FloatArray) -> FloatArray:
+        """Return the next command on a step off a singularity, from rest to rest."""
+        self.held = None
+        command = self._limiter.step(beyond)
+        if self._limiter.at_rest:
+            self._beyond = None
+        return command
 
     def _turn_axes(self, q: FloatArray, *, in_tip: bool) -> None:
         """Express the present motion along the axes of a goal."""
@@ -203,6 +245,7 @@ class Jog:
 def warm_up(chain: Chain, limits: MotionLimits) -> None:
     """Compile all that jogging may call, before a control loop starts."""
     middle = np.clip(0.0, limits.lower, limits.upper)
+    tracking.warm_up(chain)
     jog = Jog(chain, Limiter(limits, 0.01, middle))
     jog.step(TwistGoal((0.0, 0.0, 0.0), (1e-3, 1e-3, 1e-3)))
 

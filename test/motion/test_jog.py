@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from basis_ik.model.robot import RobotModel
+from basis_ik.motion import jog as jog_module
 from basis_ik.motion.goals import TwistGoal
 from basis_ik.motion.jog import Jog, fastest_before, warm_up
 from basis_ik.motion.limiter import Limiter
@@ -206,18 +207,67 @@ def test_a_joint_beyond_its_limit_moves_inward_only(chains):
     assert (np.diff(bench.commands, axis=0)[:, 5] <= 0.0).all()
 
 
+STRAIGHT = np.array([0.0, -1.0, 0.0, -1.2, -1.0, 0.0])  # no joint speeds move the tip outward
+
+
 def test_where_no_joint_speeds_keep_the_direction_the_arm_stands_and_says_so(chains):
-    straight = np.array([0.0, -1.0, 0.0, -1.2, -1.0, 0.0])
-    bench = Bench(chains["ur5e"], straight)
+    bench = Bench(chains["ur5e"], STRAIGHT)
     for _ in range(20):
-        bench.step(TwistGoal((-0.1, 0.0, -0.1), STILL))
+        bench.step(TwistGoal((0.1, 0.0, 0.1), STILL))
     assert bench.jog.held.verdict is Verdict.SINGULAR
     assert "singular" in str(bench.jog.held)
-    assert np.array_equal(bench.commands[-1], straight)
+    assert np.array_equal(bench.commands[-1], STRAIGHT)
     for _ in range(20):
         bench.step(TwistGoal(STILL, (0.0, 0.0, 0.5), in_tip=True))
     assert bench.jog.held is None
-    assert not np.allclose(bench.commands[-1], straight, atol=1e-2)
+    assert not np.allclose(bench.commands[-1], STRAIGHT, atol=1e-2)
+
+
+# A step is straight for the joints: at zero, where three axes fail at once, not for the tip.
+@pytest.mark.parametrize(
+    ("start", "inward", "largest"),
+    [(STRAIGHT, (-0.1, 0.0, -0.1), 1e-4), (np.zeros(6), (0.0, -0.1, 0.0), 1e-2)],
+)
+@pytest.mark.parametrize("in_tip", [False, True])
+def test_off_a_singularity_it_steps(chains, start, inward, largest, in_tip):
+    chain = chains["ur5e"]
+    axes = chain.forward(start).rotation if in_tip else np.eye(3)
+    goal = TwistGoal(tuple(axes.T @ inward), STILL, in_tip)
+    bench = Bench(chain, start)
+    for _ in range(800):
+        bench.step(goal)
+        aside, turned, along = bench.off_line(goal)
+        if along > 0.05:
+            break
+    assert along > 0.05
+    assert aside < largest
+    assert turned < 2e-2
+    assert max(bench.worst()) <= 1.0 + 1e-6
+
+
+def test_a_step_off_a_singularity_can_be_braked(chains):
+    bench = Bench(chains["ur5e"], STRAIGHT)
+    for _ in range(4):
+        bench.step(TwistGoal((-0.1, 0.0, -0.1), STILL))
+    beyond = bench.jog._beyond
+    bench.brake()
+    assert not bench.jog.moving
+    assert not np.allclose(bench.commands[-1], beyond, atol=1e-3)
+    assert max(bench.worst()) <= 1.0 + 1e-6
+
+
+def test_where_no_step_leads_off_it_is_looked_for_once_and_at_a_limit_never(chains, monkeypatch):
+    calls = []
+    track = jog_module.track
+    monkeypatch.setattr(jog_module, "track", lambda *a, **k: calls.append(1) or track(*a, **k))
+    bench = Bench(chains["ur5e"], STRAIGHT)
+    for _ in range(20):
+        bench.step(TwistGoal((0.1, 0.0, 0.1), STILL))
+    assert len(calls) == 1
+    bench = Bench(chains["ur5e"], np.append(HOMES["ur5e"][:5], chains["ur5e"].upper[5]))
+    bench.step(TwistGoal(STILL, (0.0, 0.0, 0.5), in_tip=True))
+    assert bench.jog.held.verdict is Verdict.LIMIT
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("speed", [1.0, 0.1])
