@@ -5,10 +5,12 @@ import math
 from pathlib import Path
 
 import pytest
+import rclpy
 import yaml
+from rclpy.parameter import Parameter
 
 from basis_ik.ros.ik_parameters import CHAIN, NODE
-from basis_ik.ros.parameters import Declaration
+from basis_ik.ros.parameters import Declaration, Parameters
 
 ROOT = Path(__file__).parents[2]
 IK_NODE = (*NODE, *CHAIN)
@@ -63,3 +65,38 @@ def test_each_has_a_description_and_numbers_have_a_range(declaration):
     if isinstance(declaration.default, float) or declaration.element is float:
         assert math.isfinite(declaration.low)
         assert math.isfinite(declaration.high)
+
+
+@pytest.fixture
+def node(domain):
+    context = rclpy.Context()
+    context.init(domain_id=domain)
+    node = rclpy.create_node(
+        "holder", context=context, automatically_declare_parameters_from_overrides=True
+    )
+    yield node
+    node.destroy_node()
+    context.shutdown()
+
+
+@pytest.mark.parametrize(
+    "bad", [[1.0, math.nan], [1.0, -1.0], [math.inf], [1, 2], ["a"], 1.0, None, "1.0"]
+)
+def test_a_bad_element_refuses_the_array_and_all_that_is_set_with_it(node, bad):
+    """rclpy looks at neither the elements nor the type of an array."""
+    parameters = Parameters(node)
+    parameters.declare(
+        [
+            Declaration("weights", [], "Weights.", 0.0, 1e3, element=float),
+            Declaration("gain", 1.0, "Gain.", 0.0, 1e3),
+        ]
+    )
+    good = [Parameter("weights", value=[1.0, 2.0]), Parameter("gain", value=2.0)]
+    assert node.set_parameters_atomically(good).successful
+    result = node.set_parameters_atomically(
+        [Parameter("gain", value=3.0), Parameter("weights", value=bad)]
+    )
+    assert not result.successful
+    assert "weights" in result.reason
+    assert (parameters["weights"], parameters["gain"]) == ([1.0, 2.0], 2.0)
+    assert list(node.get_parameter("weights").value) == [1.0, 2.0]
