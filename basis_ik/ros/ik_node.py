@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Callable
 from threading import Event
+from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -36,13 +37,15 @@ class IkNode(LifecycleNode):
             super().__init__("basis_ik", automatically_declare_parameters_from_overrides=True)
         except ValueError as error:  # rclpy cannot hold an empty list that comes from outside
             raise ConfigError(f"basis_ik: leave out parameters that are []: {error}") from None
+        self._journal = Journal(self)
+        for service in self.services:  # rclpy's own: of life and parameters
+            service.callback = self._answering(service.callback)
         self.parameters = Parameters(self)
         self.parameters.declare(ik_parameters.NODE)
         self._names: list[str] = self.parameters["chains"] or [""]
         for name in self._names:
             self.parameters.declare(ik_parameters.CHAIN, prefix=f"{name}." if name else "")
         self.parameters.refuse_unknown()
-        self._journal = Journal(self)
         self._description: str = self.parameters["robot_description"]
         self._lacking = "no robot description has come yet"
         self._robot: Robot | None = None
@@ -159,6 +162,22 @@ class IkNode(LifecycleNode):
             self.trigger_deactivate()
         elif self._robot is not None:  # not even the braking goes well
             self._robot.rest()
+
+    def _answering(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """Return a service's callback that answers no where the given one would raise.
+
+        rclpy raises at a transition that the present state does not have, and at a parameter of a
+        type that it does not know.
+        """
+
+        def answer(request: Any, response: Any) -> Any:
+            try:
+                return callback(request, response)
+            except Exception as error:
+                self._journal.deny(f"request refused: {' '.join(str(error).split())}")
+                return response
+
+        return answer
 
     def tell_failure(self, error: BaseException) -> None:
         """Log what a request has raised; nothing else of the node is concerned."""

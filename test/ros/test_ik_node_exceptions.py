@@ -4,10 +4,13 @@ import os
 
 import numpy as np
 import pytest
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import Parameter, ParameterValue
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from robot_bench import HOME, URDF, Robot, down, start_node, stop_node
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 DEFECTIVE = """
@@ -15,6 +18,7 @@ import sys
 
 from basis_ik.pipeline import Pipeline
 from basis_ik.ros.arm import Arm
+from basis_ik.ros.operator import Operator
 from basis_ik.ros.programs import run
 
 take_pose, step, activate = Arm.take_pose, Pipeline.step, Arm.activate
@@ -36,11 +40,16 @@ def defective_step(self, measured):
     return step(self, measured)
 
 
+def defective_home(self, request, response):
+    raise ZeroDivisionError("in a request")
+
+
 def whole_activate(self):
     self.pipeline.defect = 0
     activate(self)
 
 
+Operator._on_home = defective_home
 Arm.take_pose, Pipeline.step, Arm.activate = defective_take_pose, defective_step, whole_activate
 sys.exit(run("ik_node"))
 """
@@ -90,15 +99,34 @@ def test_an_exception_stops_the_arm_until_it_is_activated_again(robot, height, w
     robot.wait(robot.quiet, "silence")
 
 
-def test_a_request_that_raises_stops_nothing(robot):
-    """rclpy itself stumbles over a type of parameter that it does not know."""
+@pytest.fixture
+def moving(robot):
+    """The robot on its way; whatever is asked meanwhile, it arrives."""
     robot.send("base_link", FAR)
     robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.2, "the arm moves")
-    client = robot.node.create_client(SetParameters, "basis_ik/set_parameters")
-    robot.wait(client.service_is_ready, "the service")
-    unknown = Parameter(name="update_rate", value=ParameterValue(type=77))
-    future = client.call_async(SetParameters.Request(parameters=[unknown]))
-    robot.wait(lambda: said(robot, "a request failed: ") == 1, "its line in the log")
+    yield robot
     robot.wait(lambda: robot.at(FAR), "the arm goes on")
     assert robot.state() == "active"
+    robot.send("base_link", robot.chain.forward(HOME))
+    robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "the arm is back")
+
+
+def test_a_request_that_raises_stops_nothing(moving):
+    client = moving.node.create_client(Trigger, "basis_ik/home")
+    moving.wait(client.service_is_ready, "the service")
+    future = client.call_async(Trigger.Request())
+    moving.wait(lambda: said(moving, "a request failed: ") == 1, "its line in the log")
     assert not future.done()
+
+
+@pytest.mark.parametrize("number", [3, 2, 99, 255])
+def test_a_transition_that_the_state_does_not_have_is_refused(moving, number):
+    transition = Transition(id=number)
+    assert not moving.call(ChangeState, "change_state", transition=transition).success
+
+
+def test_a_parameter_of_an_unknown_type_is_refused(moving):
+    bad = [Parameter(name="position_only_ik", value=ParameterValue(type=77))]
+    result = moving.call(SetParametersAtomically, "set_parameters_atomically", parameters=bad)
+    assert not result.result.successful
+    moving.call(SetParameters, "set_parameters", parameters=bad)  # is answered
