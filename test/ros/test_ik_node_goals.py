@@ -112,6 +112,25 @@ def test_a_twist_turns_the_tip_about_its_own_origin(robot):
     np.testing.assert_allclose(np.abs(axis), [0.0, 0.0, 1.0], atol=1e-4)
 
 
+def test_a_limit_stops_the_twist_and_is_named_until_it_leads_back(robot):
+    seen = len(robot.statuses)
+
+    def told():
+        robot.jog("tool0", angular=(0.0, 0.0, 3.0))
+        return any(
+            (status.get("verdict"), status.get("joint")) == ("LIMIT", "wrist_3_joint")
+            for status in robot.statuses[seen:]
+        )
+
+    robot.wait(told, "the limit is named")
+    assert robot.chain.upper[5] - 1e-2 < robot.positions[5] <= robot.chain.upper[5]
+    held = robot.positions
+    jog(robot, 0.3, "tool0", angular=(0.0, 0.0, -1.0))
+    robot.wait(robot.quiet, "it stops when no twist comes")
+    assert robot.positions[5] < held[5] - 0.02
+    assert "verdict" not in robot.statuses[-1]
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 1e200])
 def test_a_bad_twist_is_refused(robot, bad):
     robot.jog("base_link", linear=(bad, 0.0, 0.0))
