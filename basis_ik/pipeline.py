@@ -19,6 +19,7 @@ from basis_ik.motion.limits import MotionLimits
 from basis_ik.solvers import solve as solving
 from basis_ik.solvers.aim_chain import solve_aim, warm_up_aim
 from basis_ik.solvers.solve import Solution, solve
+from basis_ik.transforms import rigid as transforms
 
 FloatArray = NDArray[np.float64]
 
@@ -38,6 +39,7 @@ class State(enum.Enum):
 
 def warm_up(chain: Chain) -> None:
     """Compile all that a pipeline may call for a chain, before a control loop starts."""
+    transforms.warm_up()
     solving.warm_up(chain)
     warm_up_aim(chain)
     limits = MotionLimits.of_chain(chain)

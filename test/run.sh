@@ -33,9 +33,12 @@ printf 'compiling the kernels, unless they are in the cache\n'
 python - <<'PYTHON' || exit 1
 from basis_ik.model.robot import RobotModel
 from basis_ik.pipeline import warm_up
+from basis_ik.solvers import tips
 
 with open("urdf/ur5e.urdf") as file:
-    warm_up(RobotModel.from_urdf(file.read()).chain())
+    model = RobotModel.from_urdf(file.read())
+warm_up(model.chain())
+tips.warm_up(model, model.chain().tip)
 PYTHON
 beside >"$logs/beside" 2>&1 &
 run "basis_ik" python -m pytest -q --durations=10 test --ignore test/launch --ignore test/config | tee "$logs/first"

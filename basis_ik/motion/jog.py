@@ -246,8 +246,10 @@ def warm_up(chain: Chain, limits: MotionLimits) -> None:
     """Compile all that jogging may call, before a control loop starts."""
     middle = np.clip(0.0, limits.lower, limits.upper)
     tracking.warm_up(chain)
-    jog = Jog(chain, Limiter(limits, 0.01, middle))
+    limiter = Limiter(limits, 0.01, middle)
+    jog = Jog(chain, limiter)
     jog.step(TwistGoal((0.0, 0.0, 0.0), (1e-3, 1e-3, 1e-3)))
+    jog._after(middle, np.full(6, 1e-3), limiter.period)  # from a singularity no step gets so far
 
 
 def fastest_before(gap: float, acceleration: float, jerk: float) -> float:

@@ -191,7 +191,7 @@ class IkNode(LifecycleNode):
 
     def _adopt(self, robot: Robot) -> None:
         self._robot = robot
-        self._journal.once("compiling", "compiling the kernels (once; up to half a minute)")
+        self._journal.once("compiling", "compiling the kernels (once; up to a minute)")
         robot.warm_up()  # not before: the arm must not go without commands while it still moves
         self._loop = LoopMeter(self._period)  # periods that went by in loading do not count
         robot.plug_in(self._loop)

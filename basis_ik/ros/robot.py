@@ -15,6 +15,7 @@ from basis_ik.pipeline import warm_up
 from basis_ik.ros.arm import Arm
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
+from basis_ik.solvers import tips
 
 
 class Robot:
@@ -58,9 +59,10 @@ class Robot:
             undo.pop_all()
 
     def warm_up(self) -> None:
-        """Compile all that the control loop calls; the first time this takes long."""
+        """Compile all that may be called while the loop runs; the first time this takes long."""
         for arm in self.arms:
             warm_up(arm.chain)
+            tips.warm_up(arm.model, arm.tip)
 
     def plug_in(self, loop: LoopMeter) -> None:
         """Offer services, markers and the rest; no other robot of the node may have its own.

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from basis_ik.kernels.pose_solve import take_shortest_turns
 from basis_ik.solvers.arguments import count, positive
 from basis_ik.solvers.ranked import Descent, Ranked
-from basis_ik.solvers.tip_tasks import Problem, Task
+from basis_ik.solvers.tip_tasks import PoseTask, Problem, Task
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
+from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
     from basis_ik.model.robot import RobotModel
@@ -105,6 +106,17 @@ def solve_tips(
     outcomes = tuple(_outcome(problem, index, q, number) for index in range(len(problem.tasks)))
     positions = dict(zip(problem.names, q.tolist(), strict=True))
     return TipsSolution(positions, outcomes, steps, number)
+
+
+def warm_up(model: RobotModel, tip: str) -> None:
+    """Compile all that `solve_tips` may call for poses, before a control loop starts.
+
+    Args:
+        model: The robot.
+        tip: A link that its joints move.
+    """
+    far = RigidTransform.from_rpy(0.0, 0.0, 0.0, [1e3, 0.0, 0.0])
+    solve_tips(model, [PoseTask(tip, far)], max_restarts=0)
 
 
 def _search(ranked: Ranked, seed: FloatArray, restarts: int) -> tuple[Descent, int, int]:

@@ -269,6 +269,16 @@ class RigidTransform:
 _new = object.__new__
 
 
+def warm_up() -> None:
+    """Compile all that transforms may call, before a control loop starts."""
+    turn = RigidTransform.from_rpy(0.1, 0.0, 0.0)
+    turn = RigidTransform.from_quaternion_xyzw(turn.as_quaternion_xyzw(), (0.0, 0.0, 0.0))
+    turn = RigidTransform.exp((turn @ turn.inverse()).log())
+    turn = RigidTransform.from_matrix(turn.matrix)
+    turn.apply((0.0, 0.0, 0.0))
+    turn.apply_vector(np.zeros((2, 3)))
+
+
 def trusted(m: FloatArray) -> RigidTransform:
     """Wrap a matrix without copying or checking it.
 

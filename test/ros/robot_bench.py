@@ -108,10 +108,12 @@ def running(domain, *arguments, urdf=URDF, home=HOME):
     except AssertionError as error:
         robot.close()
         raise AssertionError(f"{error}; its output: {stop_node(process)}") from None
-    yield robot
-    code, robot.output = stop_node(process)
-    robot.close()
-    print(robot.output)  # shown with a failure
+    try:
+        yield robot
+    finally:
+        code, robot.output = stop_node(process)
+        robot.close()
+        print(robot.output)  # shown with a failure
     assert code == 0, robot.output
     assert "Traceback" not in robot.output
     assert too_often_told(robot.output) == []
