@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.solvers.arguments import SolveArgumentError
-from basis_ik.solvers.solve import Solution, solve
+from basis_ik.solvers.path_search import Ladder
+from basis_ik.solvers.solve import MAX_RESTARTS, Solution, solve
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
 from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
@@ -109,7 +110,18 @@ def follow(
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
 ) -> PathSolution:
-    """Solve for one pose after the other, each from the one before, without jumps.
+    """Follow poses one after the other, without jumps.
+
+    First each is solved from the one before by the nearest solution. Where that does not lead to
+    the end, other ways are searched for: from the other solutions of the first pose, and by
+    branching off on the way (`basis_ik.solvers.path_search`). The answer is what gets farthest;
+    of ways that get as far, the one that begins nearest to the seed.
+
+    Whether neighbouring rows keep the bound on the move, and each reaches its pose, is certain.
+    That no other way gets farther is not: an arm without joints to spare has few solutions of a
+    pose, all of which are found as a rule; of a redundant arm's continuum a few dozen ways are
+    followed side by side. The search is bounded by a number of descents, and the same arguments
+    give the same bits.
 
     Args:
         chain: What to move.
@@ -123,23 +135,34 @@ def follow(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
+
+    def reach(pose: RigidTransform, start: npt.ArrayLike | None, bound: npt.ArrayLike | None,
+              restarts: int) -> Solution:  # fmt: skip
+        return solve(
+            chain, pose, start, wanted=wanted, max_move=bound, max_restarts=restarts,
+            position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance,
+        )  # fmt: skip
+
+    def go_on(rows: list[FloatArray]) -> Reason:
+        """Take the nearest solutions as far as they lead, and say what ends that."""
+        for pose in poses[len(rows) :]:
+            start, bound = (rows[-1], max_move) if rows else (seed, None)
+            solution = reach(pose, start, bound, RESTARTS)
+            if not solution.success:
+                return solution.reason
+            rows.append(solution.positions)
+        return REACHED
+
     rows: list[FloatArray] = []
-    reason = REACHED
-    for pose in poses:
-        solution: Solution = solve(
-            chain,
-            pose,
-            rows[-1] if rows else seed,
-            wanted=wanted,
-            max_move=max_move if rows else None,
-            max_restarts=RESTARTS,
-            position_tolerance=position_tolerance,
-            orientation_tolerance=orientation_tolerance,
+    reason = go_on(rows)
+    # What cannot be reached from anywhere, no way leads to.
+    if 0 < len(rows) < len(poses) and reach(poses[len(rows)], rows[-1], None, MAX_RESTARTS).success:
+        ladder = Ladder(
+            chain, poses, seed, max_move, wanted, (position_tolerance, orientation_tolerance)
         )
-        if not solution.success:
-            reason = solution.reason
-            break
-        rows.append(solution.positions)
+        other = list(ladder.climb(rows[0]))
+        if len(other) > len(rows):
+            rows, reason = other, go_on(other)
     positions = np.array(rows).reshape(len(rows), len(chain.joint_names))
     return PathSolution(positions, len(rows) / len(poses) if poses else 1.0, reason)
 
