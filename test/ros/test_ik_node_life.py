@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import PoseStamped
 from robot_bench import HOME, URDF, down, running
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -57,9 +58,15 @@ def test_targets_that_come_while_inactive_are_not_replayed(robot):
     robot.look("base_link", (0.9, -0.5, 0.7))
     robot.jog("base_link", linear=(0.1, 0.0, 0.0))
     assert not robot.call(Trigger, "home").success
+    robot.targets.publish(PoseStamped())  # no frame, no quaternion: would be refused
+    robot.look("/", (0.0, 0.0, 0.0))
+    robot.jog("/")
     time.sleep(0.3)
+    seen = len(robot.statuses)
     assert robot.transit("activate")
     assert robot.quiet(0.5)
+    robot.wait(lambda: len(robot.statuses) > seen, "a status")
+    assert not any(key.startswith("refused.") for key in robot.statuses[-1])
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "it follows targets again")
 
