@@ -112,6 +112,9 @@ def test_a_malformed_stamp_is_refused(robot, stamp):
 def test_a_target_older_than_the_last_is_refused_and_the_last_kept(robot):
     before = refusals(robot, "OUT_OF_ORDER")
     now = robot.send("base_link", NEAR).header.stamp
+    # Of two that lie in the queue only the newer to arrive is looked at.
+    wanted = f"{now.sec}.{now.nanosec:09}"
+    robot.wait(lambda: robot.statuses[-1].get("target_stamp") == wanted, "it is in force")
     robot.send("base_link", FAR, stamp=Time(sec=now.sec - 1, nanosec=now.nanosec))
     robot.wait(lambda: refusals(robot, "OUT_OF_ORDER") == before + 1, "its refusal")
     robot.wait(lambda: robot.at(NEAR), "the arm goes on")
