@@ -109,14 +109,11 @@ def go_on(
     """Descend from where q would be if the arm went on as it came; not if it is at the target.
 
     At a singularity two ways part, and what is nearest is to turn back. An arm that comes with a
-    velocity passes instead. Only where there are no joints to spare: self-motion shall not go on.
+    velocity passes instead.
     """
-    n, moved = variables.shape[0], False
+    n = variables.shape[0]
     for k in range(n):
         q[k] = work[k, START]
-        moved = moved or current[k] != previous[k]
-    if not moved or n > rows_of(weights):
-        return STALLED, 0, np.inf
     status, _, least = approach(joints, variables, tip, weights, q, work, aim_p, aim_r, 0)
     if status == REACHED:
         return REACHED, 0, least
@@ -268,9 +265,11 @@ def step_towards(
         and angle [rad] left at q; FREE, AT_LIMIT or AT_STEP, and the joint that holds most.
     """
     n, last = variables.shape[0], variables.shape[0] + joints.shape[0]
+    comes = False
     for k in range(n):
-        if not abs(current[k]) <= LARGEST_ANGLE:
+        if not (abs(current[k]) <= LARGEST_ANGLE and abs(previous[k]) <= LARGEST_ANGLE):
             return BAD_SEED, 0, np.inf, np.inf, FREE, -1
+        comes = comes or current[k] != previous[k]
     for r in range(3):
         if not abs(target[r, 3]) <= LARGEST_LENGTH:
             return BAD_TARGET, 0, np.inf, np.inf, FREE, -1
@@ -279,9 +278,11 @@ def step_towards(
     aim_r = (MARGIN * rotation_tolerance * max(weights[3], max(weights[4], weights[5]))) ** 2
     bound_step(variables, current, bound, work)
     relate_to_target(ends[0], target, work, last)
-    status, steps, least = go_on(
-        joints, variables, tip, weights, current, previous, q, work, aim_p, aim_r, iterations
-    )
+    status, steps, least = STALLED, 0, np.inf
+    if comes and n <= rows_of(weights):  # joints to spare shall not go on in self-motion
+        status, steps, least = go_on(
+            joints, variables, tip, weights, current, previous, q, work, aim_p, aim_r, iterations
+        )
     if status != REACHED:
         for k in range(n):
             q[k] = work[k, START]

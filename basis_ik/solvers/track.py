@@ -78,8 +78,6 @@ def track(
     before = start
     if previous is not None:
         before = as_positions("previous", previous, chain.joint_names)
-        if not (np.abs(before) <= LARGEST_ANGLE).all():
-            refuse(BAD_SEED, "previous", previous, target)
     ready, weights, goal = aim(ready, wanted, target._m)
     status, steps, away, turned, holds, joint = step_towards(
         ready.exact, ready.joints, ready.variables, ready.ends,
@@ -91,6 +89,8 @@ def track(
     )  # fmt: skip
     if status == ARRIVED:
         return Solution(q, Verdict.REACHED, away, turned, steps, 0, REACHED)
+    if status == BAD_SEED and (np.abs(start) <= LARGEST_ANGLE).all():
+        refuse(status, "previous", previous, target)
     refuse(status, "current", current, target)
     verdict = _verdict(ready, goal, status, holds)
     turn = 0.0 if position_only or weights[3] == 0.0 else turned
