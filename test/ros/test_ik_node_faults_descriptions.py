@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters
-from robot_bench import HOME, URDF, Robot, down, start_node, stop_node
+from robot_bench import HOME, URDF, Robot, down, start_node, stop_node, too_often_told
 from std_msgs.msg import String
 
 TURNS = URDF.replace(
@@ -90,6 +90,9 @@ def robot(domain):
     assert code == 0
     assert "Traceback" not in output
     assert max(map(len, output.splitlines())) < 600
+    # What configure answers is told to whoever asks, each time that it is another thing.
+    unasked = [line for line in output.splitlines() if "cannot configure" not in line]
+    assert too_often_told("\n".join(unasked)) == []
     assert output.replace("\n", "").isprintable()
     assert robot.complaints == []
 
