@@ -35,6 +35,9 @@ from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.status import StatusReport
 from basis_ik.ros.target_input import Arrival, TargetInput
 
+# From its goal [rad or m]: an arm at rest that is farther away than this has been moved by others.
+MOVED_AWAY = 0.05
+
 
 class Arm:
     """A chain that follows targets while it is active and enabled.
@@ -100,6 +103,7 @@ class Arm:
         self.active, self.enabled, self._active_since = False, True, 0.0
         self._heard = False
         self._fresh, self._sent_at = False, -math.inf
+        self._obeyed = 0
         self.trouble: str | None = None
         self.output_name = self._output.name
         self._report = StatusReport(node, self, self.journal)
@@ -268,7 +272,7 @@ class Arm:
         if goal is None:
             if self.pipeline.goal is not None:
                 self.pipeline.brake()
-        elif self._streams or (goal != self.pipeline.goal and self._controller_is_there()):
+        elif self._streams or (self._is_order(goal, measured) and self._controller_is_there()):
             self._set_up()
             self._aim(goal, measured)
             self._slow_down(goal, measured, now)
@@ -288,8 +292,18 @@ class Arm:
             self.journal.once("waiting", f"waiting for joint states of {', '.join(silent)}")
         self._report.tell_silent(self, silent, expected=self._heard)
 
+    def _is_order(self, goal: Goal, measured: NDArray[np.float64]) -> bool:
+        """Tell whether to solve for a goal: a new one, or one told again to an arm moved away."""
+        if goal != self.pipeline.goal:
+            return True
+        if self.targets.placements == self._obeyed or self.pipeline.command is not None:
+            return False
+        return bool(np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY)
+
     def _aim(self, goal: Goal, measured: NDArray[np.float64]) -> None:
-        if goal != self.pipeline.goal and self.pipeline.command is None:
+        order = self._is_order(goal, measured)
+        self._obeyed = self.targets.placements
+        if order and self.pipeline.command is None:
             # Others may have moved the arm since it came to rest, or its driver counts turns anew:
             # the nearest solution is the nearest to where it is now.
             self.pipeline.rest()

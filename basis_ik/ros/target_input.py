@@ -101,6 +101,7 @@ class TargetInput:
 
     Attributes:
         last_refusal: The last target's that was refused.
+        placements: How many targets and goals there ever were to go to.
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class TargetInput:
         self._placed: _Placed | None = None
         self._newest = 0
         self.last_refusal: Refused | None = None
+        self.placements = 0
 
     def offer_pose(self, message: PoseStamped, arrival: Arrival, *, position_only: bool) -> bool:
         """Take a pose to bring the tip to, or count it as refused; tell whether it was taken."""
@@ -165,6 +167,7 @@ class TargetInput:
     def put(self, goal: Goal) -> None:
         """Take a goal that is already in the root frame, in place of every target."""
         self._line, self._placed = [], _Placed(None, goal, follow=False)
+        self.placements += 1
 
     def locate(self, *, steady: float, patience: float) -> Goal | None:
         """Return the current target in the root frame, or None while there is none.
@@ -191,6 +194,7 @@ class TargetInput:
             found = self._look_up(target)
             if not isinstance(found, Refused):
                 self._placed = _Placed(target, found, self._follows(target, steady))
+                self.placements += 1
                 del self._line[: k + 1]  # those before it are no longer wanted
                 self._journal.fine("target", "targets are good again")
                 return True

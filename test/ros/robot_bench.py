@@ -31,7 +31,7 @@ from basis_ik.transforms.rigid import RigidTransform
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 PERIOD = 0.01  # the node's default
-PATIENCE = 60.0  # for what must happen at all; the first time, kernels are compiled
+PATIENCE = 180.0  # for what must happen at all; the first time, kernels are compiled
 
 
 def start_node(domain, *arguments, program=("-m", "basis_ik.ros.programs", "ik_node")):

@@ -56,6 +56,19 @@ def test_silence_after_arrival(robot):
     assert robot.quiet(0.5)
 
 
+def test_the_same_target_again_brings_back_an_arm_that_others_have_moved(robot):
+    go_home(robot)
+    robot.positions = HOME + 0.2
+    assert robot.quiet(0.3)  # not of its own accord
+    robot.send("base_link", robot.chain.forward(HOME))
+    robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "the arm is back")
+    robot.wait(robot.quiet, "silence")
+    robot.positions = HOME + 0.01  # hanging a little
+    robot.send("base_link", robot.chain.forward(HOME))
+    assert robot.quiet(0.3)
+    robot.positions = HOME.copy()
+
+
 def test_a_target_without_stamp_follows_its_frame(robot):
     go_home(robot)
     start = time.monotonic()
