@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -41,6 +42,9 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, inline: str) -> F:
+    # Installed by symbolic links the package has two paths, and numba keeps a cache for each.
+    code = function.__code__
+    function.__code__ = code.replace(co_filename=os.path.realpath(code.co_filename))
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "inline": inline}
     set_before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _cache_directory()  # read when the function is wrapped

@@ -157,11 +157,14 @@ class IkNode(LifecycleNode):
 
     def give_up(self) -> None:
         """After an exception that nobody foresaw: brake, and be silent until activated again."""
-        self._journal.deny(f"stopped, activate it again: {traceback.format_exc()}")
         if self._active:
+            self._journal.deny(f"stopped, activate it again: {traceback.format_exc()}")
             self.trigger_deactivate()
-        elif self._robot is not None:  # not even the braking goes well
+        elif self._robot is not None and not self._robot.resting:
+            self._journal.deny("braking fails, too: no more commands")
             self._robot.rest()
+        else:
+            self._journal.deny(f"while inactive: {traceback.format_exc()}")
 
     def _answering(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         """Return a service's callback that answers no where the given one would raise.

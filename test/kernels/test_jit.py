@@ -55,6 +55,19 @@ def run(package, **environment):
     return float(done.stdout), done.stderr
 
 
+def test_a_package_that_is_reached_by_a_symbolic_link_has_the_same_cache(package, tmp_path):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run(package, **cache)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.nb?")}
+    assert before, "nothing was cached"
+    installed = tmp_path / "installed"
+    installed.mkdir()
+    (installed / "basis_ik").symlink_to(package / "basis_ik")
+    run(installed, **cache)
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.nb?")}
+    assert after == before
+
+
 def test_a_changed_callee_is_not_served_from_its_callers_cache(package):
     assert run(package)[0] == 3.0
     assert list(package.rglob("*.nbi")), "nothing was cached"
