@@ -185,7 +185,8 @@ class Robot:
         self.states.publish(state)
         root, tip = self.chain.root, self.chain.tip
         tool = transform_message(root, tip, self.chain.forward(self.positions), stamp)
-        moving = [transform_message("base_link", n, f(), stamp) for n, f in self.frames.items()]
+        frames = list(self.frames.items())  # at once: the test's thread adds to them
+        moving = [transform_message("base_link", n, f(), stamp) for n, f in frames]
         self.tf.sendTransform([tool, *moving])
 
     def _obey_trajectory(self, message):

