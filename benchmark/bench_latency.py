@@ -104,6 +104,14 @@ class Client:
                 raise SystemExit("the node under test does not answer")
             self.spin(0.02)
 
+    def meet(self, name):
+        """Wait until a node takes targets; ours may have kernels to compile first."""
+        self.diagnostics.clear()
+        self.until(lambda: self.targets[name].get_subscription_count() > 0)
+        if name == "basis_ik":
+            self.until(lambda: "missed_periods" in self.diagnostics)
+        self.spin(1.0)
+
     def missed_periods(self):
         """Return how many periods the node under test says it has missed, as of now."""
         self.diagnostics.clear()
@@ -186,8 +194,7 @@ def measure_latency(client, rounds):
     times = {name: [] for name in client.heard}
     with running(str(HERE / "echo_node.py")), ik_node():
         for name in times:
-            client.until(lambda name=name: client.targets[name].get_subscription_count() > 0)
-            client.spin(1.0)
+            client.meet(name)
             for number in range(20):
                 client.first_answer(name, client.pose(0.05 * number))
         for number in range(rounds):
@@ -212,8 +219,7 @@ def measure_load(client, rate, seconds):
     row = {"rate": rate}
     for name, node in (("echo", running(str(HERE / "echo_node.py"))), ("basis_ik", ik_node(rate))):
         with node as process:
-            client.until(lambda name=name: client.targets[name].get_subscription_count() > 0)
-            client.spin(1.0)
+            client.meet(name)
             client.stream(name, rate, 2.0)
             client.heard[name].clear()
             missed = client.missed_periods() if name == "basis_ik" else 0
@@ -240,16 +246,14 @@ def measure_rate(client, rates, seconds):
     for rate in rates:
         row = {"rate": rate}
         with running(str(HERE / "echo_node.py")):
-            client.until(lambda: client.targets["echo"].get_subscription_count() > 0)
-            client.spin(0.5)
+            client.meet("echo")
             client.heard["echo"].clear()
             sent = client.stream("echo", rate, seconds)
             client.spin(0.5)
             row["sent_per_s"] = sent / seconds
             row["echo_answered"] = len(client.heard["echo"]) / sent
         with ik_node() as process:
-            client.until(lambda: client.targets["basis_ik"].get_subscription_count() > 0)
-            client.spin(1.5)
+            client.meet("basis_ik")
             client.stream("basis_ik", rate, 2.0)
             client.diagnostics.clear()
             before = cpu_time(process)
@@ -271,8 +275,7 @@ def measure_rate(client, rates, seconds):
 def measure_memory(client, messages, rate):
     """Resident memory before and after as many targets, sent faster than in real life."""
     with ik_node() as process:
-        client.until(lambda: client.targets["basis_ik"].get_subscription_count() > 0)
-        client.spin(1.0)
+        client.meet("basis_ik")
         client.stream("basis_ik", rate, 10.0)
         before, sent = resident(process), 0
         while sent < messages:
