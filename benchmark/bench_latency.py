@@ -195,6 +195,7 @@ def measure_latency(client, rounds):
     with running(str(HERE / "echo_node.py")), ik_node():
         for name in times:
             client.meet(name)
+        for name in times:
             for number in range(20):
                 client.first_answer(name, client.pose(0.05 * number))
         for number in range(rounds):
