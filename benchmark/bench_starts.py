@@ -1,13 +1,18 @@
 """How many starts reachable poses need, and what the scouts leave of those that need many.
 
-python benchmark/bench_starts.py [arms] [poses of each]: random arms of six to eight joints, within
-limits from a third of a radian wide up, then six and seven hinges without any that matter. These
-figures set HOPE, LIFTED_STARTS and PERSISTENCE of `basis_ik.solvers.inquiry`.
+    python benchmark/bench_starts.py [--quick] [--arms N] [--json FILE]
+
+Random arms of six to eight joints, within limits from a third of a radian wide up, then six and
+seven hinges without any that matter; a thousand poses each. These figures set HOPE, LIFTED_STARTS
+and PERSISTENCE of `basis_ik.solvers.inquiry`.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +27,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = npt.NDArray[np.float64]
 
+POSES = 1000  # of each arm
 BUDGET = 1_000_000
 TOLERANCES = (1e-6, 1e-6)
 
@@ -71,21 +77,32 @@ def hard_poses(arm: ChainArrays, seed: int, count: int) -> list[tuple[int, float
 
 def main() -> None:
     """Print how many poses are hard, and those that need most starts beside what they leave."""
-    arms, count = (int(text) for text in (*sys.argv[1:], "100", "1000")[:2])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="ten arms")
+    parser.add_argument("--arms", type=int, default=100)
+    parser.add_argument("--json", type=Path, help="where to write the figures")
+    options = parser.parse_args()
+    arms, results = 10 if options.quick else options.arms, {}
     for limited in (True, False):
         hard = [
             pose
             for seed in range(arms)
-            for pose in hard_poses(random_arm(seed, limited=limited), seed, count)
+            for pose in hard_poses(random_arm(seed, limited=limited), seed, POSES)
         ]
         left = sorted((pose for pose in hard if pose[1] > 0.0), reverse=True)
+        title = "within limits" if limited else "without limits"
         print(
-            f"{'within limits' if limited else 'without limits'}: of {arms * count} poses "
+            f"{title}: of {arms * POSES} poses "
             f"{len(hard)} need over {FEWEST_STARTS} starts; {len(left)} of them no scout reaches"
         )
+        row: dict[str, Any] = {"poses": arms * POSES, "hard": len(hard), "left": len(left)}
         for bound in (0.0, 0.002, 0.04):
             most = max((starts for starts, error in left if error >= bound), default=0)
             print(f"  where the best scout leaves {bound} or more: {most} starts at most")
+            row[f"most_starts_from_{bound}"] = most
+        results[title] = row
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
 """What a target costs that cannot be reached: time, steps, and what the best effort leaves.
 
-python benchmark/bench_unreachable.py [targets of each kind]: of the UR5e and the Panda `far`,
-beyond the sum of the links' lengths; `edge`, at 0.8 to 1 times that; `near`, beside the first axis;
-`turn`, at a position within reach, with any orientation. Each time is the best of three.
+    python benchmark/bench_unreachable.py [--quick] [--targets N] [--json FILE]
+
+Of the UR5e and the Panda, N of each kind: `far`, beyond the sum of the links' lengths; `edge`, at
+0.8 to 1 times that; `near`, beside the first axis; `turn`, at a position within reach, with any
+orientation. Each time is the best of three.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -50,7 +53,12 @@ def targets(chain: Chain, kind: str) -> Iterator[Case]:
 
 def main() -> None:
     """Print one line for each arm and kind."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="30 targets of each kind")
+    parser.add_argument("--targets", type=int, default=300, help="of each kind")
+    parser.add_argument("--json", type=Path, help="where to write the figures")
+    options = parser.parse_args()
+    count, results = 30 if options.quick else options.targets, {}
     for name in ("ur5e", "panda"):
         chain = RobotModel.from_urdf((URDF / f"{name}.urdf").read_text()).chain()
         warm_up(chain)
@@ -74,6 +82,16 @@ def main() -> None:
                 f"{name:6} {kind:5} ms {mean[0]:.2f} p99 {p99[0]:.2f}  steps {mean[1]:.0f} "
                 f"p99 {p99[1]:.0f}  left {mean[2]:.6f} m {mean[3]:.4f} rad  {dict(verdicts)}"
             )
+            results[f"{name} {kind}"] = {
+                "mean_ms": mean[0],
+                "p99_ms": p99[0],
+                "mean_steps": mean[1],
+                "position_error_m": mean[2],
+                "orientation_error_rad": mean[3],
+                "verdicts": dict(verdicts),
+            }
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":
