@@ -272,10 +272,8 @@ class Arm:
         if goal is None:
             if self.pipeline.goal is not None:
                 self.pipeline.brake()
-        elif self._streams or (self._is_order(goal, measured) and self._controller_is_there()):
-            self._set_up()
-            self._aim(goal, measured)
-            self._slow_down(goal, measured, now)
+        else:
+            self._pursue(goal, measured, now)
         self._step(measured)
         if self.active:
             self._report.tell_motion(self)
@@ -292,6 +290,15 @@ class Arm:
             self.journal.once("waiting", f"waiting for joint states of {', '.join(silent)}")
         self._report.tell_silent(self, silent, expected=self._heard)
 
+    def _pursue(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
+        order = self._is_order(goal, measured)
+        if not order:  # told again where it is, or else the arm would start when others move it
+            self._obeyed = self.targets.placements
+        if self._streams or (order and self._controller_is_there()):
+            self._set_up()
+            self._aim(goal, measured, order=order)
+            self._slow_down(goal, measured, now)
+
     def _is_order(self, goal: Goal, measured: NDArray[np.float64]) -> bool:
         """Tell whether to solve for a goal: a new one, or one told again to an arm moved away."""
         if goal != self.pipeline.goal:
@@ -300,8 +307,7 @@ class Arm:
             return False
         return bool(np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY)
 
-    def _aim(self, goal: Goal, measured: NDArray[np.float64]) -> None:
-        order = self._is_order(goal, measured)
+    def _aim(self, goal: Goal, measured: NDArray[np.float64], *, order: bool) -> None:
         self._obeyed = self.targets.placements
         if order and self.pipeline.command is None:
             # Others may have moved the arm since it came to rest, or its driver counts turns anew:

@@ -62,7 +62,7 @@ class Robot:
         """Compile all that may be called while the loop runs; the first time this takes long."""
         for arm in self.arms:
             warm_up(arm.chain)
-            tips.warm_up(arm.model, arm.tip)
+        tips.warm_up(self.arms[0].model, self.arms[0].tip)
 
     def plug_in(self, loop: LoopMeter) -> None:
         """Offer services, markers and the rest; no other robot of the node may have its own.

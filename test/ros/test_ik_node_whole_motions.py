@@ -261,6 +261,22 @@ def test_a_motion_is_one_goal_from_the_measured_state_to_rest_at_the_solution(mo
     assert not any(trajectory.points[-1].accelerations)
 
 
+def test_an_arm_that_others_move_goes_back_only_when_told_again(moody):
+    controller = Moody(moody, "succeed")
+    time.sleep(0.5)
+    moody.send("base_link", NEAR)
+    moody.wait_status(state="ARRIVED", verdict="REACHED")
+    moody.positions = np.array(controller.goals[0].points[-1].positions)
+    time.sleep(0.5)
+    moody.send("base_link", NEAR)  # where it is
+    time.sleep(0.5)
+    moody.positions = moody.positions + 0.2
+    time.sleep(0.5)
+    assert len(controller.goals) == 1
+    moody.send("base_link", NEAR)
+    moody.wait(lambda: len(controller.goals) == 2, "the way back")
+
+
 @pytest.mark.parametrize(
     ("mood", "words"), [("reject", "rejected the motion"), ("abort", "the arm is stuck")]
 )
