@@ -252,11 +252,14 @@ class IkNode(LifecycleNode):
         """
         if self._robot is None:
             return
-        asked = [arm.just_asked() for arm in self._robot.arms]
         since = time.monotonic() - self._period
-        if any(asked) and not any(arm.sent_since(since) for arm in self._robot.arms):
-            self._timer.reset()
+        asked = sent = False
+        for arm in self._robot.arms:
+            asked = arm.just_asked() or asked
+            sent = sent or arm.sent_since(since)
+        if asked and not sent:
             self._on_timer()
+            self._timer.reset()
 
     def _on_timer(self) -> None:
         if self._robot is None:

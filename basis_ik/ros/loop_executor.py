@@ -1,29 +1,40 @@
-"""An executor for a control loop: what the loop needs at once, all else in between."""
+"""An executor for a control loop: what the loop needs at once, all else in between.
+
+rclpy's own executors build a wait set for every wait, with all that a node has in it. Its events
+executor needs none; but in rclpy 7.1 that one ends the process with a segmentation fault when a
+publisher is destroyed while one of its events stands in line.
+"""
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
-from rclpy.executors import SingleThreadedExecutor, TimeoutException
-from rclpy.guard_condition import GuardCondition
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor, TimeoutException
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
+from rclpy.waitable import Waitable
 
-QUICK = (Timer, Subscription, GuardCondition)
-PAUSE = 0.01  # s between two looks at services, actions and events
+PAUSE = 0.01  # s between two looks at what is not waited for
+# What to look at, one after the other: 0 services and clients, else a part of actions and events.
+PARTS = 3
+ROUND = (0, 1, 0, 2, 0, 3)
 
 
 class LoopExecutor(SingleThreadedExecutor):
-    """Waits for timers and messages; looks at everything else a hundred times a second.
+    """Waits for messages and timers; looks at services every 20 ms, at the rest every 60 ms.
 
-    rclpy builds its wait set anew for every wait. A node with parameters, a managed life and
-    services has some fifty entities in it, most of which are asked once in a while, but would cost
-    each message and each period of the loop half a millisecond.
+    A node with parameters, a managed life and services has some fifty entities, most of which are
+    asked once in a while, but would cost each message and each period of the loop half a
+    millisecond. So only messages and timers are waited for, with a wait set that is kept until the
+    node has others, and the rest is looked at in turns.
 
-    What a timer or a message's callback raises ends `spin_some`. What a request raises does not: it
-    concerns nobody but the client, which gets no answer.
+    What a timer's or a message's callback raises ends `spin_some`. What a request raises does not:
+    it concerns nobody but the client, which gets no answer.
 
     Args:
         tell: Is told what a request has raised.
@@ -32,14 +43,32 @@ class LoopExecutor(SingleThreadedExecutor):
     def __init__(self, tell: Callable[[BaseException], None]) -> None:
         super().__init__()
         self._tell = tell
-        self._all, self._next_look = False, 0.0
+        self._round, self._next_look = itertools.cycle(ROUND), 0.0
+        self._part = 0
+        self._in_use = ExitStack()
+        self._timers: dict[int, Timer] = {}
+        self._subscriptions: dict[int, Subscription] = {}
+        self._outdated = True
+
+    def wake(self) -> None:
+        """Learn that the node has other entities than before; rclpy calls this."""
+        self._outdated = True
+        super().wake()
 
     def can_execute(self, entity: Any) -> bool:
-        """Tell whether to wait for an entity now."""
-        return (self._all or isinstance(entity, QUICK)) and super().can_execute(entity)
+        """Tell whether to look at an entity now."""
+        if isinstance(entity, (Timer, Subscription)):
+            return False
+        part = 1 + hash(entity) % PARTS if isinstance(entity, Waitable) else 0
+        return part == self._part and super().can_execute(entity)
+
+    def shutdown(self, timeout_sec: float | None = None) -> bool:
+        """Let go of everything."""
+        self._in_use.close()
+        return bool(super().shutdown(timeout_sec))
 
     def spin_some(self) -> None:
-        """Handle one message or timer; before that, from time to time, all that is ready.
+        """Handle messages and timers; before that, from time to time, some of the rest.
 
         The node must have a timer: this waits as long as nothing comes.
         """
@@ -47,20 +76,69 @@ class LoopExecutor(SingleThreadedExecutor):
         if now >= self._next_look:
             self._look()
             self._next_look = now + PAUSE
-        self.spin_once()
+        if self._outdated:
+            self._renew()
+        self._wait()
+
+    def _renew(self) -> None:
+        """Make a wait set of the messages and timers that the nodes have now."""
+        self._outdated = False
+        self._in_use.close()
+        self._in_use.enter_context(self._context.handle)
+        self._timers, self._subscriptions = {}, {}
+        for node in self.get_nodes():
+            for timer in node.timers:
+                self._timers[self._use(timer)] = timer
+            for subscription in node.subscriptions:
+                self._subscriptions[self._use(subscription)] = subscription
+        self._wait_set = _rclpy.WaitSet(
+            len(self._subscriptions), 0, len(self._timers), 0, 0, 0, self._context.handle
+        )
+
+    def _use(self, entity: Timer | Subscription) -> int:
+        """Keep an entity from being destroyed while it is in the wait set."""
+        self._in_use.enter_context(entity.handle)
+        return int(entity.handle.pointer)
+
+    def _wait(self) -> None:
+        wait_set = self._wait_set
+        wait_set.clear_entities()
+        for subscription in self._subscriptions.values():
+            wait_set.add_subscription(subscription.handle)
+        for timer in self._timers.values():
+            wait_set.add_timer(timer.handle)
+        wait_set.wait(-1)
+        if not self._context.ok():
+            raise ExternalShutdownException
+        # Messages first: what the loop is then to do is the newest.
+        for pointer in wait_set.get_ready_entities("subscription"):
+            self._take(self._subscriptions[pointer])
+            if self._outdated:
+                return  # what was ready may be gone; what is not gone is still ready
+        for pointer in wait_set.get_ready_entities("timer"):
+            timer = self._timers[pointer]
+            if timer.handle.is_timer_ready():
+                timer.handle.call_timer()
+                timer.callback()
+            if self._outdated:
+                return
+
+    @staticmethod
+    def _take(subscription: Subscription) -> None:
+        """Handle a message; nothing here asks for more than that."""
+        taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+        if taken is not None:
+            subscription.callback(taken[0])
 
     def _look(self) -> None:
-        self._all = True
+        """Handle all that is ready of one part of what is not waited for."""
+        self._part = next(self._round)
         try:
             while True:
-                handler, entity, _ = self.wait_for_ready_callbacks(timeout_sec=0.0)
+                handler, _, _ = self.wait_for_ready_callbacks(timeout_sec=0.0)
                 handler()
                 error = handler.exception()
-                if error is not None and isinstance(entity, QUICK):
-                    raise error
                 if error is not None:
                     self._tell(error)
         except TimeoutException:
             pass
-        finally:
-            self._all = False

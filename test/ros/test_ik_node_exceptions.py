@@ -99,6 +99,21 @@ def test_an_exception_stops_the_arm_until_it_is_activated_again(robot, height, w
     robot.wait(robot.quiet, "silence")
 
 
+def test_an_exception_while_inactive_is_told_and_changes_nothing(robot):
+    assert robot.transit("deactivate")
+    robot.wait(robot.quiet, "silence")
+    robot.send("base_link", down(0.3, 0.3, 7.0))
+    robot.wait(lambda: said(robot, "while inactive: Traceback") == 1, "its line in the log")
+    assert robot.quiet()
+    assert robot.state() == "inactive"
+    assert robot.transit("activate")
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "it follows targets again")
+    robot.send("base_link", robot.chain.forward(HOME))
+    robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "the arm is back")
+    robot.wait(robot.quiet, "silence")
+
+
 @pytest.fixture
 def moving(robot):
     """The robot on its way; whatever is asked meanwhile, it arrives."""

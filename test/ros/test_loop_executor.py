@@ -1,0 +1,155 @@
+"""What the loop's executor makes of a node's callbacks, each case in a process of its own."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+BEGIN = """
+import time
+
+import rclpy
+from basis_ik.ros.loop_executor import LoopExecutor
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+
+def raises(*_):
+    raise ZeroDivisionError("unforeseen")
+
+
+rclpy.init()
+node, other, calls, errors = rclpy.create_node("node"), rclpy.create_node("other"), [], []
+node.create_timer(0.01, lambda: None)
+executor = LoopExecutor(lambda error: errors.append(f"request: {error}"))
+executor.add_node(node)
+
+
+def spin(until=lambda: False, seconds=10.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not until():
+        try:
+            executor.spin_some()
+        except ZeroDivisionError as error:
+            errors.append(str(error))
+        rclpy.spin_once(other, timeout_sec=0.0)
+
+
+"""
+END = """
+executor.shutdown()
+node.destroy_node()
+print(sorted(calls), errors)
+"""
+
+
+def outcome(domain, *case):
+    """Run the parts of a case; return the calls, and how often and of what the node was told."""
+    run = subprocess.run(
+        [sys.executable, "-c", "\n".join([BEGIN, *map(textwrap.dedent, case), END])],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+def test_what_callbacks_raise_comes_out_and_no_message_is_lost(domain):
+    case = """
+    def take(message):
+        calls.append(message.data)
+        raises()
+
+    node.create_subscription(String, "talk", take, 10)
+    talk = other.create_publisher(String, "talk", 10)
+    spin(lambda: talk.get_subscription_count() == 1)
+    for k in range(3):
+        talk.publish(String(data=str(k)))
+    spin(lambda: len(calls) == 3, 3.0)
+    """
+    assert outcome(domain, case) == f"['0', '1', '2'] {['unforeseen'] * 3}"
+
+
+def test_what_a_request_raises_is_told(domain):
+    case = """
+    node.create_service(Trigger, "ask", raises)
+    client = other.create_client(Trigger, "ask")
+    spin(client.service_is_ready)
+    client.call_async(Trigger.Request())
+    spin(lambda: errors)
+    """
+    assert outcome(domain, case) == "[] ['request: unforeseen']"
+
+
+def test_what_is_created_while_it_spins_is_served(domain):
+    case = """
+    spin(seconds=0.1)
+    node.create_timer(0.01, lambda: calls.append("tick"))
+    spin(lambda: calls, 3.0)
+    node.create_subscription(String, "talk", lambda message: calls.append(message.data), 10)
+    talk = other.create_publisher(String, "talk", 10)
+    spin(lambda: talk.get_subscription_count() == 1)
+    talk.publish(String(data="word"))
+    spin(lambda: "word" in calls, 3.0)
+    calls[:] = sorted(set(calls))
+    """
+    assert outcome(domain, case) == "['tick', 'word'] []"
+
+
+def test_messages_come_before_timers(domain):
+    case = """
+    node.create_subscription(String, "talk", lambda _: calls.append("1 message"), 10)
+    talk = other.create_publisher(String, "talk", 10)
+    spin(lambda: talk.get_subscription_count() == 1)
+    node.create_timer(0.2, lambda: calls.append("2 timer"))
+    spin(seconds=0.05)
+    talk.publish(String())
+    time.sleep(0.5)
+    executor.spin_some()
+    first = list(calls)
+    spin(lambda: len(calls) == 2, 3.0)
+    calls[:] = [str(first == ["1 message", "2 timer"])]
+    """
+    assert outcome(domain, case) == "['True'] []"
+
+
+DESTROYED = {
+    "timer": """
+    timers = []
+
+    def destroys(k):
+        def tick():
+            calls.append("tick")
+            node.destroy_timer(timers[1 - k])
+            node.destroy_timer(timers[k])
+        return tick
+
+    timers += [node.create_timer(0.2, destroys(0)), node.create_timer(0.2, destroys(1))]
+    """,
+    "subscription": """
+    heard = []
+
+    def destroys(k):
+        def take(message):
+            calls.append("tick")
+            node.destroy_subscription(heard[1 - k])
+        return take
+
+    heard += [node.create_subscription(String, "talk", destroys(k), 10) for k in range(2)]
+    talk = other.create_publisher(String, "talk", 10)
+    spin(lambda: talk.get_subscription_count() == 2)
+    talk.publish(String())
+    """,
+}
+
+
+@pytest.mark.parametrize("kind", DESTROYED)
+def test_what_is_destroyed_is_not_called_though_it_is_ready(domain, kind):
+    together = """
+    time.sleep(0.5)
+    spin(seconds=0.5)
+    """
+    assert outcome(domain, DESTROYED[kind], together) == "['tick'] []"
