@@ -7,6 +7,7 @@ import enum
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.kernels.motion_joints import is_equal
 from basis_ik.kernels.safety import is_inside, is_safe
 from basis_ik.model.chain import Chain
 from basis_ik.motion import jog as jogging
@@ -48,6 +49,7 @@ def warm_up(chain: Chain) -> None:
     here = np.zeros(len(chain.joint_names))
     is_safe(here, here, here, here, here)
     is_inside(here, here, here)
+    is_equal(here, here)
 
 
 class Pipeline:
@@ -260,7 +262,7 @@ class Pipeline:
             self.command = None
             return None
         self.command = command
-        arrived = braking or np.array_equal(command, self._destination)
+        arrived = braking or is_equal(command, self._destination)
         if arrived and self._limiter.at_rest and not isinstance(self.goal, TwistGoal):
             self._repeat()
         elif not braking:

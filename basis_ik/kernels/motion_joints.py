@@ -8,7 +8,7 @@ accelerations and jerks.
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, isfinite
 
 from basis_ik.kernels.jit import jit
 from basis_ik.kernels.motion_profile import (
@@ -101,6 +101,26 @@ def _passed(x: float, v: float, a: float, limits: FloatArray, i: int, row: Float
     if largest > limits[UPPER, i] + EDGE:
         return 1
     return -1 if least < limits[LOWER, i] - EDGE else 0
+
+
+@jit
+def begin(memory: FloatArray, positions: FloatArray) -> bool:
+    """Start anew, from rest at positions (n,); tell whether they are finite. Memory (n, 27)."""
+    finite = True
+    for i in range(memory.shape[0]):
+        memory[i, :] = 0.0
+        memory[i, POSITION] = positions[i]
+        finite = finite and isfinite(positions[i])
+    return finite
+
+
+@jit
+def is_equal(a: FloatArray, b: FloatArray) -> bool:
+    """Tell whether all elements of two arrays (n,) are equal."""
+    equal = True
+    for i in range(a.shape[0]):
+        equal = equal and a[i] == b[i]
+    return equal
 
 
 @jit

@@ -209,20 +209,26 @@ def from_rpy(roll: float, pitch: float, yaw: float, out: FloatArray) -> None:
 
 
 @jit
-def from_xyzw(quaternion: FloatArray, translation: FloatArray, out: FloatArray) -> float:
+def from_xyzw(
+    x: float, y: float, z: float, w: float, tx: float, ty: float, tz: float, out: FloatArray
+) -> float:
     """Write a rotation given by a quaternion of any length above 0, and a translation.
 
     Every product has two factors of the quaternion: q and -q give the same bits.
 
     Args:
-        quaternion: (x, y, z, w), shape (4,).
-        translation: Shape (3,).
+        x: The quaternion's, as y, z, w.
+        y: See x.
+        z: See x.
+        w: See x.
+        tx: The translation's, as ty, tz.
+        ty: See tx.
+        tz: See tx.
         out: Shape (4, 4); its last row is not touched.
 
     Returns:
         The quaternion's length; NaN if an element of either is NaN or infinite.
     """
-    x, y, z, w = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
     square = x * x + y * y + z * z + w * w
     s = 2.0 / square
     out[0, 0] = 1.0 - s * (y * y + z * z)
@@ -234,11 +240,19 @@ def from_xyzw(quaternion: FloatArray, translation: FloatArray, out: FloatArray) 
     out[2, 0] = s * (x * z - y * w)
     out[2, 1] = s * (y * z + x * w)
     out[2, 2] = 1.0 - s * (x * x + y * y)
-    finite = math.isfinite(square)
-    for r in range(3):
-        out[r, 3] = translation[r]
-        finite = finite and math.isfinite(translation[r])
-    return math.sqrt(square) if finite else math.nan
+    out[0, 3], out[1, 3], out[2, 3] = tx, ty, tz
+    placed = math.isfinite(tx) and math.isfinite(ty) and math.isfinite(tz)
+    return math.sqrt(square) if placed and math.isfinite(square) else math.nan
+
+
+@jit
+def is_equal(a: FloatArray, b: FloatArray) -> bool:
+    """Tell whether two matrices, shape (4, 4), have equal elements."""
+    for r in range(4):
+        for c in range(4):
+            if a[r, c] != b[r, c]:
+                return False
+    return True
 
 
 @jit

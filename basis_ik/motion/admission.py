@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from basis_ik.kernels.pose_solve import LARGEST_LENGTH
-from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.rigid import RigidTransform, from_checked
 
 QUATERNION_NORM_TOLERANCE = 1e-3
 # In a message's own frame: ECEF coordinates (REP-105 "earth") stay below 7e6 m.
@@ -131,14 +131,23 @@ def admit_pose(position: Sequence[float], quaternion: Sequence[float]) -> RigidT
         quaternion: x, y, z, w. Normalised when its length is within 1e-3 of one, refused beyond;
             q and -q give the same transform to the last bit.
     """
-    if not all(map(math.isfinite, (*position, *quaternion))):
+    x, y, z = map(float, position)
+    qx, qy, qz, qw = map(float, quaternion)
+    norm = math.sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
+    # Written so that NaN fails every comparison.
+    if (
+        abs(norm - 1.0) <= QUATERNION_NORM_TOLERANCE
+        and abs(x) <= LARGEST_COORDINATE
+        and abs(y) <= LARGEST_COORDINATE
+        and abs(z) <= LARGEST_COORDINATE
+    ):
+        return from_checked((qx, qy, qz, qw), (x, y, z))
+    numbers = (*position, *quaternion)
+    if not all(map(math.isfinite, numbers)):
         return Refused(Refusal.NON_FINITE, f"position {position}, orientation {quaternion}")
-    if max(map(abs, (*position, *quaternion))) > LARGEST_COORDINATE:
+    if max(map(abs, numbers)) > LARGEST_COORDINATE:
         return Refused(Refusal.OUT_OF_RANGE, f"position {position}, orientation {quaternion}")
-    norm = math.hypot(*quaternion)
-    if not abs(norm - 1.0) <= QUATERNION_NORM_TOLERANCE:
-        return Refused(Refusal.BAD_QUATERNION, f"its length is {norm:.6g}")
-    return RigidTransform.from_quaternion_xyzw([c / norm for c in quaternion], position)
+    return Refused(Refusal.BAD_QUATERNION, f"its length is {norm:.6g}")
 
 
 def admit_point(x: float, y: float, z: float) -> tuple[float, float, float] | Refused:
@@ -153,7 +162,8 @@ def admit_point(x: float, y: float, z: float) -> tuple[float, float, float] | Re
 
 def admit_place(root_point: Sequence[float]) -> Refused | None:
     """Refuse a point in the chain's root frame (3,) [m] that is too far for any solver."""
-    if not all(abs(each) <= LARGEST_LENGTH for each in root_point):
+    x, y, z = root_point
+    if not (abs(x) <= LARGEST_LENGTH and abs(y) <= LARGEST_LENGTH and abs(z) <= LARGEST_LENGTH):
         return Refused(Refusal.OUT_OF_RANGE, f"at {tuple(root_point)} from the chain's root")
     return None
 

@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.kernels.motion_joints import is_equal
+
 FloatArray = NDArray[np.float64]
 
 LONGEST = 0.1  # goals farther apart than this are single goals, not a moving one [s]
@@ -27,12 +29,13 @@ class GoalMotion:
 
     def __init__(self, speeds: FloatArray, period: float) -> None:
         self._speeds, self._period = speeds, period
+        self._still: FloatArray = np.zeros_like(speeds)
         self.reset()
 
     def reset(self) -> None:
         """Forget the goals so far."""
-        self._goal: FloatArray = np.full_like(self._speeds, np.nan)
-        self._velocity: FloatArray = np.zeros_like(self._speeds)
+        self._goal: FloatArray | None = None
+        self._velocity = self._still
         self._age = self._interval = np.inf
 
     def observe(self, goal: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -42,18 +45,20 @@ class GoalMotion:
             goal: The goal as last told (n,).
         """
         self._age += self._period
-        if not np.array_equal(goal, self._goal):
+        if self._goal is None or not is_equal(goal, self._goal):
             self._velocity = self._estimate(goal)
             self._interval, self._age, self._goal = self._age, 0.0, goal.copy()
         elif self._age > OVERDUE * self._interval:
-            self._velocity = np.zeros_like(goal)
+            self._velocity = self._still
+        if self._velocity is self._still:
+            return goal, self._still
         return goal + self._velocity * self._age, self._velocity
 
     def _estimate(self, goal: FloatArray) -> FloatArray:
-        if not self._age <= LONGEST:
-            return np.zeros_like(goal)
+        if self._goal is None or not self._age <= LONGEST:
+            return self._still
         raw: FloatArray = (goal - self._goal) / self._age
         if not (np.abs(raw) <= self._speeds).all():
-            return np.zeros_like(goal)
+            return self._still
         blend = -math.expm1(-self._age / SMOOTHING)
         return self._velocity + blend * (raw - self._velocity)

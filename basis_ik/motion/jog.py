@@ -68,10 +68,14 @@ class Jog:
         self._row: FloatArray = np.zeros(ROW)
         self._frames: FloatArray = np.zeros((len(chain.arrays.origins), 3, 4))
         self._work: FloatArray = np.zeros((19, max(6, len(chain.joint_names))))
+        self._used = True
         self.reset()
 
     def reset(self) -> None:
         """Start anew, from rest."""
+        if not self._used:
+            return
+        self._used = False
         self._twist: FloatArray = np.zeros(6)  # along the axes of the last goal
         self._rate: FloatArray = np.zeros(6)  # its derivative
         self._in_tip = False
@@ -90,6 +94,7 @@ class Jog:
         Args:
             goal: How to move; None: brake, on the line.
         """
+        self._used = True
         limiter, period = self._limiter, self._limiter.period
         if not (self.moving or limiter.at_rest):
             return limiter.brake()  # what the joints were about before ends first

@@ -67,8 +67,9 @@ class Limiter:
             ShapeError: Another number of positions.
             NotFiniteError: One of them is NaN or infinite.
         """
-        self._memory[:] = 0.0
-        self._memory[:, kernels.POSITION] = finite_array("positions", positions, len(self._memory))
+        n = len(self._memory)
+        if positions.shape != (n,) or not kernels.begin(self._memory, positions):
+            finite_array("positions", positions, n)
         self._kept = self._wanted
         self._ticks, self.braking = 0, False
 

@@ -22,7 +22,7 @@ class MeasuredState:
     def __init__(self, joint_names: Sequence[str]) -> None:
         self._joint_names = tuple(joint_names)
         self._positions = np.full(len(self._joint_names), np.nan)
-        self._arrivals = np.full(len(self._joint_names), -math.inf)
+        self._arrivals = [-math.inf] * len(self._joint_names)
         self._names_seen: list[str] = []
         self._places: list[tuple[int, int]] = []
 
@@ -64,10 +64,12 @@ class MeasuredState:
 
     def age(self, now: float) -> float:
         """Return how long ago the longest-silent joint was heard [s], inf before the first time."""
-        return now - float(self._arrivals.min())
+        return now - min(self._arrivals)
 
     def silent(self, now: float, limit: float) -> tuple[str, ...]:
         """Return the joints not heard for longer than `limit` [s]."""
+        if now - min(self._arrivals, default=now) <= limit:
+            return ()
         return tuple(
             name
             for name, arrival in zip(self._joint_names, self._arrivals, strict=True)

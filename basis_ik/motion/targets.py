@@ -25,9 +25,10 @@ class PoseTarget:
     frame_T_target: RigidTransform
     position_only: bool = False
 
-    def goal(self, root_T_frame: RigidTransform) -> Goal:
-        """Return what it means in the chain's root frame."""
-        return PoseGoal(root_T_frame @ self.frame_T_target, self.position_only)
+    def goal(self, root_T_frame: RigidTransform | None) -> Goal:
+        """Return what it means in the chain's root frame; None: it is told in that frame."""
+        pose = self.frame_T_target if root_T_frame is None else root_T_frame @ self.frame_T_target
+        return PoseGoal(pose, self.position_only)
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,10 @@ class PointTarget:
     ray: Ray
     pace: Pace | None = None
 
-    def goal(self, root_T_frame: RigidTransform) -> Goal:
-        """Return what it means in the chain's root frame."""
+    def goal(self, root_T_frame: RigidTransform | None) -> Goal:
+        """Return what it means in the chain's root frame; None: it is told in that frame."""
+        if root_T_frame is None:
+            return PointGoal(self.point, self.ray, self.pace)
         x, y, z = root_T_frame.apply(self.point).tolist()
         return PointGoal((x, y, z), self.ray, self.pace)
 
@@ -74,10 +77,10 @@ class TwistTarget:
     expires: float
     in_tip: bool = False
 
-    def goal(self, root_T_frame: RigidTransform) -> Goal:
-        """Return what it means in the chain's root frame."""
-        if self.in_tip:
-            return TwistGoal(self.linear, self.angular, in_tip=True)
+    def goal(self, root_T_frame: RigidTransform | None) -> Goal:
+        """Return what it means in the chain's root frame; None: it is told in that frame."""
+        if self.in_tip or root_T_frame is None:
+            return TwistGoal(self.linear, self.angular, self.in_tip)
         v, w = root_T_frame.apply_vector((self.linear, self.angular)).tolist()
         return TwistGoal(tuple(v), tuple(w))
 

@@ -15,13 +15,14 @@ from tf2_ros import Buffer
 
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
-from basis_ik.motion.admission import Refusals, StampRules
+from basis_ik.motion.admission import Refusals
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, Ray
 from basis_ik.motion.measured import MeasuredState
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.statistics import ArmMeter
 from basis_ik.pipeline import Pipeline, State
 from basis_ik.ros.arm_parameters import (
+    Settings,
     check_home,
     check_size,
     misplaced,
@@ -81,7 +82,8 @@ class Arm:
         parameters: Parameters,
         buffer: Buffer,
     ) -> None:
-        self._node, self._parameters = node, parameters
+        self._node, self._parameters, self._clock = node, parameters, node.get_clock()
+        self._read, self._kept = parameters.changes, Settings.of(parameters)
         self.name, self.model, self.chain, self.tip = name, model, chain, chain.tip
         check_size(chain)
         self.ray = pointing_ray(model, chain, self.own("pointing_axis"), self.own("pointing_frame"))
@@ -221,7 +223,7 @@ class Arm:
     def take_pose(self, message: PoseStamped) -> None:
         """Take a pose to go to, unless the arm is not to move."""
         if self.active and self.enabled:
-            position_only = self._parameters["position_only_ik"]
+            position_only = self._settings.position_only
             self.targets.offer_pose(message, self._arrival(), position_only=position_only)
 
     def take_point(self, message: PointStamped) -> None:
@@ -231,17 +233,21 @@ class Arm:
 
     def _on_twist(self, message: TwistStamped) -> None:
         if self.active and self.enabled:
-            lasts = self._parameters["incoming_command_timeout"]
+            lasts = self._settings.twist_lasts
             self.targets.offer_twist(message, self._arrival(), lasts=lasts)
 
     def _arrival(self) -> Arrival:
         self.meter.targets.count += 1
         self._fresh = True
-        rules = StampRules(
-            max_age=round(self._parameters["target_max_age"] * 1e9),
-            max_future=round(self._parameters["target_max_future"] * 1e9),
-        )
-        return Arrival(self._node.get_clock().now().nanoseconds, time.monotonic(), rules)
+        now = self._clock.now().nanoseconds
+        return Arrival(now, time.monotonic(), self._settings.stamp_rules)
+
+    @property
+    def _settings(self) -> Settings:
+        """What the parameters say, as of now."""
+        if self._read != self._parameters.changes:
+            self._read, self._kept = self._parameters.changes, Settings.of(self._parameters)
+        return self._kept
 
     # The loop --------------------------------------------------------------------------------
 
@@ -262,8 +268,9 @@ class Arm:
         """
         if not self.active and self.resting:
             return
-        goal = self.targets.locate(steady=now, patience=self._parameters["transform_timeout"])
-        timeout = self._parameters["joint_state_timeout"]
+        settings = self._settings
+        goal = self.targets.locate(steady=now, patience=settings.transform_timeout)
+        timeout = settings.joint_state_timeout
         silent = self.measured.silent(now, timeout)
         if silent:
             self._brake_blindly(silent, now - self._active_since <= timeout)
@@ -360,10 +367,11 @@ class Arm:
             self.pipeline.velocity_scaling = min(self.pipeline.velocity_scaling, fraction)
 
     def _set_up(self) -> None:
-        self.pipeline.velocity_scaling = self._parameters["max_velocity_scaling_factor"]
-        self.pipeline.acceleration_scaling = self._parameters["max_acceleration_scaling_factor"]
-        self.pipeline.position_tolerance = self._parameters["position_threshold"]
-        self.pipeline.orientation_tolerance = self._parameters["orientation_threshold"]
+        settings, pipeline = self._settings, self.pipeline
+        pipeline.velocity_scaling = settings.velocity_scaling
+        pipeline.acceleration_scaling = settings.acceleration_scaling
+        pipeline.position_tolerance = settings.position_tolerance
+        pipeline.orientation_tolerance = settings.orientation_tolerance
 
 
 def other_joints(model: RobotModel, chain: Chain) -> tuple[str, ...]:

@@ -3,18 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from basis_ik.model.chain import Chain
 from basis_ik.model.placement import place_link
 from basis_ik.model.robot import RobotModel
+from basis_ik.motion.admission import StampRules
 from basis_ik.motion.goals import Ray
 from basis_ik.motion.limits import MotionLimits
-from basis_ik.ros.parameters import ConfigError
+from basis_ik.ros.parameters import ConfigError, Parameters
 from basis_ik.transforms.rigid import RigidTransform
 
 MOST_JOINTS = 100  # of one chain
+
+
+class Settings(NamedTuple):
+    """The parameters that the control loop reads, as they are used there."""
+
+    stamp_rules: StampRules
+    transform_timeout: float
+    joint_state_timeout: float
+    twist_lasts: float
+    position_only: bool
+    velocity_scaling: float
+    acceleration_scaling: float
+    position_tolerance: float
+    orientation_tolerance: float
+
+    @staticmethod
+    def of(parameters: Parameters) -> Settings:
+        """Return what a node's parameters say now."""
+        return Settings(
+            stamp_rules=StampRules(
+                max_age=round(parameters["target_max_age"] * 1e9),
+                max_future=round(parameters["target_max_future"] * 1e9),
+            ),
+            transform_timeout=parameters["transform_timeout"],
+            joint_state_timeout=parameters["joint_state_timeout"],
+            twist_lasts=parameters["incoming_command_timeout"],
+            position_only=parameters["position_only_ik"],
+            velocity_scaling=parameters["max_velocity_scaling_factor"],
+            acceleration_scaling=parameters["max_acceleration_scaling_factor"],
+            position_tolerance=parameters["position_threshold"],
+            orientation_tolerance=parameters["orientation_threshold"],
+        )
 
 
 def pointing_ray(model: RobotModel, chain: Chain, axis: Sequence[float], frame: str) -> Ray:

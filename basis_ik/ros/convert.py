@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Pose, Transform, TransformStamped
-from numpy.typing import NDArray
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from basis_ik.motion.admission import Refused, admit_pose
 from basis_ik.transforms.rigid import RigidTransform
@@ -52,17 +47,3 @@ def duration_message(seconds: float) -> Duration:
     """Return non-negative seconds as a Duration message."""
     nanoseconds = round(seconds * 1e9)
     return Duration(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
-
-
-def trajectory_message(
-    joint_names: Sequence[str], positions: NDArray[np.float64], time_from_start: float
-) -> JointTrajectory:
-    """Return a one-point trajectory that a joint_trajectory_controller starts at once.
-
-    Its stamp is zero, which means now. It has no velocities: the controller refuses a trajectory
-    that ends in motion.
-    """
-    point = JointTrajectoryPoint(
-        positions=positions.tolist(), time_from_start=duration_message(time_from_start)
-    )
-    return JointTrajectory(joint_names=list(joint_names), points=[point])

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from basis_ik.ros.convert import trajectory_message
+from basis_ik.ros.convert import duration_message
 from basis_ik.ros.trajectory_messages import to_array
 
 FloatArray = NDArray[np.float64]
@@ -36,7 +36,10 @@ class Output(Protocol):
 
 
 class TrajectoryOutput:
-    """Streams one-point trajectories to a joint_trajectory_controller.
+    """Streams one-point trajectories that a joint_trajectory_controller starts at once.
+
+    Their stamp is zero, which means now. They have no velocities: the controller refuses a
+    trajectory that ends in motion.
 
     Args:
         node: The node that publishes.
@@ -49,8 +52,9 @@ class TrajectoryOutput:
         self, node: Node, controller: str, joint_names: Sequence[str], period: float
     ) -> None:
         self._node = node
-        self._joint_names = joint_names
-        self._horizon = HORIZON * period
+        self._point = JointTrajectoryPoint(time_from_start=duration_message(HORIZON * period))
+        # Filled in anew for each command: to make it takes as long as to send it.
+        self._message = JointTrajectory(joint_names=list(joint_names), points=[self._point])
         self._publisher = node.create_publisher(
             JointTrajectory, f"{controller}/joint_trajectory", 1
         )
@@ -58,7 +62,8 @@ class TrajectoryOutput:
 
     def send(self, command: FloatArray) -> None:
         """Publish positions (n,) [rad or m]."""
-        self._publisher.publish(trajectory_message(self._joint_names, command, self._horizon))
+        self._point.positions = to_array(command)
+        self._publisher.publish(self._message)
 
     def destroy(self) -> None:
         """Give up the publisher."""

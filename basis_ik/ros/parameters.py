@@ -100,12 +100,16 @@ class Parameters:
 
     The node must have been made with ``automatically_declare_parameters_from_overrides=True``: only
     so does a key that nobody declared show itself.
+
+    Attributes:
+        changes: How often values were set; for those who keep what they have made of them.
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._known: dict[str, Declaration] = {}
         self._values: dict[str, Any] = {}
+        self.changes = 0
         node.add_on_set_parameters_callback(self._judge)
         node.add_post_set_parameters_callback(self._keep)
 
@@ -161,6 +165,7 @@ class Parameters:
         return SetParametersResult(successful=True)
 
     def _keep(self, changes: list[Parameter]) -> None:
+        self.changes += 1
         for change in changes:
             value = change.value
             declaration = self._known.get(change.name)

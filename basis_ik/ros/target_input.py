@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from rclpy.time import Time
@@ -32,28 +33,22 @@ from basis_ik.transforms.rigid import RigidTransform
 
 FAMILY_PERIOD = 1.0  # s for which it is believed who carries whom: tf is slow to tell
 MOST_FAMILIES = 100  # frames that this is remembered of
-_NO_CHANGE = RigidTransform.identity()
 # What tf2 writes as YAML leaves names as they are: a parser would stumble over some.
 PARENTS = re.compile(r"^(.+): *\n  parent: '(.*)'$", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Arrival:
-    """When a target came, and what is asked of its stamp.
-
-    Attributes:
-        now: The node's clock [ns].
-        steady: A steady clock [s].
-        rules: Acceptable stamps.
-    """
+class Arrival(NamedTuple):
+    """When a target came, and what is asked of its stamp."""
 
     now: int
+    """The node's clock [ns]."""
     steady: float
+    """A steady clock [s]."""
     rules: StampRules
+    """Acceptable stamps."""
 
 
-@dataclass(frozen=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     """A target that tf has not placed yet, and since when it waits [s]."""
 
     target: Target
@@ -259,7 +254,7 @@ class TargetInput:
     def _look_up(self, target: Target) -> Goal | Refused:
         needs_no_tf = isinstance(target, TwistTarget) and target.in_tip
         if needs_no_tf or target.frame_id == self._root_link:
-            return _goal(target, _NO_CHANGE)
+            return _goal(target, None)
         try:
             root_T_frame = self._buffer.lookup_transform(
                 self._root_link, target.frame_id, Time(nanoseconds=target.stamp)
@@ -300,7 +295,7 @@ class TargetInput:
         return False
 
 
-def _goal(target: Target, root_T_frame: RigidTransform) -> Goal | Refused:
+def _goal(target: Target, root_T_frame: RigidTransform | None) -> Goal | Refused:
     """Return a target as a goal in the root frame, unless it is too far from there."""
     goal = target.goal(root_T_frame)
     refused = None

@@ -106,7 +106,8 @@ class RigidTransform:
         if t.shape != (3,):
             raise ShapeError("translation", "(3,)", t.shape)
         m = _IDENTITY.copy()
-        length = kernels.from_xyzw(q, t, m)
+        (x, y, z, w), (tx, ty, tz) = q.tolist(), t.tolist()
+        length = kernels.from_xyzw(x, y, z, w, tx, ty, tz, m)
         if not abs(length - 1.0) <= UNIT_TOLERANCE:
             finite_array("quaternion", q, 4)
             finite_array("translation", t, 3)
@@ -253,7 +254,7 @@ class RigidTransform:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RigidTransform):
             return NotImplemented
-        return bool((self._m == other._m).all())
+        return bool(kernels.is_equal(self._m, other._m))
 
     def __hash__(self) -> int:
         return hash((self._m + 0.0).tobytes())  # + 0.0: equal zeros of either sign hash alike
@@ -275,8 +276,24 @@ def warm_up() -> None:
     turn = RigidTransform.from_quaternion_xyzw(turn.as_quaternion_xyzw(), (0.0, 0.0, 0.0))
     turn = RigidTransform.exp((turn @ turn.inverse()).log())
     turn = RigidTransform.from_matrix(turn.matrix)
+    turn == turn.inverse()  # noqa: B015
     turn.apply((0.0, 0.0, 0.0))
     turn.apply_vector(np.zeros((2, 3)))
+
+
+def from_checked(
+    quaternion: tuple[float, float, float, float], translation: tuple[float, float, float]
+) -> RigidTransform:
+    """Take what has been checked already; every number is a finite float.
+
+    Args:
+        quaternion: (x, y, z, w), of any length above zero.
+        translation: [m].
+    """
+    m = _IDENTITY.copy()
+    x, y, z, w = quaternion
+    kernels.from_xyzw(x, y, z, w, *translation, m)
+    return trusted(m)
 
 
 def trusted(m: FloatArray) -> RigidTransform:
