@@ -31,7 +31,7 @@ class LoopExecutor(SingleThreadedExecutor):
     A node with parameters, a managed life and services has some fifty entities, most of which are
     asked once in a while, but would cost each message and each period of the loop half a
     millisecond. So only messages and timers are waited for, with a wait set that is kept until the
-    node has others, and the rest is looked at in turns.
+    node has others, and the rest is looked at in turns; all of it in each period of a slow loop.
 
     What a timer's or a message's callback raises ends `spin_some`. What a request raises does not:
     it concerns nobody but the client, which gets no answer.
@@ -43,7 +43,7 @@ class LoopExecutor(SingleThreadedExecutor):
     def __init__(self, tell: Callable[[BaseException], None]) -> None:
         super().__init__()
         self._tell = tell
-        self._round, self._next_look = itertools.cycle(ROUND), 0.0
+        self._round, self._looked = itertools.cycle(ROUND), 0.0  # s, long ago
         self._part = 0
         self._in_use = ExitStack()
         self._timers: dict[int, Timer] = {}
@@ -73,9 +73,11 @@ class LoopExecutor(SingleThreadedExecutor):
         The node must have a timer: this waits as long as nothing comes.
         """
         now = time.monotonic()
-        if now >= self._next_look:
-            self._look()
-            self._next_look = now + PAUSE
+        due = int((now - self._looked) / PAUSE)
+        if due:
+            for _ in range(min(due, len(ROUND))):
+                self._look()
+            self._looked = now
         if self._outdated:
             self._renew()
         self._wait()
