@@ -116,6 +116,23 @@ def test_messages_come_before_timers(domain):
     assert outcome(domain, case) == "['True'] []"
 
 
+def test_a_slow_loop_looks_at_services_in_every_period(domain):
+    case = """
+    def answer(request, response):
+        calls.append("asked")
+        return response
+
+    node.create_service(Trigger, "ask", answer)
+    client = other.create_client(Trigger, "ask")
+    spin(client.service_is_ready)
+    for _ in range(2):
+        client.call_async(Trigger.Request())
+        time.sleep(0.3)
+        executor.spin_some()
+    """
+    assert outcome(domain, case) == "['asked', 'asked'] []"
+
+
 DESTROYED = {
     "timer": """
     timers = []
