@@ -217,13 +217,13 @@ def from_xyzw(
     Every product has two factors of the quaternion: q and -q give the same bits.
 
     Args:
-        x: The quaternion's, as y, z, w.
-        y: See x.
-        z: See x.
-        w: See x.
-        tx: The translation's, as ty, tz.
-        ty: See tx.
-        tz: See tx.
+        x: Of the quaternion.
+        y: Of the quaternion.
+        z: Of the quaternion.
+        w: Of the quaternion.
+        tx: Of the translation.
+        ty: Of the translation.
+        tz: Of the translation.
         out: Shape (4, 4); its last row is not touched.
 
     Returns:

@@ -8,8 +8,10 @@ import pytest
 
 from basis_ik.errors import BasisIkError
 from basis_ik.model.robot import RobotModel
+from basis_ik.motion.admission import StampRules
 from basis_ik.ros.arm_parameters import (
     MOST_JOINTS,
+    Settings,
     check_home,
     check_size,
     misplaced,
@@ -113,3 +115,29 @@ def test_a_chain_too_long_to_be_followed_is_refused_before_anything_is_compiled(
     check_size(snake(MOST_JOINTS).chain())
     with pytest.raises(BasisIkError, match="101 joints move between l0 and l101"):
         check_size(snake(MOST_JOINTS + 1).chain())
+
+
+def test_each_setting_is_its_parameter():
+    parameters = {
+        "target_max_age": 2.5,
+        "target_max_future": 0.1,
+        "transform_timeout": 0.2,
+        "joint_state_timeout": 0.3,
+        "incoming_command_timeout": 0.4,
+        "position_only_ik": True,
+        "max_velocity_scaling_factor": 0.5,
+        "max_acceleration_scaling_factor": 0.6,
+        "position_threshold": 0.7,
+        "orientation_threshold": 0.8,
+    }
+    assert Settings.of(parameters) == Settings(
+        stamp_rules=StampRules(max_age=2_500_000_000, max_future=100_000_000),
+        transform_timeout=0.2,
+        joint_state_timeout=0.3,
+        twist_lasts=0.4,
+        position_only=True,
+        velocity_scaling=0.5,
+        acceleration_scaling=0.6,
+        position_tolerance=0.7,
+        orientation_tolerance=0.8,
+    )
