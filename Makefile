@@ -1,8 +1,9 @@
 # Two commands matter: `make demo` and `make test`. Each sets up whatever is still missing.
 SHELL := /bin/bash
 DISTRO ?= jazzy
+DEPENDENCIES ?= newest
 ROBOT ?= ur5e
-export DISTRO
+export DISTRO DEPENDENCIES
 ENV := . underlay/env.sh
 
 .DEFAULT_GOAL := help
@@ -10,7 +11,7 @@ ENV := . underlay/env.sh
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
-	@echo "  Variables: ROBOT=ur5e|panda (demo), DISTRO=jazzy|kilted, ARGS=\"...\" (demo: launch arguments; test: pytest's)"
+	@echo "  Variables: ROBOT=ur5e|panda (demo), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|oldest, ARGS=\"...\" (demo: launch arguments; test: pytest's)"
 
 setup: ## Make .setup/: Python environment, underlay, package (the others call it)
 	@bash underlay/setup.sh
@@ -19,7 +20,8 @@ demo: setup ## Show a simulated arm reach targets given in other tf frames
 	@$(ENV) && ros2 launch basis_ik demo.launch.py robot:=$(ROBOT) $(ARGS)
 
 lint: setup
-	@$(ENV) && ruff check . && ruff format --check . && mypy
+	@$(ENV) && if [ $$DEPENDENCIES = newest ]; then ruff check . && ruff format --check . && mypy; else \
+	  echo "lint is left out with DEPENDENCIES=$$DEPENDENCIES: the type checker knows the newest numpy only"; fi
 
 test: lint ## Lint, type check, and run every test
 	@$(ENV) && bash test/run.sh $(ARGS)

@@ -1,5 +1,6 @@
 """Every test run has a ROS domain of its own: it hears nothing outside and disturbs nothing."""
 
+import itertools
 import os
 import signal
 import socket
@@ -8,13 +9,18 @@ from pathlib import Path
 
 import pytest
 
-for folder in ("ros", "config"):
+LONGEST_ID = 200
+
+for folder in ("ros", "config", "kernels"):
     sys.path.insert(0, str(Path(__file__).parent / "test" / folder))
+
+
+_numbers = itertools.cycle(range(1, 101))  # what has just been left may still have nodes in it
 
 
 def claim_domain():
     """Claim a domain as upstream's domain_coordinator does: by a port, as long as it is open."""
-    for number in range(1, 101):
+    for number in itertools.islice(_numbers, 100):
         claim = socket.socket()
         try:
             claim.bind(("", 32768 + number))
@@ -29,10 +35,27 @@ def claim_domain():
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+def pytest_collection_modifyitems(items):
+    """Keep ids short: pytest puts them into the environment of every process under test."""
+    long = [item.nodeid[:LONGEST_ID] for item in items if len(item.nodeid) > LONGEST_ID]
+    if long:
+        raise pytest.UsageError("give shorter ids to these tests (`ids=`): " + ", ".join(long))
+
+
 # Not in a fixture: launch tests are collected as items that have none.
 DOMAIN, _CLAIM = claim_domain()
 os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+
+
+@pytest.fixture(autouse=True)
+def handlers_as_before():
+    """Programs that a test runs in this process leave their signal handlers behind."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +70,13 @@ def own_domain():
     number, claim = claim_domain()
     yield number
     claim.close()
+
+
+@pytest.fixture(scope="session")
+def ruckig():
+    """What the motion profiles are compared with; ROS has the C++ library alone."""
+    try:
+        import ruckig
+    except ImportError:
+        pytest.fail("ruckig's Python binding is missing. Get it:  python3 -m pip install ruckig")
+    return ruckig

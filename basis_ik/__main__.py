@@ -1,4 +1,4 @@
-"""`python -m basis_ik`: look at a robot's chain, and solve for a pose, without ROS."""
+"""`python -m basis_ik`: look at a robot's chain, solve for a pose, compile; without ROS."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help 
     from basis_ik.solvers.solve import Solution
 
 PROGRAM = "python -m basis_ik"
+LONGEST = 400  # characters of a message
 STATUS = "Exit status: 0 done or reached, 1 not reached or an error, 2 wrong usage."
 INSPECT_EXAMPLES = f"""examples:
   {PROGRAM} inspect --urdf urdf/ur5e.urdf
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status: int = options.run(options)
         sys.stdout.flush()
     except BasisIkError as error:
-        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+        print(f"{PROGRAM}: error: {_line(str(error))}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # `| head` has seen enough; nothing more may be flushed into it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -73,6 +74,12 @@ def _plain(word: str) -> str:
         return word
 
 
+def _line(text: str) -> str:
+    """Return foreign text as one line that can be printed, of `LONGEST` characters at most."""
+    escaped = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    return escaped if len(escaped) <= LONGEST else f"{escaped[: LONGEST - 3]}..."
+
+
 def _number(word: str) -> float:
     """Take a finite number, for argparse."""
     value = float(word)
@@ -88,7 +95,7 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, without the usage above it."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message}; see --help\n")
+        self.exit(2, f"{self.prog}: error: {_line(message)}; see --help\n")
 
 
 def _parser() -> _Parser:
@@ -125,7 +132,30 @@ def _parser() -> _Parser:
         "--seed", nargs="+", type=_number, metavar="Q",
         help="joint positions to start from [rad or m]; by default the middle of the limits",
     )  # fmt: skip
+    warm = commands.add_parser(
+        "warm-up", help="compile all that is compiled on first use, for this installation",
+        description="Compile, and keep on disk, all that is else compiled on first use.",
+    )  # fmt: skip
+    warm.set_defaults(run=_warm_up)
     return parser
+
+
+def warm_up() -> int:
+    """Compile for this installation, as a program of its own; the exit status."""
+    return main(["warm-up", *sys.argv[1:]])
+
+
+def _warm_up(options: argparse.Namespace) -> int:
+    from basis_ik.warm_up import still_compiling
+    from basis_ik.warm_up_command import run
+
+    try:
+        run(sys.stdout)
+    except KeyboardInterrupt:
+        if still_compiling():
+            os._exit(130)  # the compiler would be torn off in the middle of what it does
+        raise
+    return 0
 
 
 def _command(
@@ -220,7 +250,7 @@ def _describe(name: str, chain: Chain) -> dict[str, Any]:
             "continuous": bool(chain.continuous[i]),
             "lower": _finite(chain.lower[i]),
             "upper": _finite(chain.upper[i]),
-            "velocity": _finite(chain.velocity[i]),
+            "velocity": float(chain.velocity[i]),
         }
         for i, joint in enumerate(chain.joint_names)
     ]
@@ -251,9 +281,7 @@ def _table(name: str, chain: Chain) -> str:
         unit = "m" if chain.prismatic[i] else "rad"
         bounds = f"{chain.lower[i]:9.4f} .. {chain.upper[i]:8.4f} {unit:3}"
         reach = f"{'without limits':>25}" if math.isinf(chain.lower[i]) else bounds
-        speed = chain.velocity[i]
-        fast = "no speed limit" if math.isinf(speed) else f"at most {speed:.4g} {unit}/s"
-        lines.append(f"  {joint:{width}}  {reach}  {fast}")
+        lines.append(f"  {joint:{width}}  {reach}  at most {chain.velocity[i]:.4g} {unit}/s")
     lines.append("path: " + " ".join(f"{joint.name} ({joint.kind})" for joint in chain.joints))
     lines.append("assumed:" if chain.inferences else "nothing was assumed")
     return "\n".join([*lines, *(f"  {line}" for line in chain.inferences)])

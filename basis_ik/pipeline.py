@@ -10,17 +10,13 @@ from numpy.typing import NDArray
 from basis_ik.kernels.motion_joints import is_equal
 from basis_ik.kernels.safety import is_inside, is_safe
 from basis_ik.model.chain import Chain
-from basis_ik.motion import jog as jogging
-from basis_ik.motion import limiter as limiting
 from basis_ik.motion.goal_motion import GoalMotion
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, PoseGoal, TwistGoal
 from basis_ik.motion.jog import Jog
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
-from basis_ik.solvers import solve as solving
-from basis_ik.solvers.aim_chain import solve_aim, warm_up_aim
+from basis_ik.solvers.aim_chain import solve_aim
 from basis_ik.solvers.solve import Solution, solve
-from basis_ik.transforms import rigid as transforms
 
 FloatArray = NDArray[np.float64]
 
@@ -36,20 +32,6 @@ class State(enum.Enum):
     ARRIVED = "at the goal"
     BRAKING = "coming to rest"
     UNSAFE = "the next command failed the last check"
-
-
-def warm_up(chain: Chain) -> None:
-    """Compile all that a pipeline may call for a chain, before a control loop starts."""
-    transforms.warm_up()
-    solving.warm_up(chain)
-    warm_up_aim(chain)
-    limits = MotionLimits.of_chain(chain)
-    limiting.warm_up(limits)
-    jogging.warm_up(chain, limits)
-    here = np.zeros(len(chain.joint_names))
-    is_safe(here, here, here, here, here)
-    is_inside(here, here, here)
-    is_equal(here, here)
 
 
 class Pipeline:

@@ -1,26 +1,32 @@
 #!/usr/bin/env bash
-# Runs every bench_*.py here, in an environment of its own that also holds the competitors.
+# Runs every bench_*.py here, in an environment of its own that also holds the competitors, which
+# is made when the first benchmark needs it; `latency` and `cold` run in the environment of make.
 # Arguments go to each of them (--quick: fewer rounds); BENCH=solve,fabrik runs only those.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bench=.setup/bench
 mkdir -p "$bench" benchmark/results
-key=$({ python3 -VV; cat benchmark/requirements.txt; } | sha256sum)
-if [ "$(cat "$bench/stamp" 2>/dev/null)" != "$key" ]; then
+
+fetch_competitors() {
+  local key
+  key=$({ python3 -VV; cat benchmark/requirements.txt; } | sha256sum)
+  [ "$(cat "$bench/stamp" 2>/dev/null)" != "$key" ] || return 0
   echo "[bench] fetching the competitors into $bench (2.7 GB, once)"
   rm -rf "$bench/venv"
   python3 -m venv "$bench/venv"
   PIP_CACHE_DIR=.setup/cache/pip "$bench/venv/bin/pip" install --quiet --disable-pip-version-check -r benchmark/requirements.txt
   printf '%s' "$key" >"$bench/stamp"
-fi
+}
+
 for script in benchmark/bench_*.py; do
   name=$(basename "$script" .py)
   name=${name#bench_}
   case ",${BENCH:-$name}," in *",$name,"*) ;; *) continue ;; esac
   printf '\n== %s\n' "$name"
-  if [ "$name" = latency ]; then # the node itself: in the ROS environment
+  case $name in latency | cold) # the node itself, and no competitors
     python "$script" "$@" --json "benchmark/results/$name.json"
-    continue
-  fi
+    continue ;;
+  esac
+  fetch_competitors
   env -u LD_LIBRARY_PATH -u PYTHONPATH PYTHONPATH=. "$bench/venv/bin/python" "$script" "$@" --json "benchmark/results/$name.json"
 done

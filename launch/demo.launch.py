@@ -1,5 +1,6 @@
 """A simulated arm that reaches targets given in several tf frames, driven by basis_ik."""
 
+import time
 from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
@@ -8,19 +9,19 @@ from launch.actions import (
     DeclareLaunchArgument,
     IncludeLaunchDescription,
     OpaqueFunction,
-    RegisterEventHandler,
     Shutdown,
 )
 from launch.conditions import IfCondition
-from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from basis_ik.model.robot import RobotModel
+from basis_ik.ros.tour_end import end_with
 
 
 def generate_launch_description():
+    launched_at = time.time()
     robots = ["ur5e", "panda"]
     yes_no = ["true", "false"]
     return LaunchDescription(
@@ -47,12 +48,12 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 "log_level", default_value="info", description="Log level of basis_ik."
             ),
-            OpaqueFunction(function=start),
+            OpaqueFunction(function=start, args=[launched_at]),
         ]
     )
 
 
-def start(context):
+def start(context, launched_at):
     def argument(name):
         return LaunchConfiguration(name).perform(context)
 
@@ -113,7 +114,7 @@ def start(context):
         ),
     ]
     if argument("targets") == "true":
-        actions += tour(share, chain)
+        actions += tour(share, chain, launched_at)
     actions.append(
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
@@ -127,7 +128,7 @@ def start(context):
     return actions
 
 
-def tour(share, chain):
+def tour(share, chain, launched_at):
     walker = Node(
         package="basis_ik",
         executable="demo_targets",
@@ -136,16 +137,9 @@ def tour(share, chain):
             {
                 "root_frame": chain.root,
                 "tip_frame": chain.tip,
+                "launched_at": launched_at,
                 "targets_file": str(share / "config" / "demo_targets.yaml"),
             }
         ],
     )
-    ended = RegisterEventHandler(OnProcessExit(target_action=walker, on_exit=end))
-    return [walker, ended]
-
-
-def end(event, context):
-    # An exception is how a launch file gives `ros2 launch` an exit status other than 0.
-    if event.returncode != 0 and not context.is_shutdown:
-        raise RuntimeError("the tour failed: not every target went as it should")
-    return Shutdown(reason="the tour is over")
+    return [walker, *end_with([walker], "the tour failed: not every target went as it should")]

@@ -4,18 +4,14 @@ from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument,
-    IncludeLaunchDescription,
-    RegisterEventHandler,
-    Shutdown,
-)
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Shutdown
 from launch.conditions import IfCondition
-from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+
+from basis_ik.ros.tour_end import end_with
 
 
 def generate_launch_description():
@@ -67,7 +63,7 @@ def generate_launch_description():
                 on_exit=Shutdown(reason="basis_ik ended"),
             ),
             checker,
-            RegisterEventHandler(OnProcessExit(target_action=checker, on_exit=end)),
+            *end_with([checker], "the head did not keep the point in sight"),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
                 launch_arguments={"rviz_config": str(share / "rviz" / "point_head.rviz")}.items(),
@@ -75,10 +71,3 @@ def generate_launch_description():
             ),
         ]
     )
-
-
-def end(event, context):
-    # An exception is how a launch file gives `ros2 launch` an exit status other than 0.
-    if event.returncode != 0 and not context.is_shutdown:
-        raise RuntimeError("the head did not keep the point in sight")
-    return Shutdown(reason="the measurement is over")

@@ -4,17 +4,13 @@ from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument,
-    IncludeLaunchDescription,
-    RegisterEventHandler,
-    Shutdown,
-)
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Shutdown
 from launch.conditions import IfCondition
-from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+
+from basis_ik.ros.tour_end import end_with
 
 SIDES = ("left", "right")
 YES_NO = ["true", "false"]
@@ -25,15 +21,6 @@ def generate_launch_description():
     described = {"robot_description": (share / "urdf" / "two_arms.urdf").read_text()}
     config = str(share / "config" / "two_arms.yaml")
     walkers = [tour(share, side) for side in SIDES]
-    under_way = list(SIDES)
-
-    def end(event, context):
-        # An exception is how a launch file gives `ros2 launch` an exit status other than 0.
-        if event.returncode != 0 and not context.is_shutdown:
-            raise RuntimeError("a tour failed: not every target went as it should")
-        under_way.pop()
-        return None if under_way else Shutdown(reason="both tours are over")
-
     return LaunchDescription(
         [
             DeclareLaunchArgument(
@@ -61,10 +48,7 @@ def generate_launch_description():
                 on_exit=Shutdown(reason="basis_ik ended"),
             ),
             *walkers,
-            *(
-                RegisterEventHandler(OnProcessExit(target_action=walker, on_exit=end))
-                for walker in walkers
-            ),
+            *end_with(walkers, "a tour failed: not every target went as it should"),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
                 launch_arguments={"rviz_config": str(share / "rviz" / "two_arms.rviz")}.items(),

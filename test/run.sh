@@ -29,17 +29,7 @@ beside() {
 }
 
 # Once and alone: every process that came upon an empty cache would compile for itself.
-printf 'compiling the kernels, unless they are in the cache\n'
-python - <<'PYTHON' || exit 1
-from basis_ik.model.robot import RobotModel
-from basis_ik.pipeline import warm_up
-from basis_ik.solvers import tips
-
-with open("urdf/ur5e.urdf") as file:
-    model = RobotModel.from_urdf(file.read())
-warm_up(model.chain())
-tips.warm_up(model, model.chain().tip)
-PYTHON
+python -m basis_ik warm-up || exit 1
 beside >"$logs/beside" 2>&1 &
 run "basis_ik" python -m pytest -q --durations=10 test --ignore test/launch --ignore test/config | tee "$logs/first"
 status=${PIPESTATUS[0]}

@@ -1,18 +1,19 @@
 """The layers of the package: who may import whom."""
 
 import ast
-import sys
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "basis_ik"
-LAYERS = ["errors", "kernels", "transforms", "model", "solvers", "motion", "pipeline", "ros"]
+LAYERS = [
+    "errors", "dependencies", "kernels", "transforms", "model", "solvers", "motion", "pipeline",
+    "ros",
+]  # fmt: skip
 # The library's front doors may open every pure room.
-DOORS = {"__init__": "pipeline", "__main__": "pipeline"}
+DOORS = dict.fromkeys(("__init__", "__main__", "warm_up", "warm_up_command"), "pipeline")
 ROS = {
-    "rclpy", "tf2_ros", "tf2_py", "tf2_geometry_msgs", "launch", "launch_ros", "ament_index_python",
+    "rclpy", "tf2_ros", "tf2_py", "launch", "launch_ros", "ament_index_python",
     "builtin_interfaces", "control_msgs", "diagnostic_msgs", "geometry_msgs", "moveit_msgs",
     "rcl_interfaces", "sensor_msgs", "std_msgs", "std_srvs", "trajectory_msgs",
     "visualization_msgs", "lifecycle_msgs", "tf2_msgs", "interactive_markers",
@@ -67,14 +68,3 @@ def test_the_check_catches(text, own_layer):
 
 def test_every_layer_is_there():
     assert {layer(p) for p in FILES} == set(LAYERS)
-
-
-def test_every_import_is_a_dependency():
-    named = {e.text for e in ET.parse(PACKAGE.parent / "package.xml").iter("exec_depend")}
-    known = named | {name.removeprefix("python3-") for name in named}
-    launch_files = sorted((PACKAGE.parent / "launch").glob("*.py"))
-    for path in (*FILES, *launch_files):
-        for name in imported(path.read_text()):
-            package = name.split(".")[0]
-            if package not in sys.stdlib_module_names and package != "basis_ik":
-                assert package in known, f"{path.name} imports {package}; package.xml lacks it"

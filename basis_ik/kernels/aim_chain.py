@@ -14,8 +14,9 @@ from math import atan2, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.kernels.bounded_step import moved_inside
 from basis_ik.kernels.descent import REACHED, SPENT, STALLED, place
-from basis_ik.kernels.jit import inlined, jit
+from basis_ik.kernels.jit import helper
 from basis_ik.kernels.proof import place_exactly
 
 FloatArray = NDArray[np.float64]
@@ -30,7 +31,7 @@ MOST_PULLS = 10
 SHORTER = 0.99  # a pull towards the seed has to shorten the way this much to be followed by another
 
 
-@inlined
+@helper
 def ray_miss(
     d0: float, d1: float, d2: float, p0: float, p1: float, p2: float
 ) -> tuple[float, float, float, float, float, float, float, float]:
@@ -50,7 +51,7 @@ def ray_miss(
     return atan2(sine, cosine), near, k0 * scale, k1 * scale, k2 * scale, a0, a1, a2
 
 
-@inlined
+@helper
 def choose_way_round(
     joints: FloatArray, variables: FloatArray, q: FloatArray, work: FloatArray, n: int,
     d0: float, d1: float, d2: float,
@@ -73,7 +74,7 @@ def choose_way_round(
     return k0, k1, k2
 
 
-@inlined
+@helper
 def fill_rows(
     joints: FloatArray, variables: FloatArray, work: FloatArray, n: int,
     p0: float, p1: float, p2: float, near: float,
@@ -100,7 +101,7 @@ def fill_rows(
             work[k, 0], work[k, 1] = scale * towards, scale * aside
 
 
-@inlined
+@helper
 def fill_step(
     variables: FloatArray, q: FloatArray, work: FloatArray, n: int, damping: float,
     error: float, pull: float, seed: FloatArray,
@@ -139,7 +140,7 @@ def fill_step(
     return largest
 
 
-@jit
+@helper
 def aim_step(
     joints: FloatArray, variables: FloatArray, ray: FloatArray, q: FloatArray, work: FloatArray,
     seed: FloatArray, trust: float, pull: float,
@@ -163,16 +164,16 @@ def aim_step(
     return angle, largest
 
 
-@inlined
+@helper
 def walk(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float) -> None:
     """Go the step in column 2, shortened to where the linear model holds and to the limits."""
     factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
     for k in range(variables.shape[0]):
         moved = q[k] + factor * variables[k, 2] * work[k, 2]
-        q[k] = min(variables[k, 1], max(variables[k, 0], moved))
+        q[k] = moved_inside(q[k], moved, variables[k, 0], variables[k, 1])
 
 
-@jit
+@helper
 def descend_to_point(
     joints: FloatArray,
     variables: FloatArray,
@@ -231,7 +232,7 @@ def descend_to_point(
         walk(variables, q, work, largest)
 
 
-@inlined
+@helper
 def squared_way(variables: FloatArray, seed: FloatArray, q: FloatArray) -> float:
     """Return the squared distance from the seed, slides taken as angles."""
     way = 0.0
@@ -240,7 +241,7 @@ def squared_way(variables: FloatArray, seed: FloatArray, q: FloatArray) -> float
     return way
 
 
-@jit
+@helper
 def pull_to_seed(
     joints: FloatArray,
     variables: FloatArray,
@@ -261,8 +262,9 @@ def pull_to_seed(
             work[k, 4] = q[k]
         largest = aim_step(joints, variables, ray, q, work, seed, 0.0, 1.0)[1]
         walk(variables, q, work, largest)
+        careful = taken < 0  # never; a constant would be a type of its own
         status, steps, _ = descend_to_point(
-            joints, variables, ray, q, work, goal, iterations - taken - 1, False
+            joints, variables, ray, q, work, goal, iterations - taken - 1, careful
         )
         taken += 1 + steps
         now = squared_way(variables, seed, q)
@@ -276,7 +278,7 @@ def pull_to_seed(
     return taken
 
 
-@jit
+@helper
 def exact_miss(
     exact: FloatArray, q: FloatArray, point: FloatArray, frame: FloatArray
 ) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from basis_ik.kernels.aim_chain import (
     squared_way,
 )
 from basis_ik.kernels.descent import REACHED, STALLED, place
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.pan_tilt import admits_pan_tilt, pan_tilt
 from basis_ik.kernels.pose_solve import (
     BAD_SEED,
@@ -38,7 +38,7 @@ CLOSED_STARTS = 8  # where a closed form has no answer, a start can help only at
 SCOUTS = 64  # configurations that are looked at for each later start
 
 
-@jit
+@helper
 def relate_to_point(base: FloatArray, point: FloatArray, work: FloatArray, row: int) -> None:
     """Write point_T_first_joint (3, 4), turned as the root is, into a row of `work`."""
     for r in range(3):
@@ -47,7 +47,7 @@ def relate_to_point(base: FloatArray, point: FloatArray, work: FloatArray, row: 
         work[row, 4 * r + 3] -= point[r]
 
 
-@jit
+@helper
 def begin_aside(variables: FloatArray, seed: FloatArray, start: int, q: FloatArray) -> None:
     """Write the start-th fresh start: the first ones stay near the seed, to look like it."""
     begin_anew(variables, start, q)
@@ -58,7 +58,7 @@ def begin_aside(variables: FloatArray, seed: FloatArray, start: int, q: FloatArr
         q[k] = min(variables[k, 1], max(variables[k, 0], mixed))
 
 
-@jit
+@helper
 def begin_well(
     joints: FloatArray, variables: FloatArray, ray: FloatArray, seed: FloatArray, start: int,
     q: FloatArray, work: FloatArray,
@@ -86,7 +86,7 @@ def begin_well(
     take_shortest_turns(variables, seed, q)
 
 
-@jit
+@helper
 def nearest_branch(
     exact: FloatArray, variables: FloatArray, point: FloatArray, begin: FloatArray, q: FloatArray,
     work: FloatArray,

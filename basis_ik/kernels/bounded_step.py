@@ -13,7 +13,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -23,7 +23,16 @@ PULL = 1e-9  # a multiplier below this, of the largest, is rounding
 MOST_FREED = 3  # times that one variable is let go: a bound for degenerate cases
 
 
-@jit
+@helper
+def moved_inside(here: float, there: float, lower: float, upper: float) -> float:
+    """Return where a variable gets that is to move from here to there; a NaN moves nothing.
+
+    The minimum and maximum alone would make a NaN the lower bound: a command like any other.
+    """
+    return min(upper, max(lower, there)) if there == there else here
+
+
+@helper
 def _span_equations(
     rows: FloatArray, b: FloatArray, step: FloatArray, held: IntArray,
     basis: FloatArray, lower: FloatArray, pivots: IntArray, rest: FloatArray, left: FloatArray,
@@ -78,7 +87,7 @@ def _span_equations(
     return rank
 
 
-@jit
+@helper
 def _solve_in_place(gram: FloatArray, x: FloatArray) -> None:
     """Solve gram x = x for a symmetric positive definite matrix, by Cholesky's factors."""
     n = x.shape[0]
@@ -98,7 +107,7 @@ def _solve_in_place(gram: FloatArray, x: FloatArray) -> None:
         x[i] /= gram[i, i]
 
 
-@jit
+@helper
 def _approach(
     rows: FloatArray, e: FloatArray, damping: float, step: FloatArray, held: IntArray,
     basis: FloatArray, rank: int, across: FloatArray, gram: FloatArray, z: FloatArray,
@@ -131,7 +140,7 @@ def _approach(
             step[k] += z[i] * across[i, k]
 
 
-@jit
+@helper
 def _most_hindered(
     equations: FloatArray, rows: FloatArray, z: FloatArray, step: FloatArray, held: IntArray,
     freed: IntArray, basis: FloatArray, lower: FloatArray, pivots: IntArray, rank: int,
@@ -165,7 +174,7 @@ def _most_hindered(
     return found
 
 
-@jit
+@helper
 def _shortest(
     equations: FloatArray, b: FloatArray, low: FloatArray, high: FloatArray, held: IntArray,
     basis: FloatArray, lower: FloatArray, pivots: IntArray, rest: FloatArray, left: FloatArray,
@@ -180,17 +189,17 @@ def _shortest(
         _span_equations(equations, b, step, held, basis, lower, pivots, rest, left)
         leaving = False
         for k in range(step.shape[0]):
-            if held[k] == 0 and not low[k] <= step[k] <= high[k]:
+            if held[k] == 0 and (step[k] < low[k] or step[k] > high[k]):
                 held[k] = -1 if step[k] < low[k] else 1
                 leaving = True
         if not leaving:
             break
     for k in range(step.shape[0]):
-        step[k] = min(high[k], max(low[k], step[k]))
+        step[k] = moved_inside(0.0, step[k], low[k], high[k])
         held[k] = 0
 
 
-@jit
+@helper
 def _advance(
     low: FloatArray, high: FloatArray, wish: FloatArray, held: IntArray, step: FloatArray
 ) -> bool:
@@ -203,7 +212,7 @@ def _advance(
     """
     share, beyond, first = 1.0, 0.0, -1
     for k in range(step.shape[0]):
-        if held[k] == 0 and not low[k] <= wish[k] <= high[k]:
+        if held[k] == 0 and (wish[k] < low[k] or wish[k] > high[k]):
             bound = low[k] if wish[k] < low[k] else high[k]
             until = max(0.0, (bound - step[k]) / (wish[k] - step[k]))
             over = abs(wish[k] - bound)
@@ -219,7 +228,7 @@ def _advance(
     return True
 
 
-@jit
+@helper
 def bounded_step(
     equations: FloatArray, b: FloatArray, rows: FloatArray, e: FloatArray, damping: float,
     low: FloatArray, high: FloatArray, step: FloatArray,
@@ -266,4 +275,4 @@ def bounded_step(
         held[k] = 0
         freed[k] += 1
     for k in range(n):
-        step[k] = min(high[k], max(low[k], step[k]))
+        step[k] = moved_inside(0.0, step[k], low[k], high[k])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -53,7 +53,7 @@ Row = tuple[float, float, float, float]
 """One row of a frame; three rows in registers make `forward` twice as fast as a frame in memory."""
 
 
-@jit
+@helper
 def _moved(row: Row, origin: FloatArray, c: float, s: float, slide: float) -> Row:
     """Return one row of frame @ origin @ (turn about z of cosine c and sine s, slide along z)."""
     a, b, d, t = row
@@ -64,7 +64,7 @@ def _moved(row: Row, origin: FloatArray, c: float, s: float, slide: float) -> Ro
     return c * x + s * y, c * y - s * x, z, p + slide * z
 
 
-@jit
+@helper
 def _motion(slides: int, value: float) -> tuple[float, float, float]:
     """Return a joint's motion: cosine and sine of its turn about z, and its slide along z."""
     if slides != 0:
@@ -72,7 +72,7 @@ def _motion(slides: int, value: float) -> tuple[float, float, float]:
     return cos(value), sin(value), 0.0
 
 
-@jit
+@helper
 def _store(x: Row, y: Row, z: Row, out: FloatArray) -> None:
     """Write three rows as a frame (3, 4)."""
     for c in range(4):
@@ -81,7 +81,7 @@ def _store(x: Row, y: Row, z: Row, out: FloatArray) -> None:
         out[2, c] = z[c]
 
 
-@jit
+@helper
 def _store_moved(x: Row, y: Row, z: Row, constant: FloatArray, out: FloatArray) -> None:
     """Write three rows, as a frame, times a constant transform (3, 4)."""
     _store(
@@ -92,13 +92,13 @@ def _store_moved(x: Row, y: Row, z: Row, constant: FloatArray, out: FloatArray) 
     )
 
 
-@jit
+@helper
 def joint_value(chain: ChainArrays, q: FloatArray, joint: int) -> float:
     """Return the value of one of the m joints, mimic relation applied, in [rad] or [m]."""
     return chain.multipliers[joint] * q[chain.variables[joint]] + chain.offsets[joint]  # type: ignore[no-any-return]
 
 
-@jit
+@helper
 def forward(chain: ChainArrays, q: FloatArray, tip: FloatArray) -> None:
     """Write root_T_tip (3, 4) at variables q (n,)."""
     x, y, z = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0)
@@ -111,7 +111,7 @@ def forward(chain: ChainArrays, q: FloatArray, tip: FloatArray) -> None:
     _store_moved(x, y, z, chain.tip, tip)
 
 
-@jit
+@helper
 def forward_frames(chain: ChainArrays, q: FloatArray, frames: FloatArray, tip: FloatArray) -> None:
     """Write every joint's moved frame (m, 3, 4), and root_T_tip (3, 4), all in the root frame.
 
@@ -128,7 +128,7 @@ def forward_frames(chain: ChainArrays, q: FloatArray, frames: FloatArray, tip: F
     _store_moved(x, y, z, chain.tip, tip)
 
 
-@jit
+@helper
 def jacobian_at(
     chain: ChainArrays, frames: FloatArray, point: FloatArray, jacobian: FloatArray
 ) -> None:
@@ -158,7 +158,7 @@ def jacobian_at(
         jacobian[5, k] += z
 
 
-@jit
+@helper
 def forward_and_jacobian(
     chain: ChainArrays, q: FloatArray, frames: FloatArray, tip: FloatArray, jacobian: FloatArray
 ) -> None:

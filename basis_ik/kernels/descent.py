@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.jit import inlined, jit
+from basis_ik.kernels.bounded_step import moved_inside
+from basis_ik.kernels.jit import helper
 from basis_ik.kernels.normal_equations import solve_symmetric_6
 from basis_ik.kernels.pose_error import (
     answer,
@@ -34,7 +35,7 @@ FLOOR = 1e-13  # keeps the factorisation alive where rows vanish
 LARGEST_STEP = 1.0  # [rad], or one reach for a slide: beyond it the linear model says nothing
 
 
-@inlined
+@helper
 def place(
     joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, n: int
 ) -> tuple[
@@ -80,7 +81,7 @@ def place(
     return r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2
 
 
-@inlined
+@helper
 def fill_columns(
     joints: FloatArray, work: FloatArray, n: int, p0: float, p1: float, p2: float,
     w0: float, w1: float, w2: float, w3: float, w4: float, w5: float,
@@ -103,7 +104,7 @@ def fill_columns(
         work[k, 3], work[k, 4], work[k, 5] = j3, j4, j5
 
 
-@inlined
+@helper
 def ease_columns(work: FloatArray, n: int, row: int) -> None:
     """Turn the Jacobian's rotation, filled without weights, into that of `rotation_beyond`."""
     for k in range(n):
@@ -111,7 +112,7 @@ def ease_columns(work: FloatArray, n: int, row: int) -> None:
         work[k, 3], work[k, 4], work[k, 5] = x, y, z
 
 
-@inlined
+@helper
 def fill_step(
     variables: FloatArray, q: FloatArray, work: FloatArray, damping: float,
     e0: float, e1: float, e2: float, e3: float, e4: float, e5: float,
@@ -182,13 +183,13 @@ def fill_step(
     return largest
 
 
-@inlined
+@helper
 def begin(work: FloatArray) -> None:
     """Make the next call of `descend`, if not a careful one, a new descent."""
     work[work.shape[0] - 1, 0], work[work.shape[0] - 1, 1] = np.inf, 0.0
 
 
-@jit
+@helper
 def descend(
     joints: FloatArray,
     variables: FloatArray,
@@ -289,4 +290,4 @@ def descend(
         factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
         for k in range(n):
             moved = q[k] + factor * variables[k, 2] * work[k, 6]
-            q[k] = min(work[k, 10], max(work[k, 9], moved))
+            q[k] = moved_inside(q[k], moved, work[k, 9], work[k, 10])

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from basis_ik.kernels.aim import perpendicular
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray
 
 # A chain whose joints and target leave their common line by less than this part of its reach never
@@ -75,7 +75,7 @@ def pull(p: FloatArray, anchor: int, joint: int, length: float) -> None:
         p[joint, 2] = p[anchor, 2]
 
 
-@jit
+@helper
 def bow(p: FloatArray, target: FloatArray, reach: float) -> None:
     """Push the inner joints off a line that holds the whole chain and its target.
 
@@ -142,7 +142,10 @@ def sweep_chain(
     if record.shape[0] > 0:
         record[0] = residual
     if residual > tolerance:
-        bow(p, target, np.sum(lengths))
+        reach = 0.0
+        for i in range(n):
+            reach += lengths[i]
+        bow(p, target, reach)
     milestone, used = residual, 0
     while residual > tolerance and used < budget:
         p[n, 0], p[n, 1], p[n, 2] = target[0], target[1], target[2]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper
 from basis_ik.kernels.rigid import FloatArray
 
 # Newton's steps before giving up; a handful are enough but for bones of wildly different lengths.
@@ -20,7 +20,7 @@ _SETTLED = 1e-10
 _ROUNDING = 1e-16
 
 
-@jit
+@helper
 def arc_half_angle(ratio: float) -> float:
     """Half the angle a [rad] of the arc whose chord is `ratio` of its length: sin(a)/a = ratio.
 
@@ -45,7 +45,7 @@ def arc_half_angle(ratio: float) -> float:
     return min(max(a, 0.0), math.pi)
 
 
-@jit
+@helper
 def _half_angles(
     guides: FloatArray, chord: float, longest: int, omega: float
 ) -> tuple[float, float]:
@@ -82,7 +82,7 @@ def _half_angles(
     return value, derivative
 
 
-@jit
+@helper
 def _guess(guides: FloatArray, chord: float, longest: int) -> float:
     """Estimate the root of E from its expansions near 0 (to ω³) and near π, whichever is less.
 
@@ -109,7 +109,7 @@ def _guess(guides: FloatArray, chord: float, longest: int) -> float:
     return min(math.sqrt(6.0 * (others - 1.0) / (1.0 - cubes)), near_pi)
 
 
-@jit
+@helper
 def _close(guides: FloatArray, chord: float, longest: int) -> tuple[float, int]:
     """Solve E(ω) = 0 by Newton's method from the right.
 
@@ -136,7 +136,7 @@ def _close(guides: FloatArray, chord: float, longest: int) -> tuple[float, int]:
     return omega, used
 
 
-@jit
+@helper
 def arc(guides: FloatArray, chord: float) -> int:
     """Lay a chain on a circular arc in the plane of its first two coordinates.
 
@@ -148,7 +148,7 @@ def arc(guides: FloatArray, chord: float) -> int:
     Returns:
         The passes over the chain that it took.
     """
-    longest, largest = -1, chord
+    longest, largest = 0 * guides.shape[0] - 1, chord  # a constant would be a type of its own
     for i in range(guides.shape[0]):
         if guides[i, 3] > largest:
             longest, largest = i, guides[i, 3]

@@ -14,7 +14,7 @@ import numpy as np
 from basis_ik.kernels.fabrik_freedom import advance, freedoms
 from basis_ik.kernels.fabrik_joint import Vector, inverse, product
 from basis_ik.kernels.fabrik_skeleton import Goals, Skeleton, copy, errors, load, place
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray
 
 # Damping, as part of the mean diagonal: at first, its factors after a good and a bad step, and
@@ -26,7 +26,7 @@ _STRIDE = 0.6
 _PATIENCE, _GAIN = 4, 1e-6
 
 
-@jit
+@helper
 def _chase(
     s: Skeleton, table: FloatArray, p: FloatArray, i: int, row: int, sign: float, jac: FloatArray
 ) -> None:
@@ -46,7 +46,7 @@ def _chase(
             jac[row + c, jac.shape[1] - 3 + c] += sign
 
 
-@jit
+@helper
 def _rotation_vector(goal: FloatArray, k: int, q: FloatArray, j: int) -> Vector:
     """Rotation vector [rad] from bone j's rotation to goal k."""
     w, x, y, z = product(load(goal, k), inverse(load(q, j)))
@@ -57,7 +57,7 @@ def _rotation_vector(goal: FloatArray, k: int, q: FloatArray, j: int) -> Vector:
     return size * x, size * y, size * z
 
 
-@jit
+@helper
 def _miss(g: Goals, q: FloatArray, p: FloatArray, scale: float, out: FloatArray) -> float:
     """Write what is missing to the goals, angles times `scale`; return the sum of squares."""
     row = 0
@@ -79,22 +79,21 @@ def _miss(g: Goals, q: FloatArray, p: FloatArray, scale: float, out: FloatArray)
     return total
 
 
-@jit
+@helper
 def _jacobian(
     s: Skeleton, g: Goals, table: FloatArray, p: FloatArray, scale: float, jac: FloatArray
 ) -> None:
     """Fill J: how the rows of `_miss` shrink with each freedom, shape (rows, 3 m + 3)."""
-    row = 0
     for i in range(jac.shape[0]):
         for c in range(jac.shape[1]):
             jac[i, c] = 0.0
     for k in range(g.joints.shape[0]):
-        _chase(s, table, p, g.joints[k], row, 1.0, jac)
-        row += 3
+        _chase(s, table, p, g.joints[k], 3 * k, 1.0, jac)
+    row = 3 * g.joints.shape[0]
     for k in range(g.loops.shape[0]):
-        _chase(s, table, p, g.loops[k, 0], row, 1.0, jac)
-        _chase(s, table, p, g.loops[k, 1], row, -1.0, jac)
-        row += 3
+        _chase(s, table, p, g.loops[k, 0], row + 3 * k, 1.0, jac)
+        _chase(s, table, p, g.loops[k, 1], row + 3 * k, -1.0, jac)
+    row += 3 * g.loops.shape[0]
     for k in range(g.turned.shape[0]):
         joint = g.turned[k] + 1
         while joint > 0:
@@ -105,7 +104,7 @@ def _jacobian(
         row += 3
 
 
-@jit
+@helper
 def _solve(a: FloatArray, b: FloatArray) -> None:
     """Replace b by a⁻¹ b for a symmetric positive definite a, which is overwritten (Cholesky)."""
     n = b.shape[0]
@@ -125,14 +124,14 @@ def _solve(a: FloatArray, b: FloatArray) -> None:
         b[i] /= a[i, i]
 
 
-@jit
+@helper
 def _clear(jac: FloatArray, c: int) -> None:
     """Take a freedom out of J."""
     for i in range(jac.shape[0]):
         jac[i, c] = 0.0
 
 
-@jit
+@helper
 def _step(
     jac: FloatArray, table: FloatArray, miss: FloatArray, damping: float, step: FloatArray
 ) -> None:

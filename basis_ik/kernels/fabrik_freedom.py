@@ -26,14 +26,14 @@ from basis_ik.kernels.fabrik_joint import (
     swing_twist,
 )
 from basis_ik.kernels.fabrik_skeleton import IntArray, Skeleton, load, store
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray
 
 # How near to its bound [rad] a coordinate counts as lying on it.
 _TOUCH = 1e-9
 
 
-@jit
+@helper
 def local_turn(s: Skeleton, q: FloatArray, j: int) -> Quaternion:
     """Rotation of bone j against its parent, in the ball's frame for balls."""
     turn = product(inverse(load(q, s.starts[j] - 1)), load(q, j))
@@ -43,7 +43,7 @@ def local_turn(s: Skeleton, q: FloatArray, j: int) -> Quaternion:
     return turn
 
 
-@jit
+@helper
 def _normal(x: float, y: float, bounds: FloatArray) -> tuple[float, float, float]:
     """Outward normal of a ball's ellipse at a tilt on it, and 1; or x, y axis and 0 inside.
 
@@ -66,7 +66,7 @@ def _normal(x: float, y: float, bounds: FloatArray) -> tuple[float, float, float
     return u / size, v / size, 1.0
 
 
-@jit
+@helper
 def _swing_axis(x: float, y: float, u: float, v: float) -> Vector:
     """Axis of the turn, in the ball's frame, when a tilt (x, y) changes at the rate (u, v).
 
@@ -84,7 +84,7 @@ def _swing_axis(x: float, y: float, u: float, v: float) -> Vector:
     return -v + second * x * z, u + second * y * z, first * z
 
 
-@jit
+@helper
 def freedoms(s: Skeleton, q: FloatArray, table: FloatArray) -> None:
     """Fill the table of freedoms of a pose.
 
@@ -125,13 +125,13 @@ def freedoms(s: Skeleton, q: FloatArray, table: FloatArray) -> None:
             table[r, 0], table[r + 1, 1], table[r + 2, 2] = 1.0, 1.0, 1.0
 
 
-@jit
+@helper
 def _turning(outer: Quaternion, axis: Vector, table: FloatArray, row: int) -> None:
     """Write an axis, seen in a rotated frame, to a row of the table."""
     table[row, 0], table[row, 1], table[row, 2] = rotated(outer, axis[0], axis[1], axis[2])
 
 
-@jit
+@helper
 def _side(angle: float, lower: float, upper: float) -> float:
     """−1 at the lower bound, 1 at the upper, 2 where they leave no room, 0 between."""
     if upper - lower <= _TOUCH:
@@ -143,7 +143,7 @@ def _side(angle: float, lower: float, upper: float) -> float:
     return 1.0 if angle >= upper - _TOUCH else 0.0
 
 
-@jit
+@helper
 def advance(
     s: Skeleton, q: FloatArray, table: FloatArray, step: FloatArray, out: FloatArray
 ) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper
 from basis_ik.kernels.rigid import FloatArray
 
 Quaternion = tuple[float, float, float, float]
@@ -31,7 +31,7 @@ LEFT, UP, RIGHT, DOWN, LOWER, UPPER = 0, 1, 2, 3, 4, 5
 _OPPOSITE = 1e-12
 
 
-@jit
+@helper
 def product(a: Quaternion, b: Quaternion) -> Quaternion:
     """Hamilton's product: the rotation b, then a."""
     return (
@@ -42,20 +42,20 @@ def product(a: Quaternion, b: Quaternion) -> Quaternion:
     )
 
 
-@jit
+@helper
 def inverse(a: Quaternion) -> Quaternion:
     """Turn back."""
     return a[0], -a[1], -a[2], -a[3]
 
 
-@jit
+@helper
 def unit(a: Quaternion) -> Quaternion:
     """Clear the rounding that products gather."""
     size = math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
     return a[0] / size, a[1] / size, a[2] / size, a[3] / size
 
 
-@jit
+@helper
 def rotated(a: Quaternion, x: float, y: float, z: float) -> Vector:
     """Rotate a vector: v + 2 w (u × v) + 2 u × (u × v) with a = (w, u)."""
     s, t, r = a[2] * z - a[3] * y, a[3] * x - a[1] * z, a[1] * y - a[2] * x
@@ -66,14 +66,14 @@ def rotated(a: Quaternion, x: float, y: float, z: float) -> Vector:
     )
 
 
-@jit
+@helper
 def about(x: float, y: float, z: float, angle: float) -> Quaternion:
     """Rotation by an angle [rad] about a unit axis."""
     s = math.sin(0.5 * angle)
     return math.cos(0.5 * angle), s * x, s * y, s * z
 
 
-@jit
+@helper
 def between(a: Vector, b: Vector) -> Quaternion:
     """Smallest rotation from unit vector a to unit vector b; a fixed half turn if opposite."""
     x, y, z = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
@@ -87,7 +87,7 @@ def between(a: Vector, b: Vector) -> Quaternion:
     return unit((0.0, -a[1], a[0], 0.0))
 
 
-@jit
+@helper
 def swing_twist(a: Quaternion) -> Vector:
     """Split a rotation into tilt towards x, tilt towards y and twist about z [rad].
 
@@ -111,7 +111,7 @@ def swing_twist(a: Quaternion) -> Vector:
     return size * (a[1] * s + a[2] * c), -size * (a[1] * c - a[2] * s), twist
 
 
-@jit
+@helper
 def from_swing_twist(x: float, y: float, twist: float) -> Quaternion:
     """Compose a rotation from tilt towards x, tilt towards y and twist about z [rad]."""
     angle = math.sqrt(x * x + y * y)
@@ -120,7 +120,7 @@ def from_swing_twist(x: float, y: float, twist: float) -> Quaternion:
     return product(swing, (math.cos(0.5 * twist), 0.0, 0.0, math.sin(0.5 * twist)))
 
 
-@jit
+@helper
 def nearest_angle(angle: float, lower: float, upper: float) -> float:
     """Nearest place on the circle to an angle [rad], within bounds that may span it all."""
     middle = 0.5 * (lower + upper)
@@ -128,7 +128,7 @@ def nearest_angle(angle: float, lower: float, upper: float) -> float:
     return min(max(angle, lower), upper)
 
 
-@jit
+@helper
 def nearest_on_ellipse(x: float, y: float, a: float, b: float) -> tuple[float, float]:
     """Nearest point to (x, y) with x, y ≥ 0 on or in the quarter ellipse of half axes a, b ≥ 0.
 
@@ -152,7 +152,7 @@ def nearest_on_ellipse(x: float, y: float, a: float, b: float) -> tuple[float, f
     return a * u / size, b * v / size
 
 
-@jit
+@helper
 def clamp_tilt(x: float, y: float, bounds: FloatArray) -> tuple[float, float]:
     """Nearest tilt that a ball's ellipses allow.
 
@@ -170,14 +170,14 @@ def clamp_tilt(x: float, y: float, bounds: FloatArray) -> tuple[float, float]:
     return math.copysign(u, x), math.copysign(v, y)
 
 
-@jit
+@helper
 def hinge_angle(turn: Quaternion, axis: FloatArray) -> float:
     """Angle [rad] of the rotation about an axis that is nearest to a rotation."""
     along = turn[1] * axis[0] + turn[2] * axis[1] + turn[3] * axis[2]
     return 2.0 * math.atan2(along, turn[0])
 
 
-@jit
+@helper
 def clamp_joint(
     turn: Quaternion, kind: int, bounds: FloatArray, axis: FloatArray, frame: Quaternion
 ) -> Quaternion:

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper
 from basis_ik.kernels.rigid import FloatArray
 
 # Evaluations of F before giving up.
@@ -25,7 +25,7 @@ _VANISHED = 1e-9
 _ARMIJO = 1e-4
 
 
-@jit
+@helper
 def slope(
     guides: FloatArray, x: float, y: float, z: float, chord: float, hessian: FloatArray
 ) -> tuple[float, float, float, float]:
@@ -69,7 +69,7 @@ def slope(
     return value, a, b, c
 
 
-@jit
+@helper
 def descent(h: FloatArray, a: float, b: float, c: float) -> tuple[float, float, float]:
     """Newton's step −H⁻¹(a, b, c) for a positive semidefinite H, by Cholesky.
 
@@ -97,7 +97,7 @@ def descent(h: FloatArray, a: float, b: float, c: float) -> tuple[float, float, 
     return (y0 - l10 * y - l20 * z) / l00, y, z
 
 
-@jit
+@helper
 def lean(
     guides: FloatArray, chord: float, tolerance: float, record: FloatArray
 ) -> tuple[float, int]:

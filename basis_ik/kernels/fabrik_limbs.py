@@ -13,14 +13,14 @@ import math
 import numpy as np
 
 from basis_ik.kernels.fabrik_skeleton import IntArray, copy
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray
 
 # Sweeps in a row that must bring the residual below this part of itself.
 _PATIENCE, _PROGRESS = 10, 0.5
 
 
-@jit
+@helper
 def _pulled(p: FloatArray, i: int, anchor: int, least: float, most: float, out: FloatArray) -> None:
     """Write the place nearest to joint i whose distance from another lies within bounds.
 
@@ -76,13 +76,16 @@ def sweep_limbs(
         Largest distance of an end effector from its target [m] and the sweeps used.
     """
     n = p.shape[0]
-    root, place, best = p[0].copy(), np.empty(3), p.copy()
+    x, y, z = p[0, 0], p[0, 1], p[0, 2]
+    place, best = np.empty(3), np.empty_like(p)
+    copy(p, best)
     sums, votes = np.empty((n, 3)), np.empty(n, np.int64)
     least, milestone, used = math.inf, math.inf, 0
     while True:
         for k in range(1, n):
             _pulled(p, k, parents[k], bounds[k, 0], bounds[k, 1], place)
-            p[k] = place
+            for c in range(3):
+                p[k, c] = place[c]
         residual = 0.0
         for k in range(n):
             if asked[k] == 1:
@@ -105,10 +108,10 @@ def sweep_limbs(
         for k in range(n):
             sums[k, 0], sums[k, 1], sums[k, 2], votes[k] = 0.0, 0.0, 0.0, 0
         for k in range(n - 1, -1, -1):
-            if asked[k] == 1:
-                p[k] = goals[k]
-            elif votes[k] > 0:
-                for c in range(3):
+            for c in range(3):
+                if asked[k] == 1:
+                    p[k, c] = goals[k, c]
+                elif votes[k] > 0:
                     p[k, c] = sums[k, c] / votes[k]
             if k > 0:
                 a = parents[k]
@@ -117,6 +120,6 @@ def sweep_limbs(
                 for c in range(3):
                     sums[a, c] += place[c]
         if free_root == 0:
-            p[0] = root
+            p[0, 0], p[0, 1], p[0, 2] = x, y, z
     copy(best, p)
     return least, used

@@ -17,7 +17,7 @@ from basis_ik.kernels.aim import perpendicular
 from basis_ik.kernels.fabrik import bone_lengths, distance
 from basis_ik.kernels.fabrik_arc import arc, arc_half_angle
 from basis_ik.kernels.fabrik_lean import lean
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray
 
 REACHED = 0
@@ -38,7 +38,7 @@ _MARGIN = 0.1
 _FLOOR = 1e-14
 
 
-@jit
+@helper
 def _turn(x: float, y: float, z: float, u: FloatArray, h: FloatArray) -> tuple[float, float, float]:
     """Rotate (x, y, z) by the least rotation that takes the unit vector u to its mirror image in h.
 
@@ -50,7 +50,7 @@ def _turn(x: float, y: float, z: float, u: FloatArray, h: FloatArray) -> tuple[f
     return s * h[0] - x, s * h[1] - y, s * h[2] - z
 
 
-@jit
+@helper
 def _normalise(v: FloatArray) -> bool:
     """Scale a vector to length one, unless it is too short to have a direction."""
     size = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
@@ -60,7 +60,7 @@ def _normalise(v: FloatArray) -> bool:
     return True
 
 
-@jit
+@helper
 def _square(v: FloatArray, t: FloatArray) -> bool:
     """Make v a unit vector at right angles to the unit vector t, unless it runs along t."""
     for _ in range(2):  # what is left of a vector close to t is mostly rounding: clear it again
@@ -72,7 +72,7 @@ def _square(v: FloatArray, t: FloatArray) -> bool:
     return True
 
 
-@jit
+@helper
 def _directions(p: FloatArray, reach: float, guides: FloatArray, bulge: FloatArray) -> None:
     """Write the bones' unit directions, the relative lengths and the chain's centre of mass.
 
@@ -93,7 +93,7 @@ def _directions(p: FloatArray, reach: float, guides: FloatArray, bulge: FloatArr
             bulge[k] += share * (0.5 * (p[i, k] + p[i + 1, k]) - p[0, k]) / reach
 
 
-@jit
+@helper
 def _face(
     p: FloatArray, target: FloatArray, reach: float, bulge: FloatArray, axes: FloatArray
 ) -> tuple[float, float]:
@@ -137,7 +137,7 @@ def _face(
     return min(chord, 1.0), wanted
 
 
-@jit
+@helper
 def _bend(guides: FloatArray, axes: FloatArray, angle: float) -> None:
     """Turn all bones to the target, and bend the chain evenly along its length.
 
@@ -166,7 +166,7 @@ def _bend(guides: FloatArray, axes: FloatArray, angle: float) -> None:
         passed += share
 
 
-@jit
+@helper
 def _place(guides: FloatArray, axes: FloatArray, reach: float, p: FloatArray) -> None:
     """Lay the joints one after the other from the root, p[0], onwards.
 
@@ -186,7 +186,7 @@ def _place(guides: FloatArray, axes: FloatArray, reach: float, p: FloatArray) ->
         p[i + 1, 0], p[i + 1, 1], p[i + 1, 2] = x, y, z
 
 
-@jit
+@helper
 def _extreme(guides: FloatArray, inner: bool) -> None:
     """Point all bones at the target; or, to come nearest, the longest at it and all others back."""
     longest = 0
@@ -199,7 +199,7 @@ def _extreme(guides: FloatArray, inner: bool) -> None:
         guides[i, 2] = 0.0
 
 
-@jit
+@helper
 def _shape(
     guides: FloatArray, chord: float, wanted: float, tolerance: float, record: FloatArray
 ) -> int:
@@ -251,7 +251,10 @@ def reach_chain(
         return REACHED if residual <= tolerance else TOO_FAR, residual, 0
     _directions(p, reach, guides, bulge)
     chord, wanted = _face(p, target, reach, bulge, axes)
-    hollow = 2.0 * np.max(guides[:, 3]) - 1.0
+    longest = 0.0
+    for i in range(n):
+        longest = max(longest, guides[i, 3])
+    hollow = 2.0 * longest - 1.0
     status, used = UNFINISHED, 1
     if wanted >= 1.0 or wanted <= hollow:
         status = TOO_FAR if wanted >= 1.0 else TOO_NEAR

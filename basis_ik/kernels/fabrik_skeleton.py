@@ -16,7 +16,7 @@ from basis_ik.kernels.fabrik_joint import (
     rotated,
     unit,
 )
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray
 
 IntArray = npt.NDArray[np.int64]
@@ -68,7 +68,7 @@ class Goals(NamedTuple):
     active: IntArray
 
 
-@jit
+@helper
 def load(q: FloatArray, j: int) -> Quaternion:
     """Read bone j's rotation; the root's surroundings (−1) are at rest."""
     if j < 0:
@@ -76,13 +76,13 @@ def load(q: FloatArray, j: int) -> Quaternion:
     return q[j, 0], q[j, 1], q[j, 2], q[j, 3]
 
 
-@jit
+@helper
 def store(q: FloatArray, j: int, value: Quaternion) -> None:
     """Write bone j's rotation."""
     q[j, 0], q[j, 1], q[j, 2], q[j, 3] = unit(value)
 
 
-@jit
+@helper
 def copy(source: FloatArray, out: FloatArray) -> None:
     """Copy rows; plain loops compile to a fraction of what array expressions do."""
     for i in range(source.shape[0]):
@@ -105,7 +105,7 @@ def place(s: Skeleton, q: FloatArray, p: FloatArray) -> None:
         p[j + 1, 0], p[j + 1, 1], p[j + 1, 2] = p[a, 0] + x, p[a, 1] + y, p[a, 2] + z
 
 
-@jit
+@helper
 def aim(s: Skeleton, q: FloatArray, j: int, x: float, y: float, z: float) -> Quaternion:
     """Return bone j's rotation, turned as little as possible to point along (x, y, z)."""
     now = load(q, j)

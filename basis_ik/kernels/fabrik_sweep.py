@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.kernels.descent import place
-from basis_ik.kernels.jit import inlined
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.pose_error import beyond, sine_cosine
 
 FloatArray = NDArray[np.float64]
@@ -28,7 +28,7 @@ ORIENTATION_MOMENT = (
 )
 
 
-@inlined
+@helper
 def rough_angle(y: float, x: float) -> float:
     """Return atan2(y, x) within 1e-5 rad, by an odd polynomial: a start needs no more."""
     a, b = abs(y), abs(x)
@@ -45,7 +45,7 @@ def rough_angle(y: float, x: float) -> float:
     return -angle if y < 0.0 else angle
 
 
-@inlined
+@helper
 def clamp_turn(value: float, lower: float, upper: float) -> float:
     """Return the angle within the limits that is nearest on the circle to `value` [rad]."""
     if lower <= value <= upper:
@@ -59,7 +59,7 @@ def clamp_turn(value: float, lower: float, upper: float) -> float:
     return upper if above < below else lower
 
 
-@inlined
+@helper
 def sum_moments(
     joints: FloatArray, work: FloatArray, n: int, moment: float, tip: tuple[float, ...]
 ) -> None:
@@ -106,7 +106,7 @@ def sum_moments(
         c20, c21, c22 = c20 + o2 * g0, c21 + o2 * g1, c22 + o2 * g2
 
 
-@inlined
+@jit
 def sweep(
     joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, weights: FloatArray,
     moment: float, near: float, n: int,

@@ -38,14 +38,14 @@ from basis_ik.kernels.fabrik_skeleton import (
     load,
     store,
 )
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray
 
 # So many sweeps must bring the error below this part of itself to be followed by as many more.
 _SWEEPS, _WORTH = 5, 0.3
 
 
-@jit
+@helper
 def _fitted(axis: FloatArray, bone: Vector, wanted: Vector, otherwise: float) -> float:
     """Angle [rad] about an axis that brings a bone nearest to a direction."""
     n0, n1, n2 = axis[0], axis[1], axis[2]
@@ -63,7 +63,7 @@ def _fitted(axis: FloatArray, bone: Vector, wanted: Vector, otherwise: float) ->
     return math.atan2(sine, cosine)
 
 
-@jit
+@helper
 def _allowed_by_parent(
     s: Skeleton, parent: Quaternion, j: int, aimed: Quaternion, x: float, y: float, z: float
 ) -> Quaternion:
@@ -79,7 +79,7 @@ def _allowed_by_parent(
     return product(parent, clamp_joint(turn, s.kinds[j], s.bounds[j], s.axes[j], frame))
 
 
-@jit
+@helper
 def _allowed_by_child(
     s: Skeleton, child: Quaternion, j: int, i: int, aimed: Quaternion, x: float, y: float, z: float
 ) -> Quaternion:
@@ -96,7 +96,7 @@ def _allowed_by_child(
     return product(child, inverse(allowed))
 
 
-@jit
+@helper
 def backward(
     s: Skeleton, g: Goals, q: FloatArray, p: FloatArray, sums: FloatArray, votes: IntArray
 ) -> None:
@@ -155,7 +155,7 @@ def backward(
             p[0, c] = sums[0, c] / votes[0]
 
 
-@jit
+@helper
 def _is_turned(g: Goals, j: int) -> bool:
     """Whether an orientation is asked of bone j."""
     found = False
@@ -164,7 +164,7 @@ def _is_turned(g: Goals, j: int) -> bool:
     return found
 
 
-@jit
+@helper
 def forward(s: Skeleton, g: Goals, q: FloatArray, p: FloatArray) -> None:
     """Pull the bones from the root outwards, each within its joint's limits.
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.bounded_step import bounded_step
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.bounded_step import bounded_step, moved_inside
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.tasks import arrived, evaluate
 
 FloatArray = NDArray[np.float64]
@@ -27,7 +27,7 @@ STILL = 1e-10  # a step below this, or a gain below this of the error, is none
 STALLS = 4  # gains as small as that in a row
 
 
-@jit
+@helper
 def _squared(e: FloatArray) -> float:
     total = 0.0
     for r in range(e.shape[0]):
@@ -35,19 +35,41 @@ def _squared(e: FloatArray) -> float:
     return total
 
 
-@jit
+@helper
+def _copy(values: FloatArray, to: FloatArray) -> None:
+    for k in range(values.shape[0]):
+        to[k] = values[k]
+
+
+@helper
+def _largest(step: FloatArray) -> float:
+    largest = 0.0
+    for k in range(step.shape[0]):
+        largest = max(largest, abs(step[k]))
+    return largest
+
+
+@helper
+def _subtract(a: FloatArray, b: FloatArray, rows: int, out: FloatArray) -> float:
+    """Write the first rows of a − b; return the sum of their squares."""
+    total = 0.0
+    for r in range(rows):
+        out[r] = a[r] - b[r]
+        total += out[r] * out[r]
+    return total
+
+
+@helper
 def _move(variables: FloatArray, q: FloatArray, step: FloatArray, moved: FloatArray) -> None:
     """Write q + step, shortened where it is too long, and kept inside the limits."""
-    largest = 0.0
-    for k in range(q.shape[0]):
-        largest = max(largest, abs(step[k]))
+    largest = _largest(step)
     factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
     for k in range(q.shape[0]):
         value = q[k] + factor * variables[k, 2] * step[k]
-        moved[k] = min(variables[k, 1], max(variables[k, 0], value))
+        moved[k] = moved_inside(q[k], value, variables[k, 0], variables[k, 1])
 
 
-@jit
+@helper
 def _gaps(variables: FloatArray, q: FloatArray, low: FloatArray, high: FloatArray) -> None:
     for k in range(q.shape[0]):
         low[k] = min(0.0, (variables[k, 0] - q[k]) / variables[k, 2])
@@ -83,10 +105,11 @@ def descend_levels(
     n, size = q.shape[0], error.shape[0]
     axes, twists = np.empty((limbs.shape[0], 6)), np.empty((n, 6))
     jacobian, trial = np.empty((size, n)), np.empty((size, n))
-    trial_error, kept = np.empty(size), np.empty(size)
+    trial_error, kept, due = np.empty(size), np.empty(size), np.empty(size)
     low, high, step, moved = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    scales = variables[:, 2].copy()
-    none, nothing = np.empty((0, n)), np.empty(0)
+    scales, none = np.empty(n), np.empty((0, n))
+    for k in range(n):
+        scales[k] = variables[k, 2]
     evaluate(
         limbs, starts, tasks, goals, scales, posture, pull, q, axes, twists, error, jacobian
     )  # fmt: skip
@@ -100,11 +123,12 @@ def descend_levels(
                 break
             taken += 1
             _gaps(variables, q, low, high)
+            _subtract(error, kept, a, due)
             bounded_step(
-                jacobian[:a], error[:a] - kept[:a], jacobian[a:c], error[a:c],
-                trust * cost + FLOOR, low, high, step,
+                jacobian[:a], due[:a], jacobian[a:c], error[a:c], trust * cost + FLOOR,
+                low, high, step,
             )  # fmt: skip
-            if np.abs(step).max() < STILL:
+            if _largest(step) < STILL:
                 break
             _move(variables, q, step, moved)
             off = np.inf
@@ -113,24 +137,25 @@ def descend_levels(
                     limbs, starts, tasks, goals, scales, posture, pull, moved, axes, twists,
                     trial_error, trial,
                 )  # fmt: skip
-                before, off = off, _squared(trial_error[:a] - kept[:a])
+                before, off = off, _subtract(trial_error, kept, a, due)
                 if off <= slack or off > 0.5 * before:
                     break
                 _gaps(variables, moved, low, high)
-                bounded_step(
-                    trial[:a], trial_error[:a] - kept[:a], none, nothing, 1.0, low, high, step
-                )
+                bounded_step(trial[:a], due[:a], none, due[:0], 1.0, low, high, step)
                 _move(variables, moved, step, moved)
             new = _squared(trial_error[a:c])
             if off <= slack and new < cost:
                 stalls = stalls + 1 if cost - new <= STILL * cost else 0
                 cost, trust = new, max(trust / 3.0, 1e-7)
-                q[:], error[:], jacobian[:, :] = moved, trial_error, trial
+                jacobian, trial = trial, jacobian
+                _copy(moved, q)
+                _copy(trial_error, error)
                 if stalls >= STALLS:
                     break
             else:
                 trust *= 6.0
                 if trust * cost > 1e6:
                     break
-        kept[a:c] = error[a:c]
+        for r in range(a, c):
+            kept[r] = error[r]
     return taken

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import inf, isfinite
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.motion_profile import (
     ROW,
     SEGMENTS,
@@ -65,7 +65,7 @@ def plan_joints(memory: FloatArray, limits: FloatArray) -> float:
     return slowest
 
 
-@jit
+@helper
 def _together(
     memory: FloatArray, velocity: float, acceleration: float, jerk: float, slowest: float
 ) -> float:
@@ -93,7 +93,7 @@ def _together(
     return duration(line) if straight else slowest
 
 
-@jit
+@helper
 def _passed(x: float, v: float, a: float, limits: FloatArray, i: int, row: FloatArray) -> int:
     """Return 1 or -1 when joint i cannot stop before its upper or lower limit, else 0."""
     plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
@@ -134,7 +134,7 @@ def can_stop(memory: FloatArray, limits: FloatArray) -> bool:
     return True
 
 
-@jit
+@helper
 def _keep(memory: FloatArray, i: int, x: float, v: float, a: float, limits: FloatArray) -> None:
     """Make this the state of joint i; rounding leads neither out of the limits nor farther out."""
     least = min(limits[LOWER, i], memory[i, POSITION])
@@ -158,7 +158,7 @@ def advance(memory: FloatArray, limits: FloatArray, time: float) -> None:
         _keep(memory, i, memory[i, GOAL] if ended else x, v, a, limits)
 
 
-@jit
+@helper
 def _follow(
     memory: FloatArray, i: int, goal: float, w: float, limits: FloatArray, period: float
 ) -> None:
@@ -238,7 +238,7 @@ def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> 
     return ticks + 1
 
 
-@jit
+@helper
 def _allowed(
     now: FloatArray, then: FloatArray, limits: FloatArray, i: int, period: float, row: FloatArray
 ) -> bool:

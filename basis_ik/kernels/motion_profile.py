@@ -12,7 +12,7 @@ from math import copysign, inf, isfinite, nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 
 FloatArray = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ RECOVER, SLOW, PUSH, LEVEL, CRUISE, STOP = 0, 1, 3, 5, 6, 7
 CLOSE = 1e-14  # a distance that counts as met, relative above 1 [rad or m]
 
 
-@jit
+@helper
 def after(x: float, v: float, a: float, jerk: float, time: float) -> tuple[float, float, float]:
     """Return position, velocity and acceleration after a time of constant jerk."""
     return (
@@ -35,7 +35,7 @@ def after(x: float, v: float, a: float, jerk: float, time: float) -> tuple[float
     )
 
 
-@jit
+@helper
 def stop(v: float, a: float, top: float, jerk: float) -> tuple[float, float, float, float]:
     """Return the quickest way to v = a = 0, where the joint stops does not matter.
 
@@ -58,7 +58,7 @@ def stop(v: float, a: float, top: float, jerk: float) -> tuple[float, float, flo
     return sign, (a + top) / jerk, crest / top - top / jerk, top / jerk
 
 
-@jit
+@helper
 def stopping_distance(v: float, a: float, top: float, jerk: float) -> float:
     """Return how far the joint gets on its way to v = a = 0; the arguments are those of `stop`."""
     sign, ramp, hold, end = stop(v, a, top, jerk)
@@ -67,7 +67,7 @@ def stopping_distance(v: float, a: float, top: float, jerk: float) -> float:
     return after(x, v, a, -sign * jerk, end)[0]
 
 
-@jit
+@helper
 def _push(v: float, a: float, top: float, jerk: float, time: float) -> tuple[float, float, float]:
     """Return the state after speeding up for a time as fast as the limits allow, from x = 0."""
     ramp = min(time, max(top - a, 0.0) / jerk)
@@ -75,14 +75,14 @@ def _push(v: float, a: float, top: float, jerk: float, time: float) -> tuple[flo
     return after(x, v, a, 0.0, time - ramp)
 
 
-@jit
+@helper
 def _excess(distance: float, v: float, a: float, top: float, jerk: float, time: float) -> float:
     """Return by how much the joint passes `distance` when it pushes for a time and then stops."""
     x, v, a = _push(v, a, top, jerk, time)
     return x + stopping_distance(v, a, top, jerk) - distance
 
 
-@jit
+@helper
 def _push_time(
     distance: float, v: float, a: float, top: float, jerk: float, longest: float
 ) -> float:
@@ -118,7 +118,7 @@ def _push_time(
     return x1
 
 
-@jit
+@helper
 def _recover(
     v: float, a: float, lowest: float, highest: float, top: float, jerk: float, row: FloatArray
 ) -> tuple[float, float, float]:
@@ -141,7 +141,7 @@ def _recover(
     return x, v, a
 
 
-@jit
+@helper
 def _write_stop(v: float, a: float, top: float, jerk: float, turn: float, row: FloatArray) -> None:
     sign, row[STOP], row[STOP + 1], row[STOP + 2] = stop(v, a, top, jerk)
     row[SEGMENTS + STOP], row[SEGMENTS + STOP + 2] = turn * sign * jerk, -turn * sign * jerk
@@ -163,7 +163,7 @@ def plan_stop(v: float, a: float, top: float, jerk: float, row: FloatArray) -> N
     _write_stop(v, a, top, jerk, 1.0, row)
 
 
-@jit
+@helper
 def plan(
     distance: float,
     v: float,
@@ -249,7 +249,7 @@ def sample(
     return x, 0.0, 0.0, True
 
 
-@jit
+@helper
 def extent(row: FloatArray, x: float, v: float, a: float) -> tuple[float, float]:
     """Return the least and the largest position on a profile (20,) that starts at x, v, a."""
     least, largest = x, x

@@ -8,26 +8,32 @@ from __future__ import annotations
 
 from math import sqrt
 
-from basis_ik.kernels.chain import ChainArrays, FloatArray, IntArray, forward_and_jacobian
-from basis_ik.kernels.jit import jit
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.normal_equations import solve_symmetric_6
+from basis_ik.kernels.tasks import fill_twists, place_limb
+
+FloatArray = NDArray[np.float64]
 
 DAMPING = 1e-9  # squared [m or rad]: what moves the tip by less is no way to move it
 INSTANT = 1e-4  # half the time over which a derivative is taken [s]
+FRAME, NORMAL, WANTED = 0, 1, 7  # rows of `work`
 
 
-@jit
-def _fill_normal(jacobian: FloatArray, normal: FloatArray) -> None:
-    """Write J Jᵀ (6, 6), damped; the lower triangle."""
+@helper
+def _fill_normal(twists: FloatArray, work: FloatArray) -> None:
+    """Write J Jᵀ (6, 6), damped; the lower triangle. A row of `twists` is a column of J."""
     for r in range(6):
         for c in range(r + 1):
             total = DAMPING if r == c else 0.0
-            for k in range(jacobian.shape[1]):
-                total += jacobian[r, k] * jacobian[c, k]
-            normal[r, c] = total
+            for k in range(twists.shape[0]):
+                total += twists[k, r] * twists[k, c]
+            work[NORMAL + r, c] = total
 
 
-@jit
+@helper
 def _fill_wanted(
     twist: FloatArray, rate: FloatArray, time: float, tip: FloatArray, in_tip: bool, b: FloatArray
 ) -> None:
@@ -43,33 +49,32 @@ def _fill_wanted(
             b[half], b[half + 1], b[half + 2] = x, y, z
 
 
-@jit
+@helper
 def _speeds(
-    chain: ChainArrays, twist: FloatArray, rate: FloatArray, time: float, in_tip: bool,
-    frames: FloatArray, work: FloatArray, q: FloatArray, speeds: FloatArray,
+    exact: FloatArray, twist: FloatArray, rate: FloatArray, time: float, in_tip: bool,
+    axes: FloatArray, twists: FloatArray, work: FloatArray, q: FloatArray, speeds: FloatArray,
 ) -> float:  # fmt: skip
     """Write the least joint velocities (n,) at q that make a twist; return which part is lost."""
-    n = q.shape[0]
-    tip, jacobian = work[:3, :4], work[3:9, :n]
-    normal, b = work[9:15, :6], work[15, :6]
-    forward_and_jacobian(chain, q, frames, tip, jacobian)
-    _fill_normal(jacobian, normal)
+    tip, b = work[FRAME].reshape((3, 4)), work[WANTED]
+    place_limb(exact, q, axes, tip)
+    fill_twists(exact, axes, tip, twists)
+    _fill_normal(twists, work)
     _fill_wanted(twist, rate, time, tip, in_tip, b)
     x0, x1, x2, x3, x4, x5 = solve_symmetric_6(
-        normal[0, 0], normal[1, 0], normal[1, 1], normal[2, 0], normal[2, 1], normal[2, 2],
-        normal[3, 0], normal[3, 1], normal[3, 2], normal[3, 3],
-        normal[4, 0], normal[4, 1], normal[4, 2], normal[4, 3], normal[4, 4],
-        normal[5, 0], normal[5, 1], normal[5, 2], normal[5, 3], normal[5, 4], normal[5, 5],
+        work[1, 0], work[2, 0], work[2, 1], work[3, 0], work[3, 1], work[3, 2],
+        work[4, 0], work[4, 1], work[4, 2], work[4, 3],
+        work[5, 0], work[5, 1], work[5, 2], work[5, 3], work[5, 4],
+        work[6, 0], work[6, 1], work[6, 2], work[6, 3], work[6, 4], work[6, 5],
         b[0], b[1], b[2], b[3], b[4], b[5],
     )  # fmt: skip
-    for k in range(n):
-        speeds[k] = jacobian[0, k] * x0 + jacobian[1, k] * x1 + jacobian[2, k] * x2
-        speeds[k] += jacobian[3, k] * x3 + jacobian[4, k] * x4 + jacobian[5, k] * x5
+    for k in range(q.shape[0]):
+        speeds[k] = twists[k, 0] * x0 + twists[k, 1] * x1 + twists[k, 2] * x2
+        speeds[k] += twists[k, 3] * x3 + twists[k, 4] * x4 + twists[k, 5] * x5
     wanted, lost = 0.0, 0.0
     for r in range(6):
         made = 0.0
-        for k in range(n):
-            made += jacobian[r, k] * speeds[k]
+        for k in range(q.shape[0]):
+            made += twists[k, r] * speeds[k]
         wanted += b[r] * b[r]
         lost += (b[r] - made) ** 2
     return sqrt(lost / wanted) if wanted > 0.0 else 0.0
@@ -77,59 +82,37 @@ def _speeds(
 
 @jit
 def states_on_line(
-    origins: FloatArray,
-    prismatic: IntArray,
-    variables: IntArray,
-    multipliers: FloatArray,
-    offsets: FloatArray,
-    tip: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    continuous: IntArray,
-    twist: FloatArray,
-    rate: FloatArray,
-    in_tip: bool,
-    frames: FloatArray,
-    work: FloatArray,
-    states: FloatArray,
-) -> float:
+    exact: FloatArray, twist: FloatArray, rate: FloatArray, in_tip: bool,
+    axes: FloatArray, twists: FloatArray, work: FloatArray, moves: FloatArray, states: FloatArray,
+) -> float:  # fmt: skip
     """Write how joints move whose tip moves with a twist.
 
     Of all velocities that come nearest to the twist they are the least. Accelerations are the
     velocities' derivative along the motion, by central differences: exact up to INSTANT squared.
 
     Args:
-        origins: Of the chain, as all that is not named here: see `kernels.chain.ChainArrays`.
-        prismatic: Likewise.
-        variables: Likewise.
-        multipliers: Likewise.
-        offsets: Likewise.
-        tip: Likewise.
-        lower: Likewise.
-        upper: Likewise.
-        continuous: Likewise.
+        exact: (m + 1, 16), see `proof.place_exactly`.
         twist: (6,) of the tip, linear first.
         rate: (6,) its derivative.
         in_tip: Whether both are along the axes of the tip, and turn with it; else of the root.
-        frames: (m, 3, 4) work.
-        work: (19, max(6, n)) work.
+        axes: (m, 6) to work in.
+        twists: (n, 6) likewise.
+        work: (8, 12) likewise.
+        moves: (3, n) likewise.
         states: (n, 3) positions, as given; velocities and accelerations, written here.
 
     Returns:
         Which part of the twist no velocities make, in [0, 1].
     """
-    chain = ChainArrays(
-        origins, prismatic, variables, multipliers, offsets, tip, lower, upper, continuous
-    )
-    n = states.shape[0]
-    q, speeds, ahead = work[16, :n], work[17, :n], work[18, :n]
-    q[:] = states[:, 0]
-    lost = _speeds(chain, twist, rate, 0.0, in_tip, frames, work, q, speeds)
-    states[:, 1] = speeds
-    q[:] = states[:, 0] + INSTANT * states[:, 1]
-    _speeds(chain, twist, rate, INSTANT, in_tip, frames, work, q, ahead)
-    q[:] = states[:, 0] - INSTANT * states[:, 1]
-    _speeds(chain, twist, rate, -INSTANT, in_tip, frames, work, q, speeds)
-    for k in range(n):
-        states[k, 2] = (ahead[k] - speeds[k]) / (2.0 * INSTANT)
+    q, speeds, lost = moves[0], moves[1], 0.0
+    for side in (0.0, 1.0, -1.0):  # here, ahead, behind
+        time = INSTANT * side
+        for k in range(q.shape[0]):
+            q[k] = states[k, 0] + time * states[k, 1]
+        missed = _speeds(exact, twist, rate, time, in_tip, axes, twists, work, q, speeds)
+        for k in range(q.shape[0]):
+            if side == 0.0:
+                lost, states[k, 1], states[k, 2] = missed, speeds[k], 0.0
+            else:
+                states[k, 2] += speeds[k] / (2.0 * time)
     return lost

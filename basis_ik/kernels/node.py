@@ -13,27 +13,27 @@ import math
 
 import numpy as np
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray
 from basis_ik.kernels.stretch import canonicalise, decompose
 
 CENTER, TRANSLATION, SCALE, ROTATION, ORIENTATION, LINEAR, ROWS = 0, 1, 2, 3, 6, 9, 12
 
 
-@jit
+@helper
 def _multiply(m: FloatArray, p: FloatArray, out: FloatArray) -> None:
     for i in range(3):
         out[i] = m[i, 0] * p[0] + m[i, 1] * p[1] + m[i, 2] * p[2]
 
 
-@jit
+@helper
 def _product(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
     for i in range(3):
         for j in range(3):
             out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
 
 
-@jit
+@helper
 def _uniform(scale: FloatArray) -> bool:
     return bool(scale[0] == scale[1] and scale[1] == scale[2])
 

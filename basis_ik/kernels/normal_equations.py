@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from basis_ik.kernels.jit import inlined
+from basis_ik.kernels.jit import helper
 
 
-@inlined
+@helper
 def solve_symmetric_6(
     a00: float,
     a10: float, a11: float,

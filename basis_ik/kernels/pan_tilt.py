@@ -12,7 +12,7 @@ from math import atan2, cos, sin, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 
 FloatArray = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ def admits_pan_tilt(exact: FloatArray, n: int) -> bool:
     return lean > LEAST_LEAN and abs(exact[2, 10]) < FLAT
 
 
-@jit
+@helper
 def tilts(
     exact: FloatArray, x: float, y: float, pan: float, tilt: float, found: FloatArray, count: int
 ) -> tuple[int, float]:

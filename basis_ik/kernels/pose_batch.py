@@ -36,10 +36,12 @@ def solve_poses(
 
     Row i of `figures` (k, 5) gets: reached, steps, last start, distance [m], angle [rad].
     """
+    seed_first, careful = 0 * restarts, restarts < 0  # constants would be types of their own
     for i in range(targets.shape[0]):
         status, steps, last, away, turned = solve_pose(
             exact, joints, variables, ends, reach, weights, targets[i], seeds[i], q[i], work,
-            position_tolerance, rotation_tolerance, iterations, 0, restarts, patience, False, near,
+            position_tolerance, rotation_tolerance, iterations, seed_first, restarts, patience,
+            careful, near,
         )  # fmt: skip
         figures[i, 0] = 1.0 if status == REACHED else 0.0
         figures[i, 1], figures[i, 2], figures[i, 3], figures[i, 4] = steps, last, away, turned

@@ -7,12 +7,12 @@ from math import atan2, sqrt, tan
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.jit import inlined, jit
+from basis_ik.kernels.jit import helper
 
 FloatArray = NDArray[np.float64]
 
 
-@inlined
+@helper
 def sine_cosine(x: float) -> tuple[float, float]:
     """Return sin x and cos x within 1e-15 for |x| < 1e5.
 
@@ -42,7 +42,7 @@ def sine_cosine(x: float) -> tuple[float, float]:
     return (-s if quadrant & 2 else s), (-c if (quadrant + 1) & 2 else c)
 
 
-@inlined
+@helper
 def rotation_error(
     r00: float, r01: float, r02: float,
     r10: float, r11: float, r12: float,
@@ -70,7 +70,7 @@ def rotation_error(
     return a * f, b * f, c * f
 
 
-@inlined
+@helper
 def axis_error(x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return 2 sin(θ/2) times the axis that turns the direction (x, y, z) onto z."""
     if z < -0.9999999:  # antiparallel: any axis across will do
@@ -79,19 +79,19 @@ def axis_error(x: float, y: float, z: float) -> tuple[float, float, float]:
     return y * f, -x * f, 0.0
 
 
-@inlined
+@helper
 def beyond(x: float, half: float) -> float:
     """Return how far x lies outside the interval from -half to half, with its sign."""
     return x - min(max(x, -half), half)
 
 
-@inlined
+@helper
 def is_eased(weights: FloatArray) -> bool:
     """Return whether a rotation that counts has tolerances."""
     return bool(weights[3] > 0.0 and max(weights[9], max(weights[10], weights[11])) > 0.0)
 
 
-@jit
+@helper
 def rotation_beyond(
     weights: FloatArray, work: FloatArray, row: int,
     r00: float, r01: float, r02: float,
@@ -143,7 +143,7 @@ def rotation_beyond(
     return -w0 * d0, -w1 * d1, -w2 * d2
 
 
-@inlined
+@helper
 def answer(work: FloatArray, row: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return the answer to an angular velocity that `rotation_beyond` left in a row of `work`."""
     return (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from basis_ik.kernels.descent import REACHED, SPENT, STALLED, begin, descend
 from basis_ik.kernels.fabrik_sweep import ORIENTATION_MOMENT, sweep
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.proof import distance_and_angle, place_exactly
 
 FloatArray = NDArray[np.float64]
@@ -27,6 +27,16 @@ COLUMNS = 8  # of `variables`, before the chain's own starts
 ROAMING = 2  # every so many of the further starts look for a solution outside the limits first
 FAR_OFF = 1e300  # squared error of what is only worth keeping for want of anything else
 MARGIN = 0.1  # the descent aims at a tenth of the tolerance: one more step, and the proof holds
+
+
+@helper
+def is_sound(target: FloatArray) -> bool:
+    """Tell whether a target (4, 4) is finite, its rotation too, and not too far away."""
+    for r in range(3):
+        for c in range(4):
+            if not abs(target[r, c]) <= LARGEST_LENGTH:
+                return False
+    return True
 
 
 @jit
@@ -160,9 +170,8 @@ def solve_pose(
     for k in range(n):
         if not abs(seed[k]) <= LARGEST_ANGLE:
             return BAD_SEED, 0, 0, np.inf, np.inf
-    for r in range(3):
-        if not abs(target[r, 3]) <= LARGEST_LENGTH:
-            return BAD_TARGET, 0, 0, np.inf, np.inf
+    if not is_sound(target):
+        return BAD_TARGET, 0, 0, np.inf, np.inf
     frame = work[last + 1].reshape((3, 4))
     tip = ends[1]
     aim_p = (MARGIN * position_tolerance * max(weights[0], max(weights[1], weights[2]))) ** 2
@@ -187,6 +196,9 @@ def solve_pose(
         begin_inside(variables, seed, q)
     else:
         begin_anew(variables, first, q)
+    if first != GO_ON:  # or an error that is NaN would leave what the memory held before
+        for k in range(n):
+            work[k, 8] = q[k]
     relate_to_target(ends[0], target, work, last)
     moment = 0.0
     if swept and not free_r:

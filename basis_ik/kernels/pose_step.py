@@ -12,6 +12,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.kernels.bounded_step import moved_inside
 from basis_ik.kernels.descent import (
     REACHED,
     SPENT,
@@ -23,7 +24,7 @@ from basis_ik.kernels.descent import (
     fill_step,
     place,
 )
-from basis_ik.kernels.jit import inlined, jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.pose_error import (
     axis_error,
     beyond,
@@ -35,8 +36,8 @@ from basis_ik.kernels.pose_solve import (
     BAD_SEED,
     BAD_TARGET,
     LARGEST_ANGLE,
-    LARGEST_LENGTH,
     MARGIN,
+    is_sound,
     relate_to_target,
 )
 from basis_ik.kernels.proof import distance_and_angle, place_exactly
@@ -57,7 +58,7 @@ BETTER = 1.0 - 1e-9  # of the squared error: what a kick gains is of the bound's
 PULL = 1e-4  # of the error, per radian, that a joint must take off to be what holds the arm back
 
 
-@jit
+@helper
 def bound_step(
     variables: FloatArray, current: FloatArray, bound: FloatArray, work: FloatArray
 ) -> None:
@@ -74,17 +75,20 @@ def bound_step(
         work[k, START] = start
 
 
-@jit
+@helper
 def approach(
     joints: FloatArray, variables: FloatArray, tip: FloatArray, weights: FloatArray, q: FloatArray,
     work: FloatArray, aim_p: float, aim_r: float, iterations: int,
 ) -> tuple[int, int, float]:  # fmt: skip
     """Descend from q by steps that each come nearer; see `descent.descend`."""
     begin(work)
-    return descend(joints, variables, tip, weights, q, work, aim_p, aim_r, iterations, 0, True)
+    patience, careful = iterations, iterations >= 0  # constants would be types of their own
+    return descend(
+        joints, variables, tip, weights, q, work, aim_p, aim_r, iterations, patience, careful
+    )
 
 
-@inlined
+@helper
 def rows_of(weights: FloatArray) -> int:
     """Return how many components of the pose are wanted."""
     rows = 0
@@ -93,37 +97,26 @@ def rows_of(weights: FloatArray) -> int:
     return rows
 
 
-@inlined
+@helper
 def off_middle(variables: FloatArray, q: FloatArray, k: int) -> float:
     """Return where a joint stands between its limits, from -1 to 1; 0 where it has none."""
     half = 0.5 * (variables[k, 1] - variables[k, 0])
     return (q[k] - variables[k, 0]) / half - 1.0 if 0.0 < half < np.inf else 0.0
 
 
-@jit
-def go_on(
-    joints: FloatArray, variables: FloatArray, tip: FloatArray, weights: FloatArray,
-    current: FloatArray, previous: FloatArray, q: FloatArray, work: FloatArray,
-    aim_p: float, aim_r: float, iterations: int,
-) -> tuple[int, int, float]:  # fmt: skip
-    """Descend from where q would be if the arm went on as it came; not if it is at the target.
+@helper
+def begin_ahead(current: FloatArray, previous: FloatArray, q: FloatArray, work: FloatArray) -> None:
+    """Write where q would be if the arm went on as it came.
 
     At a singularity two ways part, and what is nearest is to turn back. An arm that comes with a
     velocity passes instead.
     """
-    n = variables.shape[0]
-    for k in range(n):
-        q[k] = work[k, START]
-    status, _, least = approach(joints, variables, tip, weights, q, work, aim_p, aim_r, 0)
-    if status == REACHED:
-        return REACHED, 0, least
-    for k in range(n):
+    for k in range(q.shape[0]):
         ahead = work[k, START] + (current[k] - previous[k])
         q[k] = min(work[k, UPPER], max(work[k, LOWER], ahead))
-    return approach(joints, variables, tip, weights, q, work, aim_p, aim_r, iterations)
 
 
-@jit
+@helper
 def centre(
     joints: FloatArray, variables: FloatArray, tip: FloatArray,
     weights: FloatArray, q: FloatArray, work: FloatArray,
@@ -160,11 +153,11 @@ def centre(
     fill_step(variables, q, work, FADING, e0, e1, e2, e3, e4, e5)
     for k in range(n):
         moved = q[k] + SHARE * travel * variables[k, 2] * (work[k, CENTRING] + work[k, 6])
-        q[k] = min(work[k, UPPER], max(work[k, LOWER], moved))
+        q[k] = moved_inside(q[k], moved, work[k, LOWER], work[k, UPPER])
     return travel > 0.0
 
 
-@jit
+@helper
 def what_holds(
     joints: FloatArray, variables: FloatArray, tip: FloatArray,
     weights: FloatArray, q: FloatArray, work: FloatArray,
@@ -206,23 +199,19 @@ def what_holds(
     return holds, joint
 
 
-@jit
-def kick_off(
-    joints: FloatArray, variables: FloatArray, tip: FloatArray, weights: FloatArray, q: FloatArray,
-    work: FloatArray, aim_p: float, aim_r: float, iterations: int, number: int,
-) -> tuple[int, int, float]:  # fmt: skip
-    """Descend once more from the start with one joint kicked aside: joint number // 2, to and fro.
+@helper
+def begin_kicked(variables: FloatArray, q: FloatArray, work: FloatArray, number: int) -> None:
+    """Write the start with one joint kicked aside: joint number // 2, to and fro.
 
     At a singularity the way to the target may have no slope at the start: a straight arm does not
     come nearer by any small motion, and goes either way round once its elbow is bent a little.
     """
-    n, k = q.shape[0], number // 2
-    for i in range(n):
+    k = number // 2
+    for i in range(q.shape[0]):
         q[i] = work[i, START]
     kick = min(KICK * variables[k, 2], 0.5 * (work[k, UPPER] - work[k, LOWER]))
     moved = q[k] + kick if number % 2 == 0 else q[k] - kick
     q[k] = min(work[k, UPPER], max(work[k, LOWER], moved))
-    return approach(joints, variables, tip, weights, q, work, aim_p, aim_r, iterations)
 
 
 @jit
@@ -270,26 +259,29 @@ def step_towards(
         if not (abs(current[k]) <= LARGEST_ANGLE and abs(previous[k]) <= LARGEST_ANGLE):
             return BAD_SEED, 0, np.inf, np.inf, FREE, -1
         comes = comes or current[k] != previous[k]
-    for r in range(3):
-        if not abs(target[r, 3]) <= LARGEST_LENGTH:
-            return BAD_TARGET, 0, np.inf, np.inf, FREE, -1
+    if not is_sound(target):
+        return BAD_TARGET, 0, np.inf, np.inf, FREE, -1
     tip, frame = ends[1], work[last + 1].reshape((3, 4))
     aim_p = (MARGIN * position_tolerance * max(weights[0], max(weights[1], weights[2]))) ** 2
     aim_r = (MARGIN * rotation_tolerance * max(weights[3], max(weights[4], weights[5]))) ** 2
     bound_step(variables, current, bound, work)
     relate_to_target(ends[0], target, work, last)
     status, steps, least = STALLED, 0, np.inf
-    if comes and n <= rows_of(weights):  # joints to spare shall not go on in self-motion
-        status, steps, least = go_on(
-            joints, variables, tip, weights, current, previous, q, work, aim_p, aim_r, iterations
-        )
-    if status != REACHED:
+    passing = comes and n <= rows_of(weights)  # joints to spare shall not go on in self-motion
+    for attempt in range(3):  # to stay, to go on as the arm came, to come nearer
+        if not passing and attempt < 2:
+            continue
         for k in range(n):
             q[k] = work[k, START]
+        if attempt == 1:
+            begin_ahead(current, previous, q, work)
+        allowed = 0 if attempt == 0 else iterations
         status, taken, least = approach(
-            joints, variables, tip, weights, q, work, aim_p, aim_r, iterations
+            joints, variables, tip, weights, q, work, aim_p, aim_r, allowed
         )
         steps += taken
+        if status == REACHED:
+            break
     for k in range(n):
         work[k, BEST] = q[k]
     if status == REACHED and centre(joints, variables, tip, weights, q, work):
@@ -305,8 +297,9 @@ def step_towards(
         holds, joint = what_holds(joints, variables, tip, weights, q, work)
     if status != REACHED and holds == FREE:
         for number in range(2 * n):
-            freed, taken, error = kick_off(
-                joints, variables, tip, weights, q, work, aim_p, aim_r, iterations, number
+            begin_kicked(variables, q, work, number)
+            freed, taken, error = approach(
+                joints, variables, tip, weights, q, work, aim_p, aim_r, iterations
             )
             steps += taken
             if error < BETTER * least:

@@ -7,7 +7,7 @@ from math import atan2, cos, sin, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 
 FloatArray = NDArray[np.float64]
 
@@ -80,10 +80,10 @@ def distance_and_angle(
     return sqrt(away), 2.0 * atan2(sqrt(minus), sqrt(plus))
 
 
-@jit
+@helper
 def _angle_beyond(frame: FloatArray, target: FloatArray, weights: FloatArray) -> float:
     """Return the length of what the rotation vector from target to frame has beyond tolerance."""
-    off, vector = np.empty((3, 3)), np.zeros(3)
+    off, vector, factor = np.empty((3, 3)), np.empty(3), 1.0
     for r in range(3):
         for c in range(3):
             off[r, c] = 0.0
@@ -92,7 +92,7 @@ def _angle_beyond(frame: FloatArray, target: FloatArray, weights: FloatArray) ->
     if weights[5] == 0.0:  # of the shortest rotation that takes z to the frame's z
         across = sqrt(off[0, 2] ** 2 + off[1, 2] ** 2)
         angle = atan2(across, off[2, 2])
-        vector[0] = angle
+        vector[0], vector[1], vector[2] = angle, 0.0, 0.0
         if across > 0.0:
             vector[0], vector[1] = -angle * off[1, 2] / across, angle * off[0, 2] / across
     else:  # by the unit quaternion, from its largest component (Shepperd 1978)
@@ -113,9 +113,11 @@ def _angle_beyond(frame: FloatArray, target: FloatArray, weights: FloatArray) ->
         size = sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)
         angle = 2.0 * atan2(size, abs(scalar))
         factor = 2.0 / abs(scalar) if size == 0.0 else angle / size
-        vector *= factor if scalar >= 0.0 else -factor
+        if scalar < 0.0:
+            factor = -factor
     total = 0.0
     for c in range(3):
-        left = vector[c] - min(max(vector[c], -weights[9 + c]), weights[9 + c])
+        turned = factor * vector[c]
+        left = turned - min(max(turned, -weights[9 + c]), weights[9 + c])
         total += left * left
     return sqrt(total)

@@ -75,7 +75,7 @@ def apply_points(m: FloatArray, points: FloatArray, w: float) -> None:
 
 
 @jit
-def exp(twist: FloatArray, out: FloatArray) -> None:
+def exp(twist: FloatArray, out: FloatArray) -> bool:
     """Write the transform reached by moving along a constant twist for unit time.
 
     R = I + A W + B W² and t = (I + B W + C W²) v with W = [ω]×, A = sin θ/θ,
@@ -84,6 +84,9 @@ def exp(twist: FloatArray, out: FloatArray) -> None:
     Args:
         twist: (v, ω), shape (6,), linear part [m] first, angular part [rad].
         out: Filled with the transform, shape (4, 4).
+
+    Returns:
+        Whether all of it is finite, which it is not where the square of an angle overflows.
     """
     x, y, z = twist[3], twist[4], twist[5]
     squared = x * x + y * y + z * z
@@ -116,6 +119,11 @@ def exp(twist: FloatArray, out: FloatArray) -> None:
     out[3, 1] = 0.0
     out[3, 2] = 0.0
     out[3, 3] = 1.0
+    for i in range(3):
+        for j in range(4):
+            if not math.isfinite(out[i, j]):
+                return False
+    return True
 
 
 @jit

@@ -13,8 +13,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.kernels.bounded_step import moved_inside
 from basis_ik.kernels.descent import LARGEST_STEP, place
-from basis_ik.kernels.jit import inlined, jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.pose_error import answer, beyond, is_eased, rotation_beyond
 from basis_ik.kernels.pose_solve import (
     LIMITS,
@@ -34,7 +35,7 @@ MOST_DAMPING = 1e6  # there is no way down, not even by the gradient
 SETTLED = 1e-13  # of the squared error: what a step has to promise to be worth taking
 
 
-@inlined
+@helper
 def left_over(
     weights: FloatArray, work: FloatArray, row: int, frame: tuple[float, ...]
 ) -> tuple[float, float]:
@@ -53,7 +54,7 @@ def left_over(
     return away, weights[3] ** 2 * turned
 
 
-@jit
+@helper
 def curve(
     joints: FloatArray, variables: FloatArray, weights: FloatArray, work: FloatArray,
     hessian: FloatArray, frame: tuple[float, ...],
@@ -127,7 +128,7 @@ def curve(
                 hessian[h, k] += bend
 
 
-@jit
+@helper
 def factor(hessian: FloatArray, work: FloatArray, damping: float, lower: FloatArray) -> bool:
     """Write the Cholesky factor of the damped Hessian without held variables, if there is one."""
     n = hessian.shape[0]
@@ -148,7 +149,7 @@ def factor(hessian: FloatArray, work: FloatArray, damping: float, lower: FloatAr
     return True
 
 
-@jit
+@helper
 def newton_step(hessian: FloatArray, lower: FloatArray, work: FloatArray) -> tuple[float, float]:
     """Write the step into column 6; return its largest entry, and what it promises to gain."""
     n, largest, gain = hessian.shape[0], 0.0, 0.0
@@ -167,7 +168,7 @@ def newton_step(hessian: FloatArray, lower: FloatArray, work: FloatArray) -> tup
     return largest, 0.5 * gain
 
 
-@jit
+@helper
 def settle(
     joints: FloatArray, variables: FloatArray, tip: FloatArray, weights: FloatArray, q: FloatArray,
     work: FloatArray, square: FloatArray, position_goal: float, rotation_goal: float,
@@ -211,7 +212,7 @@ def settle(
         for k in range(n):
             work[k, 7] = q[k]
             moved = q[k] + share * variables[k, 2] * work[k, 6]
-            q[k] = min(work[k, 10], max(work[k, 9], moved))
+            q[k] = moved_inside(q[k], moved, work[k, 9], work[k, 10])
         frame = place(joints, tip, q, work, n)
         a, t = left_over(weights, work, slopes, frame)
         fresh = a + t < least

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from basis_ik.kernels.aim import perpendicular, rotation_between
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray
 
 # Two scale factors this close, relative to the larger, are one: their axes are rounding noise.
@@ -23,13 +23,13 @@ _UNDERFLOW = 1e-150
 _SWEEPS = 30  # Jacobi's method converges quadratically: six are usual
 
 
-@jit
+@helper
 def _dot(m: FloatArray, p: int, q: int) -> float:
     """Return the product of two columns."""
     return float(m[0, p] * m[0, q] + m[1, p] * m[1, q] + m[2, p] * m[2, q])
 
 
-@jit
+@helper
 def _turn_columns(m: FloatArray, p: int, q: int, c: float, s: float) -> None:
     for i in range(3):
         x, y = m[i, p], m[i, q]
@@ -37,7 +37,7 @@ def _turn_columns(m: FloatArray, p: int, q: int, c: float, s: float) -> None:
         m[i, q] = s * x + c * y
 
 
-@jit
+@helper
 def _orthogonalise(columns: FloatArray, v: FloatArray) -> None:
     """Turn pairs of columns into each other until all three are perpendicular (Hestenes 1958)."""
     for _ in range(_SWEEPS):
@@ -56,14 +56,14 @@ def _orthogonalise(columns: FloatArray, v: FloatArray) -> None:
             return
 
 
-@jit
+@helper
 def _set_identity(m: FloatArray) -> None:
     for i in range(3):
         for j in range(3):
             m[i, j] = 1.0 if i == j else 0.0
 
 
-@jit
+@helper
 def _make_unit_columns(w: FloatArray, scale: FloatArray) -> float:
     """Split perpendicular columns into lengths and a rotation; see `decompose`."""
     for k in range(3):
@@ -142,12 +142,12 @@ def decompose(
     return smallest
 
 
-@jit
+@helper
 def _same(a: float, b: float) -> bool:
     return abs(a - b) <= _SAME * max(a, b)
 
 
-@jit
+@helper
 def _turn_axis_to_column(scale: FloatArray, orientation: FloatArray, k: int) -> None:
     """Canonicalise a stretch along column `k`, the other two scale factors being the same."""
     along, across = scale[k], max(scale[(k + 1) % 3], scale[(k + 2) % 3])
@@ -168,7 +168,7 @@ def _turn_axis_to_column(scale: FloatArray, orientation: FloatArray, k: int) -> 
         orientation[i, m] = n[i]
 
 
-@jit
+@helper
 def _choose_signed_permutation(scale: FloatArray, orientation: FloatArray) -> None:
     """Canonicalise a stretch with three different factors."""
     a, b, c = (
@@ -200,7 +200,7 @@ def _choose_signed_permutation(scale: FloatArray, orientation: FloatArray) -> No
             orientation[row, k] = sign * axes[row, chosen[k]] + 0.0  # no negative zeros
 
 
-@jit
+@helper
 def canonicalise(scale: FloatArray, orientation: FloatArray) -> None:
     """Replace a scale orientation by the smallest rotation that gives the same stretch.
 

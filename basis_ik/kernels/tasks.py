@@ -13,7 +13,7 @@ from math import cos, sin, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper
 from basis_ik.kernels.pose_error import (
     answer,
     axis_error,
@@ -31,7 +31,7 @@ ROWS = (6, 3)  # of the kinds
 NEAREST = 1e-9  # [m]: a point nearer to a ray's origin has no direction from there
 
 
-@jit
+@helper
 def place_limb(limb: FloatArray, q: FloatArray, axes: FloatArray, frame: FloatArray) -> None:
     """Write the axis of every joint, a point (3,) and a direction (3,), and root_T_tip (3, 4).
 
@@ -65,10 +65,19 @@ def place_limb(limb: FloatArray, q: FloatArray, axes: FloatArray, frame: FloatAr
             frame[r, 3] = x * limb[j, 3] + y * limb[j, 7] + z * limb[j, 11] + t
 
 
-@jit
-def _twists(limb: FloatArray, axes: FloatArray, point: FloatArray, twists: FloatArray) -> None:
-    """Write how a point of the tip moves (n, 3) and turns (n, 3) per unit of each variable."""
-    twists[:, :] = 0.0
+@helper
+def fill_twists(limb: FloatArray, axes: FloatArray, frame: FloatArray, twists: FloatArray) -> None:
+    """Write how the tip moves (n, 3) and turns (n, 3) per unit of each variable.
+
+    Args:
+        limb: See `place_limb`.
+        axes: As `place_limb` wrote them.
+        frame: Likewise.
+        twists: (n, 6) result.
+    """
+    for k in range(twists.shape[0]):
+        for c in range(6):
+            twists[k, c] = 0.0
     for i in range(limb.shape[0] - 1):
         k, g = int(limb[i, 15]), limb[i, 13]
         x, y, z = g * axes[i, 3], g * axes[i, 4], g * axes[i, 5]
@@ -77,7 +86,7 @@ def _twists(limb: FloatArray, axes: FloatArray, point: FloatArray, twists: Float
             twists[k, 1] += y
             twists[k, 2] += z
             continue
-        a, b, c = point[0] - axes[i, 0], point[1] - axes[i, 1], point[2] - axes[i, 2]
+        a, b, c = frame[0, 3] - axes[i, 0], frame[1, 3] - axes[i, 1], frame[2, 3] - axes[i, 2]
         twists[k, 0] += y * c - z * b
         twists[k, 1] += z * a - x * c
         twists[k, 2] += x * b - y * a
@@ -86,7 +95,7 @@ def _twists(limb: FloatArray, axes: FloatArray, point: FloatArray, twists: Float
         twists[k, 5] += z
 
 
-@jit
+@helper
 def _pose_rows(
     weights: FloatArray, goal: FloatArray, frame: FloatArray, twists: FloatArray,
     error: FloatArray, jacobian: FloatArray,
@@ -104,14 +113,11 @@ def _pose_rows(
         error[r] = -weights[r] * d
         active[r] = weights[r] if weights[6 + r] == 0.0 or d != 0.0 else 0.0
     x, y, z = rest[0, 2], rest[1, 2], rest[2, 2]
-    spins, eased, slopes = (
-        weights[5] == 0.0 and weights[3] > 0.0,
-        is_eased(weights),
-        np.empty((1, 9)),
-    )
+    spins, eased = weights[5] == 0.0 and weights[3] > 0.0, is_eased(weights)
+    slopes, row = np.empty((1, 9)), 0 * twists.shape[0]  # a constant would be a type of its own
     if eased:
         error[3], error[4], error[5] = rotation_beyond(
-            weights, slopes, 0, rest[0, 0], rest[0, 1], rest[0, 2],
+            weights, slopes, row, rest[0, 0], rest[0, 1], rest[0, 2],
             rest[1, 0], rest[1, 1], rest[1, 2], rest[2, 0], rest[2, 1], rest[2, 2],
         )  # fmt: skip
         a, b, c = 0.0, 0.0, 0.0
@@ -135,7 +141,7 @@ def _pose_rows(
         v = goal[0, 1] * twists[k, 3] + goal[1, 1] * twists[k, 4] + goal[2, 1] * twists[k, 5]
         w = goal[0, 2] * twists[k, 3] + goal[1, 2] * twists[k, 4] + goal[2, 2] * twists[k, 5]
         if eased:
-            jacobian[3, k], jacobian[4, k], jacobian[5, k] = answer(slopes, 0, u, v, w)
+            jacobian[3, k], jacobian[4, k], jacobian[5, k] = answer(slopes, row, u, v, w)
             continue
         if not spins:  # the quaternion's derivative: the error is twice its vector part
             g, h = half * u + 0.5 * (b * w - c * v), half * v + 0.5 * (c * u - a * w)
@@ -149,7 +155,7 @@ def _pose_rows(
         jacobian[5, k] = weights[5] * i
 
 
-@jit
+@helper
 def _look_rows(
     weight: float, goal: FloatArray, frame: FloatArray, twists: FloatArray,
     error: FloatArray, jacobian: FloatArray,
@@ -172,7 +178,7 @@ def _look_rows(
             jacobian[r, k] = weight * (turned + (twists[k, r] - along * way[r]) / far)
 
 
-@jit
+@helper
 def evaluate(
     limbs: FloatArray, starts: IntArray, tasks: FloatArray, goals: FloatArray,
     scales: FloatArray, posture: FloatArray, pull: FloatArray, q: FloatArray,
@@ -197,12 +203,11 @@ def evaluate(
         error: (R,) result.
         jacobian: (R, n) result.
     """
-    n, frame, point = q.shape[0], np.empty((3, 4)), np.empty(3)
+    n, frame = q.shape[0], np.empty((3, 4))
     for t in range(tasks.shape[0]):
         limb, first = limbs[starts[t] : starts[t + 1]], int(tasks[t, 1])
         place_limb(limb, q, axes, frame)
-        point[:] = frame[:, 3]
-        _twists(limb, axes, point, twists)
+        fill_twists(limb, axes, frame, twists)
         if tasks[t, 0] == POSE:
             rows = slice(first, first + 6)
             _pose_rows(tasks[t, 2:14], goals[t], frame, twists, error[rows], jacobian[rows])
@@ -219,7 +224,7 @@ def evaluate(
             jacobian[r, k] *= scales[k]
 
 
-@jit
+@helper
 def arrived(tasks: FloatArray, error: FloatArray, first: int, last: int) -> bool:
     """Return whether all tasks with rows from `first` to before `last` are met."""
     for t in range(tasks.shape[0]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray
 
 IntArray = npt.NDArray[np.int64]
@@ -30,7 +30,7 @@ def common_ancestor(parents: IntArray, depths: IntArray, a: int, b: int) -> int:
     return a
 
 
-@jit
+@helper
 def _prepend(pool: FloatArray, frame: int, m: FloatArray) -> None:
     """Replace `m` by (transform of `frame` in its parent) · m."""
     for j in range(4):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from basis_ik.kernels.chain import ChainArrays, FloatArray
 from basis_ik.model.elements import shown
-from basis_ik.model.path import ChainError, Step, path_between, refuse_free_joints
+from basis_ik.model.path import ChainError, Step, path_between, refuse_unusable_joints
+from basis_ik.model.tree import Tree
 from basis_ik.model.urdf import Joint
 from basis_ik.model.variables import Variable, find_variable, tie_of
 from basis_ik.transforms.rigid import RigidTransform
-
-if TYPE_CHECKING:
-    from basis_ik.model.robot import RobotModel
 
 
 class _Moving(NamedTuple):
@@ -44,14 +42,14 @@ class Fold(NamedTuple):
     links: tuple[tuple[str, int, RigidTransform], ...]
 
 
-def fold(model: RobotModel, root: str, tip: str) -> Fold:
+def fold(model: Tree, root: str, tip: str) -> Fold:
     """Fold the path between two links into arrays.
 
     Raises:
         ChainError: No joint moves between the two, or one cannot be solved for.
     """
     steps = path_between(root, tip, model.joints)
-    refuse_free_joints(steps)
+    refuse_unusable_joints(steps)
     names: list[str] = []
     moving: list[_Moving] = []
     carry = RigidTransform.identity()  # from the last moving joint's moved frame to the link

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +13,10 @@ from basis_ik.model.build import fold
 from basis_ik.model.elements import listed, shown
 from basis_ik.model.path import ChainError
 from basis_ik.model.reach import reach_bound
+from basis_ik.model.tree import Tree
 from basis_ik.model.urdf import Joint
 from basis_ik.transforms.checks import finite_array, read_only
 from basis_ik.transforms.rigid import RigidTransform
-
-if TYPE_CHECKING:
-    from basis_ik.model.robot import RobotModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +34,7 @@ class Chain:
         lower: Lower limits of the variables [rad] or [m], shape (n,), read-only, limits of mimic
             joints folded in; -inf where continuous.
         upper: Upper limits, +inf where continuous.
-        velocity: Largest speeds [rad/s] or [m/s], shape (n,), read-only; inf where not stated.
+        velocity: Largest speeds [rad/s] or [m/s], shape (n,), read-only, positive and finite.
         continuous: Whether the variable may turn for ever, shape (n,), read-only bool.
         prismatic: Whether the variable is a length, shape (n,), read-only bool.
         reach: No configuration brings the tip farther from the root's origin than this [m].
@@ -132,7 +129,7 @@ class Chain:
         return f"Chain({self.root} -> {self.tip}: {', '.join(self.joint_names)})"
 
 
-def build_chain(model: RobotModel, root: str, tip: str, inferences: tuple[str, ...]) -> Chain:
+def build_chain(model: Tree, root: str, tip: str, inferences: tuple[str, ...]) -> Chain:
     """Make the chain between two links that exist.
 
     Args:
@@ -148,7 +145,8 @@ def build_chain(model: RobotModel, root: str, tip: str, inferences: tuple[str, .
     arrays, variables = folded.arrays, folded.variables
     joints = tuple(step.joint for step in folded.steps)
     names, link_joints, constants = zip(*folded.links, strict=True)
-    notes = [variable.note for variable in variables if variable.note]
+    notes = tuple(variable.note for variable in variables if variable.note)
+    needed = dict.fromkeys([*(j.name for j in joints), *(v.name for v in variables)])
     return Chain(
         root=root,
         tip=tip,
@@ -161,7 +159,14 @@ def build_chain(model: RobotModel, root: str, tip: str, inferences: tuple[str, .
         prismatic=_flags([model.joints[v.name].kind == "prismatic" for v in variables]),
         reach=reach_bound(arrays),
         arrays=arrays,
-        inferences=(*inferences, *notes, *_soft_limits(joints)),
+        inferences=(
+            *inferences,
+            *model.notes,
+            *(line for name in needed for line in model.joints[name].assumed),
+            *notes,
+            *_soft_limits(joints),
+            *_left_aside([j for name, j in model.joints.items() if name not in needed]),
+        ),
         _links=names,
         _link_joints=np.array(link_joints, np.int64),
         _link_constants=np.array([constant.matrix[:3] for constant in constants]),
@@ -172,6 +177,20 @@ def _flags(values: list[bool]) -> npt.NDArray[np.bool_]:
     flags = np.array(values, np.bool_)
     flags.setflags(write=False)
     return flags
+
+
+def _left_aside(joints: list[Joint]) -> tuple[str, ...]:
+    """Say what is odd about joints that the chain does not need."""
+    faulty = [joint for joint in joints if joint.fault]
+    odd = tuple(j.name for j in joints if j.assumed and j.kind != "continuous")  # wheels are not
+    others = tuple(joint.name for joint in faulty[1:])
+    lines = []
+    if faulty:
+        also = f"; also {listed(others)}" if others else ""
+        lines.append(f"faulty, but not needed by the chain: {faulty[0].fault}{also}")
+    if odd:
+        lines.append(f"limits, speeds or axes were assumed off the chain, too: {listed(odd)}")
+    return tuple(lines)
 
 
 def _soft_limits(joints: tuple[Joint, ...]) -> tuple[str, ...]:

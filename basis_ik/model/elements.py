@@ -7,6 +7,7 @@ there are no entity definitions, hence no entity bombs and no external entities.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -18,6 +19,9 @@ MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_JOINTS = 1000
 MAX_ELEMENTS = 100_000
+_DECLARATION = re.compile(rb"\A\s+<\?xml\s[^>]*\?>")
+_XACRO = frozenset(f"xacro:{tag}" for tag in ("include", "macro", "if", "unless", "insert_block"))
+"""What only source has. A property or a call that is left over in the result changes nothing."""
 XACRO_HINT = "this is xacro source: expand it first with `xacro FILE > robot.urdf`"
 
 
@@ -101,7 +105,7 @@ class _Builder:
         self._refuse("a DOCTYPE is not allowed in a robot description; remove it")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag.startswith("xacro:"):
+        if tag.startswith("xacro:") and (tag in _XACRO or self._open[-1].tag == "joint"):
             self._refuse(f"<{tag[:80]}>: {XACRO_HINT}")
         if len(self._open) > MAX_DEPTH:
             self._refuse(f"elements are nested more than {MAX_DEPTH} deep")
@@ -120,6 +124,11 @@ class _Builder:
         self._open.pop()
 
 
+def _lines(declaration: re.Match[bytes]) -> bytes:
+    """Keep the lines of an XML declaration that blanks precede: XML forbids these, no one else."""
+    return b"\n" * declaration[0].count(b"\n")
+
+
 def read_xml(text: str) -> Element:
     """Parse XML text into its root element.
 
@@ -135,7 +144,8 @@ def read_xml(text: str) -> Element:
             shows.
     """
     if not isinstance(text, str):
-        raise UrdfError(f"a robot description is text, not {type(text).__name__}")
+        kind = type(text).__name__
+        raise UrdfError(f"a robot description is text, not {kind}; of a file, give what it holds")
     try:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -143,16 +153,19 @@ def read_xml(text: str) -> Element:
         raise UrdfError("a character that is not Unicode text", line=line) from None
     if len(encoded) > MAX_BYTES:
         raise UrdfError(f"the robot description exceeds {MAX_BYTES} bytes")
+    text = text.rstrip("\0")  # the end of a string in C
     if not text.strip():
         raise UrdfError("the robot description is empty", line=1)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise UrdfError("a NUL character; the text is damaged or not XML", line=line)
+    encoded = _DECLARATION.sub(_lines, encoded.rstrip(b"\0"), count=1)
     parser = expat.ParserCreate("utf-8")
     builder = _Builder(parser)
     try:
         parser.Parse(encoded, True)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
-        raise UrdfError(f"not well-formed XML: {reason}", line=error.lineno) from None
+        hint = "" if b"<" in encoded else "; of a file, give what it holds, not its name"
+        raise UrdfError(f"not well-formed XML: {reason}{hint}", line=error.lineno) from None
     return builder.document.children[0]  # expat reports a document without an element

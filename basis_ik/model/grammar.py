@@ -43,34 +43,40 @@ def check_name(value: str, element: Element) -> None:
         )
 
 
-def numbers(element: Element, attribute: str, count: int, where: str) -> list[float]:
+def numbers(
+    element: Element, attribute: str, count: int, where: str, largest: float = LARGEST
+) -> list[float]:
     """Return an attribute's finite numbers, in plain decimal notation.
 
     `float` would take nan, inf, 1_000, and digits of other scripts: none of these is a length.
+    Between two numbers stands a blank, or a comma and a blank.
 
     Args:
         element: The element that has the attribute.
         attribute: Its name.
         count: How many numbers it must hold.
         where: What to call the place in an error.
+        largest: No number may be larger.
 
     Raises:
         UrdfError: Another count, or a word that is no finite number.
     """
     value = element.attributes[attribute]
-    words = value.split()
+    words = re.split(r",?\s+", value.strip())
     place = f"{where}: <{element.tag} {attribute}={shown(value)}>"
     if "${" in value or "$(" in value:
         raise UrdfError(f"{place}: {XACRO_HINT}", line=element.line)
     if len(words) != count:
         raise UrdfError(f"{place} needs {count} numbers, has {len(words)}", line=element.line)
     for word in words:
-        if not _NUMBER.fullmatch(word) or not abs(float(word)) <= LARGEST:
+        if not _NUMBER.fullmatch(word) or not abs(float(word)) <= largest:
             raise UrdfError(f"{place}: {shown(word)} is no finite number", line=element.line)
     return [float(word) for word in words]
 
 
-def number(element: Element, attribute: str, default: float, where: str) -> float:
+def number(
+    element: Element, attribute: str, default: float, where: str, largest: float = LARGEST
+) -> float:
     """Return an attribute's one number, or the default where there is none.
 
     Raises:
@@ -78,4 +84,4 @@ def number(element: Element, attribute: str, default: float, where: str) -> floa
     """
     if attribute not in element.attributes:
         return default
-    return numbers(element, attribute, 1, where)[0]
+    return numbers(element, attribute, 1, where, largest)[0]

@@ -10,16 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from basis_ik.model.elements import shown
 from basis_ik.model.path import ChainError, check_link, path_between
+from basis_ik.model.tree import Tree
 from basis_ik.model.urdf import Joint
 
-if TYPE_CHECKING:
-    from basis_ik.model.robot import RobotModel
-
-_FINGER = re.compile(r"finger|gripper|knuckle|thumb|jaw|claw", re.IGNORECASE)
+_DIGIT = re.compile(r"finger|thumb|knuckle", re.IGNORECASE)
+_FINGER = re.compile(  # a gripper's yaw is a wrist joint
+    rf"{_DIGIT.pattern}|(gripper|jaw|claw)(?!\w*(yaw|pitch|roll(?!er)|rotat|twist|swivel|wrist))",
+    re.IGNORECASE,
+)
 _FINGER_JOINTS = 2
 """A branch with more joints of its own than this is no finger, whatever its name."""
 _OBVIOUS = 2
@@ -59,9 +60,7 @@ class _Arm:
         return replace(self, notes=(*self.notes, said))
 
 
-def infer_ends(
-    model: RobotModel, root: str | None, tip: str | None
-) -> tuple[str, str, tuple[str, ...]]:
+def infer_ends(model: Tree, root: str | None, tip: str | None) -> tuple[str, str, tuple[str, ...]]:
     """Choose what the caller left open of a chain's two ends.
 
     Args:
@@ -78,7 +77,7 @@ def infer_ends(
     for link in (root, tip):
         if link is not None:
             check_link(link, model.links, model.joints)
-    tree = _Tree(model)
+    tree = _Branches(model)
     notes: tuple[str, ...] = ()
     if tip is None:
         arm = _obvious_arm(tree, model.root if root is None else root)
@@ -90,10 +89,10 @@ def infer_ends(
     return root, tip, notes
 
 
-class _Tree:
+class _Branches:
     """The joints below each link, and how many joints of its own each branch has at most."""
 
-    def __init__(self, model: RobotModel) -> None:
+    def __init__(self, model: Tree) -> None:
         self.model = model
         self._below: dict[str, list[Joint]] = {link: [] for link in model.links}
         for joint in model.joints.values():
@@ -124,7 +123,7 @@ class _Tree:
         return [j for known in self.body(link) for j in self._below[known] if j.kind != "fixed"]
 
 
-def _obvious_arm(tree: _Tree, root: str) -> _Arm:
+def _obvious_arm(tree: _Branches, root: str) -> _Arm:
     """Walk down from a link to the end of its one obvious arm.
 
     Raises:
@@ -151,7 +150,7 @@ def _obvious_arm(tree: _Tree, root: str) -> _Arm:
     )
 
 
-def _follow(tree: _Tree, arm: _Arm) -> tuple[_Arm, list[_Arm]]:
+def _follow(tree: _Branches, arm: _Arm) -> tuple[_Arm, list[_Arm]]:
     """Return the arm so far, and the ways on: none at its hand, several where undecided."""
     branches = tree.leaving(arm.body)
     live = [joint for joint in branches if tree.depth(joint) > 0]
@@ -166,6 +165,10 @@ def _follow(tree: _Tree, arm: _Arm) -> tuple[_Arm, list[_Arm]]:
         return arm, []
     live.sort(key=tree.depth, reverse=True)
     best, second = tree.depth(live[0]), tree.depth(live[1]) if len(live) > 1 else 0
+    if _is_digit(live[0]) and (second or fingers):  # beside others it is longer, and yet no arm
+        if any(not _is_digit(joint) for joint in arm.joints):
+            return arm.noted(f"left aside as a hand: {_names(live)}"), []
+        return arm, [arm.along(joint) for joint in (*live, *fingers)]
     if best >= _OBVIOUS * second:
         if second:
             arm = arm.noted(f"left aside, shorter than the arm: {_names(live[1:])}")
@@ -175,7 +178,7 @@ def _follow(tree: _Tree, arm: _Arm) -> tuple[_Arm, list[_Arm]]:
     return arm, [arm.along(joint) for joint in live if _OBVIOUS * tree.depth(joint) > best]
 
 
-def _is_finger(tree: _Tree, arm: _Arm, joint: Joint, branches: Sequence[Joint]) -> bool:
+def _is_finger(tree: _Branches, arm: _Arm, joint: Joint, branches: Sequence[Joint]) -> bool:
     """Tell a finger by its name, or by another joint beside it that mimics it.
 
     Below an arm, that is: where all joints are named so, the robot itself is a finger or a hand.
@@ -189,6 +192,11 @@ def _is_finger(tree: _Tree, arm: _Arm, joint: Joint, branches: Sequence[Joint]) 
     return followed or _FINGER.search(joint.name) is not None
 
 
+def _is_digit(joint: Joint) -> bool:
+    """Tell a finger or thumb of a hand, however long, by its name or that of its first link."""
+    return _DIGIT.search(f"{joint.name} {joint.child}") is not None
+
+
 def _count(joints: Sequence[Joint]) -> str:
     return f"{len(joints)} joint{'s' * (len(joints) != 1)}"
 
@@ -199,7 +207,7 @@ def _names(joints: Iterable[Joint], limit: int = 8) -> str:
     return ", ".join(names[:limit]) + more
 
 
-def _choose_tip(tree: _Tree, arm: _Arm) -> tuple[str, str]:
+def _choose_tip(tree: _Branches, arm: _Arm) -> tuple[str, str]:
     """Choose among the links fixed to an arm's last moving link; return link and reason."""
     links = tree.body(arm.body)
     among = f"among the links fixed to {arm.body}"
@@ -214,7 +222,7 @@ def _choose_tip(tree: _Tree, arm: _Arm) -> tuple[str, str]:
     return arm.body, "the link that the last joint moves; none fixed to it has a tip's name"
 
 
-def _choose_root(model: RobotModel, tip: str) -> tuple[str, str]:
+def _choose_root(model: Tree, tip: str) -> tuple[str, str]:
     """Choose among the links above the first moving joint on the way to the tip."""
     links = [model.root]
     for step in path_between(model.root, tip, model.joints):

@@ -80,20 +80,24 @@ def path_between(root: str, tip: str, joints: Mapping[str, Joint]) -> list[Step]
     return [Step(joint, True) for joint in up] + [Step(joint, False) for joint in reversed(down)]
 
 
-def refuse_free_joints(steps: Sequence[Step]) -> None:
-    """Refuse floating and planar joints on a path: they have no single value to solve for.
+def refuse_unusable_joints(steps: Sequence[Step]) -> None:
+    """Refuse joints on a path that have a fault, or are floating or planar: no one value to solve.
 
     Raises:
         ChainError: There is one; `candidates` holds the link below it.
     """
     for joint, _ in steps:
-        if joint.kind in ("floating", "planar"):
-            raise ChainError(
+        elsewhere = f"start the chain at {shown(joint.child)}"
+        if joint.fault:
+            said = f"{joint.fault}; the chain needs this joint: mend it, or {elsewhere}"
+        elif joint.kind in ("floating", "planar"):
+            said = (
                 f"joint {shown(joint.name)} on the chain is {joint.kind}, which has no single value"
-                f" to solve for; start the chain at {shown(joint.child)}",
-                joint=joint.name,
-                candidates=(joint.child,),
+                f" to solve for; {elsewhere}"
             )
+        else:
+            continue
+        raise ChainError(said, joint=joint.name, candidates=(joint.child,))
 
 
 def _to_root(link: str, above: Mapping[str, Joint]) -> list[Joint]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from basis_ik.errors import BasisIkError
 from basis_ik.model.build import motion
 from basis_ik.model.elements import listed, shown
-from basis_ik.model.path import check_link, path_between, refuse_free_joints
+from basis_ik.model.path import check_link, path_between, refuse_unusable_joints
 from basis_ik.model.robot import RobotModel
 from basis_ik.model.variables import tie_of
 from basis_ik.transforms.rigid import RigidTransform
@@ -40,13 +40,13 @@ def place_link(
             count; a joint that mimics another one follows it.
 
     Raises:
-        ChainError: A link does not exist, or hangs on a floating or planar joint.
+        ChainError: A link does not exist, or hangs on a joint that is floating, planar or faulty.
         UnknownPositionError: A joint on the way is not among the positions.
     """
     for name in (reference, link):
         check_link(name, model.links, model.joints)
     steps = path_between(reference, link, model.joints)
-    refuse_free_joints(steps)
+    refuse_unusable_joints(steps)
     ties = {joint.name: tie_of(joint, model.mimics) for joint, _ in steps if joint.moves}
     # A mimic joint with multiplier zero stands still, whatever its master does.
     needed = dict.fromkeys(tie.joint for tie in ties.values() if tie.multiplier != 0.0)

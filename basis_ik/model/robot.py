@@ -2,50 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from basis_ik.model.chain import Chain, build_chain
 from basis_ik.model.infer import infer_ends
-from basis_ik.model.tree import find_root, resolve_mimics
-from basis_ik.model.urdf import Joint, Mimic, read_urdf
+from basis_ik.model.tree import Tree, find_links, find_root, resolve_mimics
+from basis_ik.model.urdf import read_urdf
 
 
 @dataclass(frozen=True, eq=False)
-class RobotModel:
-    """A tree of links and joints.
+class RobotModel(Tree):
+    """A tree of links and joints that has a name, and chains.
 
     Attributes:
         name: The robot's name, empty if the URDF states none.
-        links: Link names in document order.
-        joints: Joints by name in document order.
-        root: The one link without a parent.
-        mimics: For each mimic joint the joint that really drives it, mimic chains composed.
     """
 
     name: str
-    links: tuple[str, ...]
-    joints: Mapping[str, Joint]
-    root: str
-    mimics: Mapping[str, Mimic]
 
     @staticmethod
     def from_urdf(text: str) -> RobotModel:
         """Read a robot from URDF text (not a file name; xacro expanded).
 
+        A joint that cannot be used is no obstacle: it has a `fault`, and only a chain that needs it
+        is refused.
+
         Raises:
             UrdfError: The text is not a URDF of one well-formed robot; line, joint or names told.
         """
-        name, links, joints = read_urdf(text)
+        name, declared, joints, passed = read_urdf(text)
+        links, notes = find_links(declared, joints)
         root = find_root(links, joints)
-        by_name = {joint.name: joint for joint in joints}
+        by_name, mimics = resolve_mimics({joint.name: joint for joint in joints})
         return RobotModel(
             name=name,
-            links=tuple(links),
+            links=links,
             joints=MappingProxyType(by_name),
             root=root,
-            mimics=MappingProxyType(resolve_mimics(by_name)),
+            mimics=MappingProxyType(mimics),
+            notes=(*passed, *notes),
         )
 
     def chain(self, root: str | None = None, tip: str | None = None) -> Chain:
@@ -60,7 +56,7 @@ class RobotModel:
 
         Raises:
             ChainError: An unknown link, no obvious arm (the candidates are listed), no moving joint
-                between the two, or a floating or planar joint.
+                between the two, a floating or planar joint, or one with a fault.
         """
         root, tip, inferences = infer_ends(self, root, tip)
         return build_chain(self, root, tip, inferences)

@@ -1,37 +1,76 @@
-"""What makes links and joints a robot: one tree, and mimic joints that lead somewhere."""
+"""What makes links and joints a robot: one tree, and mimic joints that follow one that moves."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from basis_ik.model.elements import UrdfError, listed, shown
 from basis_ik.model.urdf import Joint, Mimic
 
 
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Links and the joints between them, in one tree.
+
+    Attributes:
+        links: Link names in document order.
+        joints: Joints by name in document order.
+        root: The one link without a parent.
+        mimics: For each mimic joint the joint that really drives it, mimic chains composed; without
+            faulty joints.
+        notes: What was assumed of the tree, one line each.
+    """
+
+    links: tuple[str, ...]
+    joints: Mapping[str, Joint]
+    root: str
+    mimics: Mapping[str, Mimic]
+    notes: tuple[str, ...]
+
+
+def find_links(
+    declared: Sequence[str], joints: Sequence[Joint]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the links that joints connect, and what was assumed of them, one line each.
+
+    A link is no more than a name here: one that is not declared may be added, and one that hangs on
+    nothing may be left out.
+
+    Raises:
+        UrdfError: No links.
+    """
+    if not declared:
+        raise UrdfError("the robot has no <link>; is it the expanded description of a robot?")
+    named = dict.fromkeys(link for joint in joints for link in (joint.parent, joint.child))
+    missing = tuple(link for link in named if link not in declared)
+    lone = tuple(link for link in declared if link not in named) if joints else ()
+    links = (*(link for link in declared if link not in lone), *missing)
+    notes = []
+    if missing:
+        notes.append(f"taken for links, since joints name them: {listed(missing)}")
+    if lone:
+        notes.append(f"left out, since no joint names them: links {listed(lone)}")
+    return links, tuple(notes)
+
+
 def find_root(links: Sequence[str], joints: Sequence[Joint]) -> str:
     """Check that links and joints form one tree, and return its root link.
 
+    Args:
+        links: At least one, and all that joints name.
+        joints: The joints.
+
     Raises:
-        UrdfError: No links, duplicate names, a joint to a link that is not there, a link with two
-            parents, a loop, or several roots; the names are listed and in `names`.
+        UrdfError: Duplicate names, a link with two parents, a loop, or several roots; the names are
+            listed and in `names`.
     """
-    if not links:
-        raise UrdfError("the robot has no <link>")
     _refuse_if(_duplicates(links), "duplicate link names {}; links need names of their own")
     _refuse_if(
         _duplicates(joint.name for joint in joints),
         "duplicate joint names {}; joints need names of their own",
     )
-    known = set(links)
-    for joint in joints:
-        for word, link in (("parent", joint.parent), ("child", joint.child)):
-            if link not in known:
-                raise UrdfError(
-                    f"joint {shown(joint.name)}: its {word} link {shown(link)} does not exist",
-                    joint=joint.name,
-                    names=(link,),
-                )
     twice = _duplicates(joint.child for joint in joints)
     _refuse_if(twice, "links with two parent joints: {}; a URDF is a tree")
     children = {joint.child for joint in joints}
@@ -68,20 +107,23 @@ def _reachable(roots: Iterable[str], joints: Sequence[Joint]) -> set[str]:
     return seen
 
 
-def resolve_mimics(joints: Mapping[str, Joint]) -> dict[str, Mimic]:
+def resolve_mimics(joints: Mapping[str, Joint]) -> tuple[dict[str, Joint], dict[str, Mimic]]:
     """Tie every mimic joint to the joint that really moves, through chains of mimics.
 
     Returns:
-        For each mimic joint its master, which itself mimics nothing, and the composed relation.
-
-    Raises:
-        UrdfError: A master is missing or cannot move, or mimics form a loop; names listed.
+        The joints, those faulty whose master is missing, faulty itself, or cannot move, or whose
+        mimics form a loop; and for each other mimic joint its master, which mimics nothing, and the
+        composed relation.
     """
-    return {
-        joint.name: _resolve(joint.name, joint.mimic, joints)
-        for joint in joints.values()
-        if joint.mimic is not None
-    }
+    known, mimics = dict(joints), {}
+    for joint in joints.values():
+        if joint.mimic is None:
+            continue
+        try:
+            mimics[joint.name] = _resolve(joint.name, joint.mimic, joints)
+        except UrdfError as error:
+            known[joint.name] = replace(joint, fault=str(error))
+    return known, mimics
 
 
 def _resolve(name: str, tie: Mimic, joints: Mapping[str, Joint]) -> Mimic:
@@ -90,14 +132,16 @@ def _resolve(name: str, tie: Mimic, joints: Mapping[str, Joint]) -> Mimic:
         master = joints.get(tie.joint)
         where = f"joint {shown(trail[-1])} mimics {shown(tie.joint)}"
         if master is None:
-            raise UrdfError(f"{where}, which does not exist", joint=name, names=(tie.joint,))
+            raise UrdfError(f"{where}, which does not exist; name the joint that leads it")
+        if master.fault:
+            raise UrdfError(f"{where}, which cannot lead: {master.fault}")
         if not master.moves:
             raise UrdfError(
-                f"{where}, which is {master.kind} and cannot lead", joint=name, names=(tie.joint,)
+                f"{where}, which is {master.kind} and cannot lead; name a joint that moves"
             )
         if master.name in trail:
             raise UrdfError(
-                f"mimic joints form a loop: {listed(tuple(trail))}", joint=name, names=tuple(trail)
+                f"mimic joints form a loop: {listed(tuple(trail))}; one of them must lead"
             )
         if master.mimic is None:
             return tie

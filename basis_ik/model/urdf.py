@@ -1,7 +1,8 @@
 """URDF elements to joint descriptions, by a strict grammar.
 
 Where the URDF format has a default it is used (origin: identity, axis: x). Where a mistake could
-move an arm wrongly there is an error instead of a guess.
+move an arm wrongly the joint is marked as faulty instead of guessed at: no chain can have it, and
+those that do not need it are none the worse.
 """
 
 from __future__ import annotations
@@ -12,17 +13,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from basis_ik.kernels.chain import FloatArray
-from basis_ik.model.elements import Element, UrdfError, read_xml, shown
+from basis_ik.model.elements import Element, UrdfError, listed, read_xml, shown
 from basis_ik.model.grammar import check_name, name_in, number, numbers
+from basis_ik.model.joint_limits import FREE, Limits, read_limits, read_soft_limits
 from basis_ik.transforms.rigid import RigidTransform
 
 MOVING = ("revolute", "continuous", "prismatic")
 KINDS = (*MOVING, "fixed", "floating", "planar")
+UNKNOWN = "unknown"
+"""Kind of a joint whose type is none of `KINDS`."""
 
 MAX_OFFSET = 1e6
 """Largest coordinate of a joint origin [m], and largest mimic multiplier and offset."""
 MIN_AXIS = 1e-6
 """Length below which a joint axis counts as zero."""
+ROUNDED_AXIS = 0.01
+"""A joint axis may be longer or shorter than one by this much without a word."""
+
+
+def _unit(vector: list[float], length: float) -> FloatArray:
+    array = np.array([value / length for value in vector])
+    array.setflags(write=False)
+    return array
+
+
+_X = _unit([1.0, 0.0, 0.0], 1.0)
 
 
 @dataclass(frozen=True)
@@ -40,18 +55,22 @@ class Joint:
 
     Attributes:
         name: Unique in the robot.
-        kind: One of `KINDS`.
+        kind: One of `KINDS`, or `UNKNOWN`.
         parent: Parent link.
         child: Child link.
         origin: parent_T_joint at value zero; the child link's frame is the joint's.
         axis: Unit axis in the joint frame, shape (3,), read-only; x where the kind has none.
         lower: Lower limit [rad] or [m]; -inf for continuous, floating and planar, 0 for fixed.
         upper: Upper limit; +inf and 0 likewise.
-        velocity: Largest speed [rad/s] or [m/s]; inf where none is stated.
-        effort: Largest effort [Nm] or [N]; inf where none is stated.
+        velocity: Largest speed [rad/s] or [m/s], assumed where none is stated; inf where the joint
+            does not move on its own and none is stated.
+        effort: Largest effort [Nm] or [N]; inf where none is stated. Nothing depends on it.
         mimic: What the joint follows, or None.
         soft_lower: `safety_controller` limit, narrower than or equal to `lower`; -inf if none.
         soft_upper: The same above.
+        assumed: What was assumed beyond the URDF's words, one line each.
+        fault: Why no chain can have the joint, with the remedy; empty where one can. All but names
+            and kind of a faulty joint is then without meaning.
     """
 
     name: str
@@ -67,6 +86,8 @@ class Joint:
     mimic: Mimic | None
     soft_lower: float
     soft_upper: float
+    assumed: tuple[str, ...] = ()
+    fault: str = ""
 
     @property
     def moves(self) -> bool:
@@ -79,15 +100,15 @@ class Joint:
         return "m" if self.kind == "prismatic" else "rad"
 
 
-def read_urdf(text: str) -> tuple[str, list[str], list[Joint]]:
+def read_urdf(text: str) -> tuple[str, list[str], list[Joint], tuple[str, ...]]:
     """Read a URDF text.
 
     Args:
         text: The whole document, xacro expanded.
 
     Returns:
-        The robot's name (may be empty), its link names and its joints, in document order. Whether
-        they form a tree is not checked here.
+        The robot's name (may be empty), its link names and its joints, in document order, and a
+        line for what was passed over. Whether they form a tree is not checked here.
 
     Raises:
         UrdfError: See `basis_ik.model.elements.read_xml`; or an element or number is bad.
@@ -100,48 +121,85 @@ def read_urdf(text: str) -> tuple[str, list[str], list[Joint]]:
     name = robot.attributes.get("name", "")
     check_name(name, robot)
     links = [name_in(link) for link in robot.all("link")]
-    return name, links, [_joint(e) for e in robot.all("joint")]
+    calls = dict.fromkeys(e.tag for e in robot.children if e.tag.startswith("xacro:"))
+    calls.pop("xacro:property", None)
+    calls.pop("xacro:arg", None)
+    missing = f"passed over, since xacro did not know them: {listed(tuple(calls))}"
+    return name, links, [_joint(e) for e in robot.all("joint")], (missing,) * bool(calls)
 
 
 def _joint(element: Element) -> Joint:
-    """Read one <joint>; every error names it."""
+    """Read one <joint>; every error names it.
+
+    What the tree of links stands on must be sound. Anything else only matters to a chain that needs
+    the joint: the error becomes the joint's fault.
+    """
     name = name_in(element)
+    where = f"joint {shown(name)}"
     try:
-        return _read_joint(element, name, f"joint {shown(name)}")
+        parent, child = _ends(element, where)
     except UrdfError as error:
         error.joint = name
         raise
+    try:
+        return _read_joint(element, name, parent, child, where)
+    except UrdfError as error:
+        kind = element.attributes.get("type", "")
+        return Joint(
+            name=name,
+            kind=kind if kind in KINDS else UNKNOWN,
+            parent=parent,
+            child=child,
+            origin=RigidTransform.identity(),
+            axis=_X,
+            lower=0.0,
+            upper=0.0,
+            velocity=math.inf,
+            effort=math.inf,
+            mimic=None,
+            soft_lower=FREE[0],
+            soft_upper=FREE[1],
+            fault=str(error),
+        )
 
 
-def _read_joint(element: Element, name: str, where: str) -> Joint:
+def _ends(element: Element, where: str) -> tuple[str, str]:
+    """Return the names of parent and child link."""
+    names = []
+    for tag in ("parent", "child"):
+        end = element.only(tag)
+        if end is None:
+            raise UrdfError(f"{where} lacks <{tag} link=...>", line=element.line)
+        names.append(name_in(end, "link"))
+    return names[0], names[1]
+
+
+def _read_joint(element: Element, name: str, parent: str, child: str, where: str) -> Joint:
     kind = element.attributes.get("type", "")
     if kind not in KINDS:
         raise UrdfError(
             f"{where} has type {shown(kind)}; a URDF knows {', '.join(KINDS)}", line=element.line
         )
-    ends = []
-    for tag in ("parent", "child"):
-        end = element.only(tag)
-        if end is None:
-            raise UrdfError(f"{where} lacks <{tag} link=...>", line=element.line)
-        ends.append(name_in(end, "link"))
     moves = kind in MOVING
-    lower, upper, velocity, effort = _limits(element, kind, where)
-    soft = _soft_limits(element, lower, upper, where) if moves else (-math.inf, math.inf)
+    axis, scaled = _axis(element.only("axis") if moves else None, where)
+    bounds = (0.0, 0.0) if kind == "fixed" else FREE
+    limits = read_limits(element, kind, where) if moves else Limits(*bounds, math.inf, math.inf)
+    soft = read_soft_limits(element, limits.lower, limits.upper, where) if moves else FREE
     return Joint(
         name=name,
         kind=kind,
-        parent=ends[0],
-        child=ends[1],
+        parent=parent,
+        child=child,
         origin=_origin(element, where),
-        axis=_axis(element.only("axis") if moves else None, where),
-        lower=lower,
-        upper=upper,
-        velocity=velocity,
-        effort=effort,
+        axis=axis,
+        lower=limits.lower,
+        upper=limits.upper,
+        velocity=limits.velocity,
+        effort=limits.effort,
         mimic=_mimic(element.only("mimic"), where) if moves else None,
         soft_lower=soft[0],
         soft_upper=soft[1],
+        assumed=(*scaled, *limits.assumed),
     )
 
 
@@ -156,68 +214,18 @@ def _origin(joint: Element, where: str) -> RigidTransform:
     return RigidTransform.from_rpy(rpy[0], rpy[1], rpy[2], xyz)
 
 
-def _axis(axis: Element | None, where: str) -> FloatArray:
-    vector = [1.0, 0.0, 0.0]
-    if axis is not None:
-        if "xyz" not in axis.attributes:
-            raise UrdfError(f"{where}: <axis> lacks xyz", line=axis.line)
-        vector = numbers(axis, "xyz", 3, where)
-        length = math.hypot(*vector)
-        if not length >= MIN_AXIS:
-            raise UrdfError(f"{where}: its axis is zero; give a direction", line=axis.line)
-        vector = [value / length for value in vector]
-    array = np.array(vector)
-    array.setflags(write=False)
-    return array
-
-
-def _limits(joint: Element, kind: str, where: str) -> tuple[float, float, float, float]:
-    """Return lower, upper, velocity, effort of a joint."""
-    free = (-math.inf, math.inf, math.inf, math.inf)
-    if kind not in MOVING:
-        return (0.0, 0.0, math.inf, math.inf) if kind == "fixed" else free
-    limit = joint.only("limit")
-    if limit is None:
-        if kind == "continuous":
-            return free
-        raise UrdfError(f"{where} is {kind} and lacks <limit>", line=joint.line)
-    lower, upper = _range(limit, kind, where)
-    velocity = number(limit, "velocity", math.inf, where)
-    if not velocity > 0.0:
-        raise UrdfError(
-            f"{where}: velocity {velocity:g} must be above zero; state its top speed",
-            line=limit.line,
-        )
-    effort = number(limit, "effort", math.inf, where)
-    if not effort >= 0.0:
-        raise UrdfError(f"{where}: effort {effort:g} is negative", line=limit.line)
-    return lower, upper, velocity, effort
-
-
-def _range(limit: Element, kind: str, where: str) -> tuple[float, float]:
-    """Return lower and upper; of the two, one may be left out and is then 0, as URDF has it."""
-    lower = number(limit, "lower", 0.0, where)
-    upper = number(limit, "upper", 0.0, where)
-    if kind == "continuous":
-        return -math.inf, math.inf
-    given = limit.attributes.keys()
-    if not {"lower", "upper"} & given:
-        raise UrdfError(f"{where} is {kind}; its <limit> lacks lower and upper", line=limit.line)
-    if "velocity" not in given:
-        raise UrdfError(f"{where} is {kind}; its <limit> lacks velocity", line=limit.line)
-    if not lower <= upper:
-        raise UrdfError(f"{where}: lower {lower:g} is above upper {upper:g}", line=limit.line)
-    return lower, upper
-
-
-def _soft_limits(joint: Element, lower: float, upper: float, where: str) -> tuple[float, float]:
-    """Return the `safety_controller` limits, clipped to the hard ones; infinite if none."""
-    safety = joint.only("safety_controller")
-    if safety is None or not {"soft_lower_limit", "soft_upper_limit"} <= safety.attributes.keys():
-        return -math.inf, math.inf
-    soft_lower = number(safety, "soft_lower_limit", 0.0, where)
-    soft_upper = number(safety, "soft_upper_limit", 0.0, where)
-    return max(lower, soft_lower), min(upper, soft_upper)
+def _axis(axis: Element | None, where: str) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return the unit axis, and what was assumed for it."""
+    if axis is None:
+        return _X, ()
+    if "xyz" not in axis.attributes:
+        raise UrdfError(f"{where}: <axis> lacks xyz; give a direction", line=axis.line)
+    vector = numbers(axis, "xyz", 3, where)
+    length = math.hypot(*vector)
+    if not length >= MIN_AXIS:
+        raise UrdfError(f"{where}: its axis is zero; give a direction", line=axis.line)
+    said = f"{where} has an axis of length {length:.4g}: its direction is taken"
+    return _unit(vector, length), () if abs(length - 1.0) <= ROUNDED_AXIS else (said,)
 
 
 def _mimic(mimic: Element | None, where: str) -> Mimic | None:

@@ -21,7 +21,7 @@ class Variable:
         name: The joint's name.
         lower: Lower limit [rad] or [m], those of mimic joints folded in; -inf if unlimited.
         upper: Upper limit; +inf if unlimited.
-        velocity: Largest speed that no mimic joint exceeds its own with; inf if none is stated.
+        velocity: Largest speed that no mimic joint exceeds its own with [rad/s] or [m/s].
         continuous: Whether a full turn brings every joint it drives back to its place.
         note: What was assumed, or empty.
     """
@@ -86,7 +86,10 @@ def _unlimited(name: str, velocity: float, multipliers: list[float]) -> Variable
 def _driven_by(
     name: str, joints: Mapping[str, Joint], mimics: Mapping[str, Mimic]
 ) -> Iterator[tuple[Joint, Mimic]]:
-    """Yield an independent joint, then all that mimic it, on the chain or not: they move too."""
+    """Yield an independent joint, then all that mimic it, on the chain or not: they move too.
+
+    A faulty one tells no limits, and those of its master hold.
+    """
     yield joints[name], Mimic(name, 1.0, 0.0)
     for follower, tie in mimics.items():
         if tie.joint == name and tie.multiplier != 0.0:

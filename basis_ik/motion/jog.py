@@ -20,6 +20,7 @@ from basis_ik.motion.goals import TwistGoal
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.solvers import track as tracking
+from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.track import track
 from basis_ik.solvers.verdict import Reason, Verdict
 from basis_ik.transforms.rigid import RigidTransform
@@ -66,8 +67,11 @@ class Jog:
     def __init__(self, chain: Chain, limiter: Limiter) -> None:
         self._chain, self._limiter = chain, limiter
         self._row: FloatArray = np.zeros(ROW)
-        self._frames: FloatArray = np.zeros((len(chain.arrays.origins), 3, 4))
-        self._work: FloatArray = np.zeros((19, max(6, len(chain.joint_names))))
+        n, self._exact = len(chain.joint_names), prepared(chain).exact
+        self._axes: FloatArray = np.zeros((len(self._exact) - 1, 6))
+        self._columns: FloatArray = np.zeros((n, 6))
+        self._work: FloatArray = np.zeros((8, 12))
+        self._moves: FloatArray = np.zeros((3, n))
         self._used = True
         self.reset()
 
@@ -166,8 +170,9 @@ class Jog:
         states[:, 0] = q
         rate = np.zeros(6) if rate is None else rate
         lost = states_on_line(
-            *self._chain.arrays, twist, rate, self._in_tip, self._frames, self._work, states
-        )
+            self._exact, twist, rate, self._in_tip, self._axes, self._columns, self._work,
+            self._moves, states,
+        )  # fmt: skip
         return states, float(lost)
 
     def _speeds(self, q: FloatArray, twist: FloatArray) -> FloatArray:
@@ -235,9 +240,11 @@ class Jog:
             share = 0.5 * CHANGE
             fading = float((np.abs(self._speeds(q, aside)) / (share * jerk)).max())
         speeds = np.abs(self._speeds(q, away))
-        top = float((CHANGE * self._limiter.bounds[ACCELERATION] / speeds).min())
+        with np.errstate(divide="ignore"):  # a joint that need not move allows anything
+            top = float((CHANGE * self._limiter.bounds[ACCELERATION] / speeds).min())
+            push = float((share * jerk / speeds).min())
         left = float((self._twist - wanted) @ away)
-        plan_stop(left, along, top, float((share * jerk / speeds).min()), self._row)
+        plan_stop(left, along, top, push, self._row)
         _, left, along, _ = sample(self._row, 0.0, left, along, time)
         twist, rate = wanted + left * away, along * away
         if fading > 0.0:

@@ -13,10 +13,8 @@ from basis_ik.transforms.checks import read_only, real_array
 
 FloatArray = NDArray[np.float64]
 
-# What a URDF leaves unstated: the speed of some joints [rad/s], [m/s], and always the acceleration
-# and the jerk, which are such that the largest speed takes this long to reach, and the largest
-# acceleration this long [s].
-UNSTATED_SPEED = (1.0, 0.1)
+# What no URDF states: the acceleration and the jerk, which are such that the largest speed takes
+# this long to reach, and the largest acceleration this long [s].
 SPEED_TIME = 0.25
 ACCELERATION_TIME = 0.05
 
@@ -108,10 +106,8 @@ class MotionLimits:
         Raises:
             MotionLimitError: A limit is not positive and finite, or not one for each joint.
         """
-        slow = np.where(chain.prismatic, UNSTATED_SPEED[1], UNSTATED_SPEED[0])
-        velocity = np.where(np.isfinite(chain.velocity), chain.velocity, slow)
         if acceleration is None:
-            acceleration = velocity / SPEED_TIME
+            acceleration = chain.velocity / SPEED_TIME
         if jerk is None:
             jerk = np.asarray(acceleration, dtype=float) / ACCELERATION_TIME
-        return cls(chain.lower, chain.upper, velocity, acceleration, jerk)
+        return cls(chain.lower, chain.upper, chain.velocity, acceleration, jerk)

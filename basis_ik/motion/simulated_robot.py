@@ -31,7 +31,8 @@ class SimulatedRobot:
     """The joints that have a position of their own, and what follows from them.
 
     Attributes:
-        names: All revolute, continuous and prismatic joints, in the order of the model.
+        names: All revolute, continuous and prismatic joints without a fault, in the order of the
+            model.
         driven: The n of them that do not mimic another one.
         continuous: shape (n,), True where a driven joint turns without end.
         lower: shape (n,), limits of the driven joints and of all that mimic them [rad] or [m].
@@ -46,7 +47,7 @@ class SimulatedRobot:
             SimulatedRobotError: There are none.
             ChainError: The limits of a mimic joint leave no room.
         """
-        movable = [joint for joint in model.joints.values() if joint.moves]
+        movable = [joint for joint in model.joints.values() if joint.moves and not joint.fault]
         self.names = tuple(joint.name for joint in movable)
         self.driven = tuple(joint.name for joint in movable if joint.mimic is None)
         if not self.driven:

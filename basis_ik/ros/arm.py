@@ -21,14 +21,8 @@ from basis_ik.motion.measured import MeasuredState
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.statistics import ArmMeter
 from basis_ik.pipeline import Pipeline, State
-from basis_ik.ros.arm_parameters import (
-    Settings,
-    check_home,
-    check_size,
-    misplaced,
-    motion_limits,
-    pointing_ray,
-)
+from basis_ik.ros.arm_parameters import Settings, misplaced
+from basis_ik.ros.chain_parameters import ChainParameters
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.motion_output import MotionOutput
 from basis_ik.ros.outputs import Output, make_output
@@ -85,10 +79,9 @@ class Arm:
         self._node, self._parameters, self._clock = node, parameters, node.get_clock()
         self._read, self._kept = parameters.changes, Settings.of(parameters)
         self.name, self.model, self.chain, self.tip = name, model, chain, chain.tip
-        check_size(chain)
-        self.ray = pointing_ray(model, chain, self.own("pointing_axis"), self.own("pointing_frame"))
-        check_home(chain, self.own("home"))
-        limits = motion_limits(chain, self.own("max_acceleration"), self.own("max_jerk"))
+        self._own = ChainParameters(parameters, name)
+        self._own.check_home(chain)
+        self.ray, limits = self._own.ray(model, chain), self._own.limits(chain)
         period = 1.0 / parameters["update_rate"]
         self.meter = ArmMeter()
         self.measured = MeasuredState(chain.joint_names)
@@ -124,7 +117,7 @@ class Arm:
 
     def own(self, name: str) -> Any:
         """Return a parameter of this chain."""
-        return self._parameters[f"{self.name}.{name}" if self.name else name]
+        return self._own[name]
 
     def _make_output(self, period: float) -> Output | MotionOutput:
         interface, controller = self.own("command_interface"), self.own("controller")

@@ -1,7 +1,8 @@
-"""What a chain's parameters mean for it."""
+"""What parameters mean to an arm: settings of its loop, rays, positions."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,11 +13,10 @@ from basis_ik.model.placement import place_link
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import StampRules
 from basis_ik.motion.goals import Ray
-from basis_ik.motion.limits import MotionLimits
 from basis_ik.ros.parameters import ConfigError, Parameters
 from basis_ik.transforms.rigid import RigidTransform
 
-MOST_JOINTS = 100  # of one chain
+SHORTEST_AXIS = 1e-9
 
 
 class Settings(NamedTuple):
@@ -68,6 +68,13 @@ def pointing_ray(model: RobotModel, chain: Chain, axis: Sequence[float], frame: 
     return ray_of(place_link(model, chain.tip, frame, {}), axis, frame)
 
 
+def axis_complaint(axis: Sequence[float]) -> str | None:
+    """Return what keeps numbers from being a direction, or None; none at all mean the default."""
+    if not axis or (len(axis) == 3 and SHORTEST_AXIS <= math.hypot(*axis) < math.inf):
+        return None
+    return f"wants three numbers that are not all 0, not {list(axis[:4])}"
+
+
 def ray_of(tip_T_frame: RigidTransform, axis: Sequence[float], frame: str) -> Ray:
     """Return, in tip coordinates, the ray from a frame's origin along an axis of that frame.
 
@@ -81,51 +88,12 @@ def ray_of(tip_T_frame: RigidTransform, axis: Sequence[float], frame: str) -> Ra
     """
     if not axis:
         axis = (0.0, 0.0, 1.0) if "_optical" in frame else (1.0, 0.0, 0.0)
-    if len(axis) != 3 or not any(axis):
-        raise ConfigError(f"pointing_axis wants three numbers that are not all 0, not {list(axis)}")
+    complaint = axis_complaint(axis)
+    if complaint:
+        raise ConfigError(f"pointing_axis {complaint}")
     x, y, z = tip_T_frame.apply_vector(axis).tolist()
     a, b, c = tip_T_frame.translation.tolist()
     return Ray((x, y, z), (a, b, c))
-
-
-def check_home(chain: Chain, given: Sequence[float]) -> None:
-    """Check where `~/home` goes (n,); empty: nowhere.
-
-    Raises:
-        ConfigError: Not one number for each joint, or one outside its limits.
-    """
-    complaint = misplaced(chain, given) if given else None
-    if complaint:
-        raise ConfigError(f"home: {complaint}")
-
-
-def check_size(chain: Chain) -> None:
-    """Refuse a chain that nothing could be solved for within a period of the control loop.
-
-    Raises:
-        ConfigError: It has more than `MOST_JOINTS` joints.
-    """
-    count = len(chain.joint_names)
-    if count > MOST_JOINTS:
-        raise ConfigError(
-            f"{count} joints move between {chain.root} and {chain.tip}; at most {MOST_JOINTS} can"
-            " be followed: choose another root_link or tip_link"
-        )
-
-
-def motion_limits(
-    chain: Chain, acceleration: Sequence[float], jerk: Sequence[float]
-) -> MotionLimits:
-    """Return how the chain may move; an empty list stands for the default.
-
-    Raises:
-        MotionLimitError: Not one number for each joint.
-    """
-    return MotionLimits.of_chain(
-        chain,
-        np.array(acceleration) if acceleration else None,
-        np.array(jerk) if jerk else None,
-    )
 
 
 def misplaced(chain: Chain, positions: Sequence[float]) -> str | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Event
-from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.time import Time
@@ -14,9 +14,11 @@ from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformL
 
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.convert import transform_message, transform_value
+from basis_ik.ros.parameters import Declaration, Parameters, given_lists
+from basis_ik.ros.sim_clock import CLOCK_MISSING, ClockWatch, clock_missing
 from basis_ik.transforms.rigid import RigidTransform
 
-START_PATIENCE = 120.0  # s; kernels may have to be compiled first
+START_PATIENCE = 120.0  # s, those not counted in which the node says that it compiles
 
 
 class Checker(Node):
@@ -25,17 +27,39 @@ class Checker(Node):
     Args:
         name: Of the node.
         stop: Set when the program is to end.
-        options: Of the node, see rclpy.
+        declarations: Of its parameters.
+
+    Attributes:
+        settings: Its parameters.
+        status: Values of the last status of basis_ik, and its message; empty before the first.
+
+    Raises:
+        ConfigError: A parameter does not exist, or has a wrong value.
     """
 
-    def __init__(self, name: str, stop: Event, **options: Any) -> None:
-        super().__init__(name, **options)
+    def __init__(self, name: str, stop: Event, declarations: Iterable[Declaration]) -> None:
+        with given_lists():
+            super().__init__(name, automatically_declare_parameters_from_overrides=True)
+        self.settings = Parameters(self)
+        self.settings.declare(declarations)
+        self.settings.refuse_unknown()
+        self._clock_watch = ClockWatch(self)
         self._stop = stop
         self._buffer = Buffer()
         self._listener = TransformListener(self._buffer, self)
         self._broadcaster = TransformBroadcaster(self)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self)
+        self.status: dict[str, str] = {}
+        self.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
+
+    def _on_status(self, message: DiagnosticStatus) -> None:
+        self.status = {pair.key: pair.value for pair in message.values}
+        self.status["message"] = message.message
+
+    @property
+    def _compiling(self) -> bool:
+        return self.status.get("state") == "COMPILING"
 
     def spin(self, seconds: float) -> None:
         """Handle messages for a while.
@@ -53,7 +77,7 @@ class Checker(Node):
         """Wait for a robot and for somebody who moves it.
 
         Args:
-            ready: Whether they are there.
+            ready: Whether they are there; asked when basis_ik says that it takes targets.
             root: Frame that is measured in, for the complaint.
             tip: Frame that is measured, likewise.
 
@@ -63,8 +87,12 @@ class Checker(Node):
         end = time.monotonic() + START_PATIENCE
         while time.monotonic() < end:
             self.spin(0.1)
-            if ready():
+            if self._compiling:
+                end = time.monotonic() + START_PATIENCE
+            elif self.status and ready():
                 return
+        if clock_missing(self):
+            raise BasisIkError(CLOCK_MISSING)
         raise BasisIkError(
             f"no robot after {START_PATIENCE:.0f} s: is basis_ik running, and does tf know "
             f"{root} and {tip}?"

@@ -10,7 +10,6 @@ from threading import Event
 
 import numpy as np
 import yaml
-from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
@@ -18,13 +17,36 @@ from rclpy.parameter_client import AsyncParameterClient
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.checker import Checker
 from basis_ik.ros.convert import pose_message
+from basis_ik.ros.parameters import Declaration, frame_complaint, refused
 from basis_ik.transforms.rigid import RigidTransform
 
+PARAMETERS = (
+    Declaration(
+        "root_frame",
+        "base_link",
+        "Frame that the targets' frame `root` stands for.",
+        read_only=True,
+        check=frame_complaint,
+    ),
+    Declaration(
+        "tip_frame", "tool0", "Frame that is measured.", read_only=True, check=frame_complaint
+    ),
+    Declaration("targets_file", "", "Path of the list of targets.", read_only=True),
+    Declaration(
+        "launched_at",
+        0.0,
+        "When the launch began [s since the epoch]; 0: nobody wants to know.",
+        0.0,
+        1e12,
+        read_only=True,
+    ),
+)
 KINDS = ("pose", "position", "follow", "unreachable")
 GOOD_POSITION = 1e-3  # m
 GOOD_ORIENTATION = math.radians(0.1)
 TARGET_PATIENCE = 20.0  # s
 FOLLOW_TIME = 6.0  # s
+MOVED = 1e-3  # m
 CAROUSEL_SPEED = 0.15  # rad/s
 
 
@@ -45,9 +67,12 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
         BasisIkError: The file is not such a list; the entry and its fault are named.
     """
     try:
-        entries = yaml.safe_load(path.read_text())["targets"]
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-        raise BasisIkError(f"{path}: no list of targets: {' '.join(str(error).split())}") from None
+        entries = yaml.safe_load(path.read_text(encoding="utf-8"))["targets"]
+        if not isinstance(entries, list) or not entries:
+            raise ValueError(f"'targets' is {entries!r}")
+    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+        text = f"is {path}, which has no list of targets: {' '.join(str(error).split())}"
+        raise refused("targets_file", text) from None
     targets = []
     for number, entry in enumerate(entries, start=1):
         try:
@@ -56,9 +81,13 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
             kind = entry.get("kind", "pose")
             if kind not in KINDS:
                 raise ValueError(f"kind '{kind}' is none of {', '.join(KINDS)}")
-            frame = root_frame if entry["frame"] == "root" else entry["frame"]
-            targets.append(Target(entry["name"], frame, pose, kind))
-        except (BasisIkError, KeyError, TypeError, ValueError) as error:
+            frame = root_frame if entry["frame"] == "root" else str(entry["frame"])
+            if complaint := frame_complaint(frame):
+                raise ValueError(f"its frame {complaint}")
+            targets.append(Target(str(entry["name"]), frame, pose, kind))
+        except KeyError as error:
+            raise BasisIkError(f"{path}: target {number} lacks {error}") from None
+        except (BasisIkError, AttributeError, TypeError, ValueError) as error:
             raise BasisIkError(f"{path}: target {number}: {error}") from None
     return targets
 
@@ -67,22 +96,18 @@ class DemoTargets(Checker):
     """Node `demo_targets`: sends the targets, moves the frame `carousel`, prints a table."""
 
     def __init__(self, stop: Event) -> None:
-        super().__init__("demo_targets", stop)
-        self._root = self.declare_parameter("root_frame", "base_link").value
-        self._tip = self.declare_parameter("tip_frame", "tool0").value
-        path = Path(self.declare_parameter("targets_file", "").value)
-        self.targets = read_targets(path, self._root)
+        super().__init__("demo_targets", stop, PARAMETERS)
+        self._root, self._tip = self.settings["root_frame"], self.settings["tip_frame"]
+        file = self.settings["targets_file"]
+        if not file:
+            raise refused("targets_file", "is empty; it is the path of a list of targets")
+        self.targets = read_targets(Path(file), self._root)
         self._publisher = self.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
-        self.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
         self._node_parameters = AsyncParameterClient(self, "basis_ik")
-        self._status: dict[str, str] = {}
+        self._launched_at: float = self.settings["launched_at"]
         self._angle, self._turning, self._turned_at = 0.0, False, time.monotonic()
         if any(target.frame == "carousel" for target in self.targets):
             self.create_timer(0.01, self._broadcast_carousel)
-
-    def _on_status(self, message: DiagnosticStatus) -> None:
-        self._status = {pair.key: pair.value for pair in message.values}
-        self._status["message"] = message.message
 
     def _broadcast_carousel(self) -> None:
         now = time.monotonic()
@@ -94,7 +119,7 @@ class DemoTargets(Checker):
 
     def _is_ready(self) -> bool:
         listening = self._publisher.get_subscription_count() > 0
-        return listening and bool(self._status) and self.measure(self._root) is not None
+        return listening and self.measure(self._root) is not None
 
     def measure(self, frame: str) -> RigidTransform | None:
         """Return where tf says the tip is in `frame`, or None."""
@@ -121,12 +146,26 @@ class DemoTargets(Checker):
         if not following:  # a stamp of zero means "here, now" on every cycle
             message.header.stamp = self.get_clock().now().to_msg()
         stamp = f"{message.header.stamp.sec}.{message.header.stamp.nanosec:09}"
-        self._status = {}
+        self.status = {}
+        begin = self.measure(self._root)
         self._publisher.publish(message)
+        if begin is not None and self._launched_at > 0.0:
+            self._tell_first_motion(begin)
         self._await_arrival(target.frame, stamp)
         worst = self._ride(target) if following else None
         self._settle(target)
         return self._judge(target, worst)
+
+    def _tell_first_motion(self, begin: RigidTransform) -> None:
+        """Say how long after the launch the arm began to move for the first time."""
+        end = time.monotonic() + TARGET_PATIENCE
+        while time.monotonic() < end:
+            self.spin(0.02)
+            now = self.measure(self._root)
+            if now is not None and np.linalg.norm(now.translation - begin.translation) > MOVED:
+                print(f"first motion after {time.time() - self._launched_at:.1f} s", flush=True)
+                self._launched_at = 0.0
+                return
 
     def _set_position_only(self, value: bool) -> None:
         self._node_parameters.set_parameters([Parameter("position_only_ik", value=value)])
@@ -136,8 +175,8 @@ class DemoTargets(Checker):
         end = time.monotonic() + TARGET_PATIENCE
         while time.monotonic() < end:
             self.spin(0.02)
-            mine = (self._status.get("target_frame"), self._status.get("target_stamp"))
-            if mine == (frame, stamp) and self._status.get("state") == "ARRIVED":
+            mine = (self.status.get("target_frame"), self.status.get("target_stamp"))
+            if mine == (frame, stamp) and self.status.get("state") == "ARRIVED":
                 return
 
     def _ride(self, target: Target) -> tuple[float, float]:
@@ -163,20 +202,20 @@ class DemoTargets(Checker):
 
     def _judge(self, target: Target, worst: tuple[float, float] | None) -> tuple[bool, str]:
         distance, angle = self.errors(target)
-        verdict = self._status.get("verdict", "NO ANSWER")
+        verdict = self.status.get("verdict", "NO ANSWER")
         degrees = "     -" if target.kind == "position" else f"{math.degrees(angle):6.3f}"
         line = f"{target.name:18} {target.frame:12} {verdict:12} {distance * 1e3:9.3f} {degrees}"
         if target.kind == "unreachable":
-            missing = float(self._status.get("missing_distance", "nan"))
+            missing = float(self.status.get("missing_distance", "nan"))
             good = verdict == "TOO_FAR" and abs(missing - distance) <= GOOD_POSITION
-            return good, f"{line}  {self._status.get('message', '')}"
+            return good, f"{line}  {self.status.get('message', '')}"
         good = distance <= GOOD_POSITION and verdict == "REACHED"
         if target.kind != "position":
             good = good and angle <= GOOD_ORIENTATION
         if worst is not None:
             behind = f"{worst[0] * 1e3:.2f} mm, {math.degrees(worst[1]):.2f} deg"
             line += f"  while moving: at most {behind} behind"
-        return good, line if good else f"{line}  {self._status.get('message', '')}"
+        return good, line if good else f"{line}  {self.status.get('message', '')}"
 
     def tour(self) -> bool:
         """Visit every target; tell whether all went as they should."""

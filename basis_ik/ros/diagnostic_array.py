@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
+from basis_ik.ros.sim_clock import CLOCK_MISSING
+
 SLOW = 0.95  # fraction of its rate below which a loop is too slow
 
 _LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
@@ -25,6 +27,7 @@ class LoopReport:
         newly_missed: Those of them since the report before.
         work: Median, 99th percentile and maximum of a turn's duration [s].
         memory: Resident memory [bytes]; None where it cannot be told.
+        clock_missing: Whether it goes by simulated time, and there is none.
     """
 
     wanted_rate: float
@@ -33,6 +36,7 @@ class LoopReport:
     newly_missed: int
     work: tuple[float, float, float]
     memory: int | None = None
+    clock_missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,8 @@ def _loop_status(loop: LoopReport) -> DiagnosticStatus:
         level, text = 1, f"{loop.newly_missed} periods missed"
     if loop.rate < SLOW * loop.wanted_rate:
         level, text = 1, f"only {loop.rate:.4g} of {loop.wanted_rate:.4g} turns in a second"
+    if loop.clock_missing:
+        level, text = 1, CLOCK_MISSING
     values = {
         "wanted_rate": _number(loop.wanted_rate),
         "rate": _number(loop.rate),

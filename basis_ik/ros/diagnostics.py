@@ -17,6 +17,7 @@ from basis_ik.motion.statistics import LoopMeter, Window
 from basis_ik.ros.arm import Arm
 from basis_ik.ros.diagnostic_array import ArmReport, LoopReport, diagnostic_array
 from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.sim_clock import clock_missing
 
 PERIOD = 1.0  # s
 
@@ -75,6 +76,7 @@ class Diagnostics:
             newly_missed=newly_missed,
             work=_spread(loop.work),
             memory=resident_memory(),
+            clock_missing=clock_missing(self._node),
         )
 
     def _arm_report(self, arm: Arm, now: float) -> ArmReport:

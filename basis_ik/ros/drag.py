@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import PointStamped, PoseStamped
+from geometry_msgs.msg import PointStamped, Pose, PoseStamped
 from interactive_markers import InteractiveMarkerServer, MenuHandler
 from rclpy.node import Node
 from std_msgs.msg import Header
@@ -48,13 +48,8 @@ class Drag:
 
     def destroy(self) -> None:
         """Take the marker away, and give up topics, service and timer."""
-        server, node = self._server, self._node
-        entities = server.feedback_sub, server.update_pub, server.get_interactive_markers_srv
-        server.shutdown()
-        node.destroy_subscription(entities[0])
-        node.destroy_publisher(entities[1])
-        node.destroy_service(entities[2])
-        node.destroy_timer(self._timer)
+        self._server.shutdown()
+        self._node.destroy_timer(self._timer)
 
     def _entry(self, title: str, action: Callable[[], object]) -> int:
         return int(self._menu.insert(title, callback=lambda _: action()))
@@ -91,11 +86,23 @@ class Drag:
 
     def _on_feedback(self, feedback: Any) -> None:
         if feedback.event_type == Feedback.MOUSE_UP:
-            self._server.applyChanges()  # only now do other viewers see where it is
-        if feedback.event_type != Feedback.POSE_UPDATE:
+            # The server's queue is one long: the drag's last POSE_UPDATE may have been lost.
+            if _near(feedback.pose, self._server.get(NAME).pose):
+                return  # it was not, or this was a mere click
+            self._server.setPose(NAME, feedback.pose)
+        elif feedback.event_type != Feedback.POSE_UPDATE:
             return
         header = Header(frame_id=feedback.header.frame_id)  # without stamp: here, now
         if self._mode is Mode.POSE:
             self._arm.take_pose(PoseStamped(header=header, pose=feedback.pose))
         else:
             self._arm.take_point(PointStamped(header=header, point=feedback.pose.position))
+
+
+def _near(pose: Pose, other: Pose) -> bool:
+    """Return whether two poses differ by no more than a viewer's single precision."""
+    one, two = (
+        (p.x, p.y, p.z, q.x, q.y, q.z, q.w)
+        for p, q in ((each.position, each.orientation) for each in (pose, other))
+    )
+    return np.allclose(one, two, rtol=0.0, atol=1e-5)

@@ -16,14 +16,16 @@ from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformL
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused
+from basis_ik.ros.cold_start import ColdStart
 from basis_ik.ros.convert import transform_message, transform_value
 from basis_ik.ros.frame_parameters import read_constraints
-from basis_ik.ros.parameters import ConfigError
+from basis_ik.ros.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
-from basis_ik.solvers.constraints import Applied, Constraint, Point, Reach
+from basis_ik.ros.sim_clock import ClockWatch
+from basis_ik.solvers.constraints import Applied, Constraint, Point
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
+from basis_ik.warm_up import WarmUp, frames_steps
 
 STATUS_PERIOD = 0.5  # s
 STRUCTURE_PERIOD = 1.0  # s between two looks at who is whose parent
@@ -37,12 +39,12 @@ class FramesNode(Node):
     """Node `frames_node`; docs/interfaces.md describes its parameters."""
 
     def __init__(self) -> None:
-        super().__init__("frames_node", automatically_declare_parameters_from_overrides=True)
+        with given_lists():
+            super().__init__("frames_node", automatically_declare_parameters_from_overrides=True)
+        self._clock_watch = ClockWatch(self)
         rate, self._prefix, self._constraints = read_constraints(self)
         if not self._constraints:
-            raise ConfigError("parameter 'constraints' names none")
-        self.get_logger().info("compiling the kernels (once; up to half a minute)")
-        _warm_up()
+            raise refused("constraints", "names none")
         self._buffer = Buffer()
         self._listener = TransformListener(self._buffer, self)
         self._broadcaster = TransformBroadcaster(self)
@@ -52,8 +54,20 @@ class FramesNode(Node):
         self._trouble = ""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / rate, self._on_timer, clock=steady)
+        self._cold_start: ColdStart | None = None
+        self._kernels = WarmUp(frames_steps())
 
     def _on_timer(self) -> None:
+        if self._kernels.ready:
+            if self._cold_start is not None:
+                self._cold_start.destroy()
+                self._cold_start = None
+                self.get_logger().info("the kernels are compiled")
+            self._apply()
+        elif self._cold_start is None and self._kernels.compiling:
+            self._cold_start = ColdStart(self, self._kernels)
+
+    def _apply(self) -> None:
         try:
             tree, when = self._read_tree()
             applied = {name: c.apply(tree) for name, c in self._constraints.items()}
@@ -144,16 +158,6 @@ class FramesNode(Node):
         self._status_time = now
         for name, result in applied.items():
             self._status.publish(_status(self.get_name(), name, self._constraints[name], result))
-
-
-def _warm_up() -> None:
-    """Compile all that the constraints may call, before the first of them is applied."""
-    tree = TransformTree("a")
-    for parent, frame in pairwise("abcd"):
-        tree.add(frame, parent, RigidTransform.from_rpy(0.1, 0.0, 0.0, [0.0, 0.0, 1.0]))
-    tree.add("target", "a", RigidTransform.from_rpy(0.0, 0.0, 0.0, [1.0, 0.0, 0.5]))
-    Point("b", "c", "target").apply(tree)
-    Reach(("b", "c", "d"), "target").apply(tree)
 
 
 def _status(node: str, name: str, constraint: Constraint, result: Applied) -> DiagnosticStatus:

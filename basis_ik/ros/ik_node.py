@@ -9,6 +9,8 @@ from collections.abc import Callable
 from threading import Event
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
@@ -19,12 +21,20 @@ from tf2_ros import Buffer, TransformListener
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros import ik_parameters
+from basis_ik.ros.chain_parameters import ChainParameters
+from basis_ik.ros.cold_start import ColdStart
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.loop_executor import LoopExecutor
-from basis_ik.ros.parameters import ConfigError, Parameters
+from basis_ik.ros.parameters import ConfigError, Parameters, given_lists
+from basis_ik.ros.readiness import Readiness, Unready
 from basis_ik.ros.robot import Robot
+from basis_ik.ros.sim_clock import ClockWatch
+from basis_ik.warm_up import WarmUp, node_steps
 
+ANSWER_TIME = 0.5  # s that `configure` waits for kernels that come from the cache
 BRAKING_PATIENCE = 2.0  # s within which every arm must have come to rest
+
+TARGETS = ((PoseStamped, "target_pose"), (PointStamped, "target_point"), (TwistStamped, "twist"))
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -33,10 +43,8 @@ class IkNode(LifecycleNode):
     """Lifecycle node `basis_ik`; docs/interfaces.md lists its topics and parameters."""
 
     def __init__(self) -> None:
-        try:
+        with given_lists():
             super().__init__("basis_ik", automatically_declare_parameters_from_overrides=True)
-        except ValueError as error:  # rclpy cannot hold an empty list that comes from outside
-            raise ConfigError(f"basis_ik: leave out parameters that are []: {error}") from None
         self._journal = Journal(self)
         for service in self.services:  # rclpy's own: of life and parameters
             service.callback = self._answering(service.callback)
@@ -46,8 +54,12 @@ class IkNode(LifecycleNode):
         for name in self._names:
             self.parameters.declare(ik_parameters.CHAIN, prefix=f"{name}." if name else "")
         self.parameters.refuse_unknown()
+        for name in self._names:
+            ChainParameters(self.parameters, name).check()
         self._description: str = self.parameters["robot_description"]
-        self._lacking = "no robot description has come yet"
+        self._lacking = Unready(DiagnosticStatus.WARN, "no robot description has come yet")
+        self._readiness = Readiness(self, self._names, self._unready)
+        self._clock_watch = ClockWatch(self)
         self._robot: Robot | None = None
         self._successor: Robot | None = None
         self._prepared: Robot | None = None
@@ -64,17 +76,36 @@ class IkNode(LifecycleNode):
         self._period = 1.0 / self.parameters["update_rate"]
         self._loop = LoopMeter(self._period)
         self._timer = self.create_timer(self._period, self._on_timer, clock=steady)
+        self._unread: str | None = None
+        self._cold_start: ColdStart | None = None
+        self._kernels = WarmUp(node_steps())  # last: a bad parameter is told at once
+
+    @property
+    def has_kernels(self) -> bool:
+        """Whether all is compiled; until then no kernel may be called in this thread."""
+        if self._kernels.ready:
+            if self._cold_start is not None:
+                self._cold_start.destroy()
+                self._cold_start = None
+                self.get_logger().info("the kernels are compiled")
+            return True
+        if self._cold_start is None and self._kernels.compiling:
+            self._cold_start = ColdStart(self, self._kernels, self._names, TARGETS)
+        return False
 
     def start(self) -> None:
-        """Configure and activate at once if `robot_description` is a parameter; else wait for it.
+        """Configure and activate at once if a robot description is there; else wait for it.
+
+        The kernels must be there.
 
         Raises:
             BasisIkError: The description, or a chain asked of it, is bad.
         """
-        if self._description:
+        if self._description and not self._started:
             self._prepared = self._make(self._description)  # raises what is wrong with it
             self._autostart()
-        else:
+        self._read()
+        if not self._description:
             topic = self.resolve_topic_name("robot_description")
             self.get_logger().info(f"waiting for a robot description on {topic}")
 
@@ -98,6 +129,7 @@ class IkNode(LifecycleNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Brake, and give the robot up."""
+        self._started = True  # nothing starts by itself any more
         return self._transit("shut down", self._unload)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -117,9 +149,13 @@ class IkNode(LifecycleNode):
         return SUCCESS
 
     def _configure(self) -> None:
+        if not self._kernels.wait(0.0 if self._kernels.compiling else ANSWER_TIME):
+            raise ConfigError(f"{self._kernels}; try again")
+        started, self._started = self._started, True
+        self._read()
         if not self._description:
-            raise ConfigError(self._lacking)
-        self._started = True
+            self._started = started
+            raise ConfigError(self._lacking.text)
         robot, self._prepared = self._prepared, None
         self._unload()
         self._adopt(robot or self._make(self._description))
@@ -194,24 +230,29 @@ class IkNode(LifecycleNode):
 
     def _adopt(self, robot: Robot) -> None:
         self._robot = robot
-        self._journal.once("compiling", "compiling the kernels (once; up to a minute)")
-        robot.warm_up()  # not before: the arm must not go without commands while it still moves
+        robot.warm_up()
         self._loop = LoopMeter(self._period)  # periods that went by in loading do not count
         robot.plug_in(self._loop)
         for line in robot.report():
             self.get_logger().info(line)
 
     def _on_description(self, message: String) -> None:
-        """Take a new robot: the malformed is refused, the same is nothing new."""
-        text = message.data
+        """Take a new robot, or put it off: to read it takes kernels."""
+        self._unread = message.data
+        if self._kernels.ready:
+            self._read()
+
+    def _read(self) -> None:
+        """Take a robot that has come: the malformed is refused, the same is nothing new."""
+        if self._unread is None:
+            return
+        text, self._unread = self._unread, None
         if self.parameters["robot_description"] or (text and text == self._description):
             return
         try:
             robot = self._make(text)
         except BasisIkError as error:
-            self._lacking = f"robot description refused: {error}"
-            kept = "the old one is kept" if self._description else "still waiting"
-            self._journal.trouble("description", "refused", f"{self._lacking}; {kept}")
+            self._refuse(error)
             return
         self._journal.fine("description", "a sound robot description has come")
         self._description = text
@@ -226,6 +267,26 @@ class IkNode(LifecycleNode):
         self._successor = robot
         self._robot.deactivate()
         self.get_logger().info("another robot description has come: braking to take it over")
+
+    def _refuse(self, error: BasisIkError) -> None:
+        """Say what is at fault, the description or a parameter, and what becomes of it."""
+        text, outcome = f"robot description refused: {error}", "still waiting"
+        lasting = isinstance(error, ConfigError) and not self._description
+        if lasting:  # a parameter is at fault, and fixed at start
+            text = str(error)
+            outcome = "unconfigured: mend it and start again, or describe another robot"
+        if self._description:
+            outcome = "the old one is kept"
+        else:
+            self._lacking = Unready(DiagnosticStatus.ERROR, text)
+        reason = "parameter" if lasting else "refused"
+        self._journal.trouble("description", reason, f"{text}; {outcome}", lasting=lasting)
+
+    def _unready(self) -> Unready | None:
+        """Return why there is no robot, or None where there is one, or `ColdStart` tells."""
+        if self._robot is not None or self._cold_start is not None:
+            return None
+        return Unready(DiagnosticStatus.OK, "unconfigured") if self._description else self._lacking
 
     def _succeed(self) -> None:
         """Put the new robot in the old one's place; it waits for joint states of its own."""
@@ -275,9 +336,12 @@ class IkNode(LifecycleNode):
 def main(stop: Event) -> int:
     """Run the node until it is told to stop; the exit status."""
     node = IkNode()
-    node.start()
     executor = LoopExecutor(node.tell_failure)
     executor.add_node(node)
+    while not node.has_kernels and not stop.is_set():
+        executor.spin_some()
+    if not stop.is_set():
+        node.start()
     gc.freeze()  # a collection that looks at all that numba has made takes many periods
     while not stop.is_set():
         try:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from basis_ik.ros.arm_parameters import axis_complaint
 from basis_ik.ros.outputs import INTERFACES
-from basis_ik.ros.parameters import Declaration
+from basis_ik.ros.parameters import Declaration, names_complaint, topic_complaint
 
 NODE = (
     Declaration(
@@ -17,6 +18,7 @@ NODE = (
         [],
         "Names of the chains; empty: one, whose parameters and topics have no prefix.",
         read_only=True,
+        check=names_complaint,
     ),
     Declaration("update_rate", 100.0, "Rate of the control loop [Hz].", 10.0, 1000.0, True),
     Declaration("autostart", True, "Configure and activate without being asked.", read_only=True),
@@ -94,6 +96,7 @@ CHAIN = (
         "joint_trajectory_controller",
         "Name of the controller that is commanded.",
         read_only=True,
+        check=topic_complaint,
     ),
     Declaration(
         "max_acceleration",
@@ -131,6 +134,7 @@ CHAIN = (
         1e3,
         read_only=True,
         element=float,
+        check=axis_complaint,
     ),
     Declaration(
         "pointing_frame",

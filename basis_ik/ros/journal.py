@@ -24,17 +24,20 @@ class Journal:
         self._said: set[str] = set()
         self._troubles: dict[str, tuple[str, float]] = {}
 
-    def trouble(self, subject: str, reason: str, text: str) -> None:
+    def trouble(self, subject: str, reason: str, text: str, *, lasting: bool = False) -> None:
         """Warn, unless the same reason was told within the last second.
 
         Args:
             subject: What is in trouble; one of a few.
             reason: Which trouble; one of a few.
             text: One line for people.
+            lasting: Whether it does not pass by itself: then it is an error.
         """
         told = self._troubles.get(subject, ("", 0.0))[0]
         if told == text or not self._may_tell(subject, reason):
             text = told  # and what was not told now is told when it lasts
+        elif lasting:  # in a line of its own: rclpy refuses two severities in one
+            self._log.error(f"{self._prefix}{text}")
         else:
             self._log.warning(f"{self._prefix}{text}")
         self._troubles[subject] = text, time.monotonic()

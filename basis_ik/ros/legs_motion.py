@@ -8,7 +8,15 @@ from threading import Event
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from basis_ik.ros.parameters import Declaration, Parameters, given_lists
 from basis_ik.ros.programs import spin
+from basis_ik.ros.sim_clock import ClockWatch
+
+PARAMETERS = (
+    Declaration(
+        "period", 4.0, "Time of one swing [s]; 0: they stand still.", 0.0, 1e5, read_only=True
+    ),
+)
 
 # Joint: middle and amplitude of the swing [rad].
 SWING = {
@@ -24,11 +32,16 @@ SWING = {
 
 
 class LegsMotion(Node):
-    """Node `legs_motion`: publishes joint_states; parameter `period` [s], 0 stands still."""
+    """Node `legs_motion`: publishes joint_states."""
 
     def __init__(self) -> None:
-        super().__init__("legs_motion")
-        self._period = float(self.declare_parameter("period", 4.0).value)
+        with given_lists():
+            super().__init__("legs_motion", automatically_declare_parameters_from_overrides=True)
+        self._clock_watch = ClockWatch(self)
+        parameters = Parameters(self)
+        parameters.declare(PARAMETERS)
+        parameters.refuse_unknown()
+        self._period: float = parameters["period"]
         self._start = self.get_clock().now()
         self._publisher = self.create_publisher(JointState, "joint_states", 10)
         self.create_timer(0.02, self._publish)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +21,11 @@ FloatArray = NDArray[np.float64]
 Color = tuple[float, float, float, float]
 
 NAMESPACES = ("target", "tip", "chain", "joints", "reach", "ray", "miss", "verdict")
+CIRCLE_LINES = 48  # in place of a circle
 AT_LIMIT = 1e-3  # nearer to a limit than this [rad or m], a joint is drawn as being there
 
 RED, GREEN, BLUE = (0.9, 0.1, 0.1, 1.0), (0.1, 0.8, 0.2, 1.0), (0.2, 0.4, 1.0, 1.0)
-YELLOW, GREY, FAINT = (1.0, 0.8, 0.1, 1.0), (0.75, 0.75, 0.75, 1.0), (0.6, 0.7, 1.0, 0.07)
+YELLOW, GREY, FAINT = (1.0, 0.8, 0.1, 1.0), (0.75, 0.75, 0.75, 1.0), (0.6, 0.7, 1.0, 0.5)
 
 
 class View(NamedTuple):
@@ -65,7 +66,7 @@ def _shapes(view: View) -> Iterator[Marker]:
     yield _axes("tip", tip, size, 0.06 * size)
     yield _line("chain", [pose.translation for pose in poses.values()], 0.08 * size, GREY)
     yield _joints(view, poses, 0.25 * size)
-    yield _sphere("reach", view.chain.reach)
+    yield _rings("reach", view.chain.reach)
     if isinstance(view.goal, PoseGoal):
         wanted, nearest = view.goal.root_T_target.translation, tip.translation
         yield _axes("target", view.goal.root_T_target, 1.6 * size, 0.1 * size)
@@ -80,7 +81,8 @@ def _shapes(view: View) -> Iterator[Marker]:
         yield _line("miss", [nearest, wanted], 0.06 * size, RED)
     if view.verdict:
         colour = GREEN if view.reached else RED
-        above = wanted + np.array([0.0, 0.0, 1.8 * size])
+        top = max(wanted[2], *(pose.translation[2] for pose in poses.values()))
+        above = np.array([wanted[0], wanted[1], top + 1.8 * size])  # no link hides it there
         yield _text("verdict", view.verdict, above, 0.6 * size, colour)
 
 
@@ -124,13 +126,30 @@ def _ball(ns: str, centre: FloatArray, size: float) -> Marker:
     return marker
 
 
-def _sphere(ns: str, radius: float) -> Marker:
-    """Around the root's origin: outside of it nothing is ever reached."""
-    return _marker(ns, Marker.SPHERE, (2.0 * radius,) * 3, FAINT)
+def _rings(ns: str, radius: float) -> Marker:
+    """A sphere around the root's origin, as three great circles: outside nothing is ever reached.
+
+    RViz's mouse does not see transparency: it takes hold of the nearest surface, so that a sphere
+    would shut off everything within it.
+    """
+    marker = _marker(ns, Marker.LINE_LIST, (0.004 * radius, 0.0, 0.0), FAINT)
+    marker.points = _great_circles(radius)
+    return marker
+
+
+@lru_cache(maxsize=16)  # messages are slow to make, and nobody changes these
+def _great_circles(radius: float) -> list[Point]:
+    """Return the ends of the lines that make up the circles in the planes of the axes."""
+    angles = np.linspace(0.0, 2.0 * np.pi, CIRCLE_LINES + 1)
+    circle = radius * np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1)
+    ends = np.stack([circle[:-1], circle[1:]], axis=1).reshape(-1, 3)
+    return [_point(p) for shift in range(3) for p in np.roll(ends, shift, axis=1)]
 
 
 def _text(ns: str, text: str, place: FloatArray, height: float, colour: Color) -> Marker:
-    marker = _marker(ns, Marker.TEXT_VIEW_FACING, (0.0, 0.0, height), colour)
+    # The message's definition knows scale.z alone, but RViz makes a space as wide as scale.x, or
+    # as in letters of 1 m where that is zero.
+    marker = _marker(ns, Marker.TEXT_VIEW_FACING, (0.5 * height, 0.0, height), colour)
     marker.pose.position, marker.text = _point(place), text
     return marker
 

@@ -12,17 +12,30 @@ from numpy.typing import NDArray
 
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.checker import Checker
-from basis_ik.ros.parameters import Declaration, Parameters
+from basis_ik.ros.parameters import Declaration, frame_complaint
 from basis_ik.transforms.rigid import RigidTransform
 
 FRAME = "moving_point"
 # A figure of eight ahead of the head: middle and amplitudes [m].
 MIDDLE, AMPLITUDE = np.array([1.5, 0.0, 0.3]), np.array([0.0, 0.8, 0.3])
-SETTLING = 3.0  # s
+SETTLED = 0.5  # s for which the point must be in sight before the measurement begins
+ARRIVAL_PATIENCE = 20.0  # s
 
 PARAMETERS = (
-    Declaration("root_frame", "base_link", "Frame that the point moves in.", read_only=True),
-    Declaration("tip_frame", "camera_optical_frame", "Frame that looks.", read_only=True),
+    Declaration(
+        "root_frame",
+        "base_link",
+        "Frame that the point moves in.",
+        read_only=True,
+        check=frame_complaint,
+    ),
+    Declaration(
+        "tip_frame",
+        "camera_optical_frame",
+        "Frame that looks.",
+        read_only=True,
+        check=frame_complaint,
+    ),
     Declaration("duration", 20.0, "Time of the measurement [s].", 0.1, 1e5, True),
     Declaration("period", 30.0, "Time of one round of the point [s].", 1.0, 1e5, True),
     Declaration("largest_angle", 1.0, "Error up to which all is well [deg].", 0.0, 180.0, True),
@@ -39,22 +52,19 @@ class MovingPoint(Checker):
     """Node `moving_point`: broadcasts the frame of that name and judges who looks at it."""
 
     def __init__(self, stop: Event) -> None:
-        super().__init__(FRAME, stop, automatically_declare_parameters_from_overrides=True)
-        self._settings = Parameters(self)
-        self._settings.declare(PARAMETERS)
-        self._settings.refuse_unknown()
+        super().__init__(FRAME, stop, PARAMETERS)
         self._publisher = self.create_publisher(PointStamped, "basis_ik/target_point", 1)
         self._start = time.monotonic()
         self.create_timer(0.01, self._move)
 
     def _move(self) -> None:
-        phase = (time.monotonic() - self._start) / self._settings["period"]
+        phase = (time.monotonic() - self._start) / self.settings["period"]
         pose = RigidTransform.from_rotation_translation(np.eye(3), place(phase))
-        self.broadcast(self._settings["root_frame"], FRAME, pose)
+        self.broadcast(self.settings["root_frame"], FRAME, pose)
 
     def angle(self) -> float | None:
         """Return the angle [deg] between the looking frame's z axis and the point, or None."""
-        tip_T_point = self.look_up(self._settings["tip_frame"], FRAME)
+        tip_T_point = self.look_up(self.settings["tip_frame"], FRAME)
         if tip_T_point is None:
             return None
         x, y, z = tip_T_point.translation
@@ -65,14 +75,15 @@ class MovingPoint(Checker):
 
     def judge(self) -> bool:
         """Ask for the point to be looked at, measure, and tell whether all went well."""
-        frames = self._settings["root_frame"], self._settings["tip_frame"]
+        frames = self.settings["root_frame"], self.settings["tip_frame"]
         self.wait_until(self._is_ready, *frames)
         # The stamp zero: wherever the frame is now, on every cycle.
         target = PointStamped()
         target.header.frame_id = FRAME
         worst, end, sent = 0.0, math.inf, 0.0
+        allowed = self.settings["largest_angle"]
         start = time.monotonic()
-        told = start
+        told = astray = start
         while time.monotonic() < end:
             now = time.monotonic()
             if end == math.inf and now - sent > 1.0:
@@ -82,14 +93,15 @@ class MovingPoint(Checker):
             angle = self.angle()
             if angle is None:
                 raise BasisIkError("tf has lost the head")
-            if end == math.inf and now - start > SETTLING:
-                end = now + self._settings["duration"]
+            if not angle <= allowed:
+                astray = now
+            if end == math.inf and (now - astray > SETTLED or now - start > ARRIVAL_PATIENCE):
+                end = now + self.settings["duration"]
             if end < math.inf:
                 worst = max(worst, angle)
             if now - told >= 1.0:
                 told = now
                 print(f"{now - start:6.1f} s: {angle:7.3f} deg off the point", flush=True)
-        allowed = self._settings["largest_angle"]
         good = worst <= allowed
         print(
             f"at most {worst:.3f} deg off the moving point after settling, {allowed:g} allowed "

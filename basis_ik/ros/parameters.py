@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
+import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +16,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from basis_ik.errors import BasisIkError
+from basis_ik.model.elements import shown
 from basis_ik.ros.parameter_files import file_of
 
 # Declared by rclpy itself, or read by it before any node exists.
@@ -22,15 +25,77 @@ FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 Value = str | bool | float | list[str] | list[float]
 _WANTED = {str: "text", bool: "true or false", float: "a number with a decimal point"}
 
+# A name that a topic, service or parameter is made of, and several of them joined. DDS has no room
+# for more than 255 characters, and what is appended, namespace and all, takes its share of them.
+_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+_TOPIC = re.compile(f"(~/|/)?{_NAME.pattern}(/{_NAME.pattern})*")
+LONGEST_NAME = 100
+_LETTERS = "letters, digits and _, no digit first"
+
 
 class ConfigError(BasisIkError):
     """A parameter that does not exist, or a value that it cannot take."""
 
 
-def _refused(node: Node, key: str, text: str) -> ConfigError:
-    """Return the error of a given parameter; it tells the file that the key stands in."""
-    file = file_of(key, sys.argv)
-    return ConfigError(f"{node.get_name()}: {text}{f' (in {file})' if file else ''}")
+def refused(name: str, text: str) -> ConfigError:
+    """Return the error of a parameter; it tells the file that its key stands in.
+
+    Args:
+        name: Of the parameter, with all that goes before it.
+        text: What is wrong with it, and what would be right.
+    """
+    file = file_of(name, sys.argv)
+    return ConfigError(f"parameter '{name}' {text}{f' (in {file})' if file else ''}")
+
+
+def check_clock(node: Node) -> None:
+    """Refuse a `use_sim_time` that is neither true nor false; rclpy goes on without it.
+
+    Raises:
+        ConfigError: It is of another type.
+    """
+    given = node.get_parameter("use_sim_time").value
+    if not isinstance(given, bool):
+        raise refused("use_sim_time", f"wants true or false, not {_told(given)}")
+
+
+@contextlib.contextmanager
+def given_lists() -> Iterator[None]:
+    """Make a node in this context: rclpy cannot hold an empty list that comes from outside.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise ConfigError(f"leave out parameters that are []: {error}") from None
+
+
+def topic_complaint(name: str) -> str | None:
+    """Return what keeps a text from being the beginning of a topic's name, or None."""
+    if len(name) <= LONGEST_NAME and _TOPIC.fullmatch(name):
+        return None
+    wanted = f"a topic name: {_LETTERS}, joined by /, at most {LONGEST_NAME} characters"
+    return f"is {shown(name)}, which is not {wanted}"
+
+
+def names_complaint(names: Sequence[str]) -> str | None:
+    """Return what keeps texts from being names that topics and parameters are made of, or None."""
+    for name in names:
+        if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
+            wanted = f"a name: {_LETTERS}, at most {LONGEST_NAME} characters"
+            return f"has {shown(name)}, which is not {wanted}"
+        if names.count(name) > 1:
+            return f"has '{name}' twice; each must have a name of its own"
+    return None
+
+
+def frame_complaint(frame: str) -> str | None:
+    """Return what keeps a text from being the name of a tf frame, or None."""
+    if frame and not frame.startswith("/") and frame.isprintable() and frame == frame.strip():
+        return None
+    return f"is {shown(frame)}, which is not a frame: not empty, without / at its beginning"
 
 
 @dataclass(frozen=True)
@@ -46,6 +111,7 @@ class Declaration:
         read_only: Whether it is fixed at start.
         element: Type of an array's elements.
         choices: The texts that it may be; none means any.
+        check: Returns what else is wrong with a value of that type and range, or None.
     """
 
     name: str
@@ -56,6 +122,7 @@ class Declaration:
     read_only: bool = False
     element: type = str
     choices: tuple[str, ...] = ()
+    check: Callable[[Any], str | None] | None = None
 
     @property
     def is_array(self) -> bool:
@@ -77,22 +144,30 @@ class Declaration:
         )
 
     def complaint(self, value: object) -> str | None:
-        """Return what is wrong with a value, or None."""
+        """Return what is wrong with a value, to be said after the parameter's name, or None."""
         if not self.is_array:
-            return self._item_complaint(value, type(self.default))
-        if not isinstance(value, Sequence) or isinstance(value, str):
-            return f"{self.name} wants a list of {_WANTED[self.element]}, not {value!r}"
-        complaints = (self._item_complaint(item, self.element) for item in value)
-        return next(filter(None, complaints), None)
+            found = self._item_complaint(value, type(self.default))
+        elif not isinstance(value, Sequence) or isinstance(value, str):
+            found = f"wants a list of {_WANTED[self.element]}, not {_told(value)}"
+        else:
+            complaints = (self._item_complaint(item, self.element) for item in value)
+            found = next(filter(None, complaints), None)
+        return self.check(value) if found is None and self.check is not None else found
 
     def _item_complaint(self, value: object, wanted: type) -> str | None:
         if type(value) is not wanted:
-            return f"{self.name} wants {_WANTED[wanted]}, not {value!r}"
+            return f"wants {_WANTED[wanted]}, not {_told(value)}"
         if isinstance(value, float) and not self.low <= value <= self.high:
-            return f"{self.name} must lie in [{self.low:g}, {self.high:g}], not {value:g}"
+            return f"must lie in [{self.low:g}, {self.high:g}], not {value:g}"
         if self.choices and value not in self.choices:
-            return f"{self.name} must be one of {', '.join(self.choices)}, not {value!r}"
+            return f"must be one of {', '.join(self.choices)}, not {_told(value)}"
         return None
+
+
+def _told(value: object) -> str:
+    """Return a value for a one-line message."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 class Parameters:
@@ -103,6 +178,9 @@ class Parameters:
 
     Attributes:
         changes: How often values were set; for those who keep what they have made of them.
+
+    Raises:
+        ConfigError: `use_sim_time` is neither true nor false.
     """
 
     def __init__(self, node: Node) -> None:
@@ -110,6 +188,7 @@ class Parameters:
         self._known: dict[str, Declaration] = {}
         self._values: dict[str, Any] = {}
         self.changes = 0
+        check_clock(node)
         node.add_on_set_parameters_callback(self._judge)
         node.add_post_set_parameters_callback(self._keep)
 
@@ -134,7 +213,7 @@ class Parameters:
                 value = self._node.get_parameter(name).value
                 complaint = declaration.complaint(value)
                 if complaint:
-                    raise _refused(self._node, name, complaint)
+                    raise refused(name, complaint)
                 self._node.undeclare_parameter(name)
             self._known[name] = declaration
             self._node.declare_parameter(name, declaration.default, declaration.descriptor())
@@ -153,7 +232,7 @@ class Parameters:
                 continue
             near = difflib.get_close_matches(name, self._known, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"valid: {', '.join(self._known)}"
-            raise _refused(self._node, name, f"no parameter is named '{name}'; {hint}")
+            raise refused(name, f"does not exist; {hint}")
 
     def _judge(self, changes: list[Parameter]) -> SetParametersResult:
         """Refuse the whole set if one value in it does not fit."""
@@ -161,7 +240,8 @@ class Parameters:
             declaration = self._known.get(change.name)
             complaint = declaration.complaint(change.value) if declaration else None
             if complaint:
-                return SetParametersResult(successful=False, reason=complaint)
+                reason = f"parameter '{change.name}' {complaint}"
+                return SetParametersResult(successful=False, reason=reason)
         return SetParametersResult(successful=True)
 
     def _keep(self, changes: list[Parameter]) -> None:

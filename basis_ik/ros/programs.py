@@ -71,24 +71,70 @@ def run(program: str) -> int:
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, on_signal)
     # Only now, for importing rclpy and numba takes long enough for a signal to come meanwhile.
-    import rclpy
-    from rclpy.exceptions import ParameterException
-    from rclpy.signals import SignalHandlerOptions
-
     try:
+        import rclpy
+        from rclpy.exceptions import NameValidationException, ParameterException
+        from rclpy.signals import SignalHandlerOptions
+
+        from basis_ik.kernels.jit import when_compiling
+
+        when_compiling(lambda: None)  # a node logs
         module = importlib.import_module(f"basis_ik.ros.{program}")
+    except BasisIkError as error:  # a dependency is too old
+        return _fail(program, str(error))
+    except ImportError as error:
+        return _fail(program, _lacking(error))
+    try:
         rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
-        return int(module.main(stop))
-    # rcl's own errors, such as of an unreadable parameter file, are RuntimeErrors.
-    except (BasisIkError, ParameterException, RuntimeError) as error:
-        print(f"{program}: {' '.join(str(error).split())}", file=sys.stderr)
-        return 1
+    except RuntimeError as error:  # rcl's own, such as of an unreadable parameter file
+        return _fail(program, f"ROS 2 refuses its arguments or the environment: {error}")
+    try:
+        status = int(module.main(stop))
+    except (BasisIkError, NameValidationException, ParameterException) as error:
+        status = _fail(program, str(error))
+    except RuntimeError as error:
+        if not type(error).__module__.startswith("rclpy"):
+            raise
+        status = _fail(program, str(error))
     finally:
         # What comes now comes too late to change the exit status, but could: Python takes its own
         # handlers down before it is gone.
         for each in (signal.SIGINT, signal.SIGTERM):
             signal.signal(each, signal.SIG_IGN)
         rclpy.try_shutdown()
+    from basis_ik.warm_up import still_compiling
+
+    if still_compiling():  # the compiler would be torn off in the middle of what it does
+        sys.stdout.flush()
+        os._exit(status)
+    return status
+
+
+def _fail(program: str, text: str) -> int:
+    """Tell in one line why a program ends; the exit status."""
+    print(f"{program}: {' '.join(text.split())}", file=sys.stderr)
+    return 1
+
+
+def _lacking(error: ImportError) -> str:
+    """Return what is to be installed or sourced.
+
+    Raises:
+        ImportError: It is our own module that is missing: a fault of the package.
+    """
+    package = (error.name or "").split(".")[0]
+    if package == __name__.split(".")[0]:
+        raise error
+    if package == "rclpy" or "rclpy" in str(error):
+        return (
+            f"needs ROS 2, which this Python does not have ({error}): source it first, such as "
+            "`source /opt/ros/jazzy/setup.bash`, or without ROS 2 call `make shell` in a checkout "
+            "of basis_ik"
+        )
+    return (
+        f"needs {package or 'a package'}, which is not installed ({error}): call `rosdep install "
+        "--from-paths src --ignore-src` in the workspace that holds basis_ik"
+    )
 
 
 def spin(node: Node, stop: Event) -> None:

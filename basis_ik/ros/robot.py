@@ -11,11 +11,11 @@ from tf2_ros import Buffer
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.statistics import LoopMeter
-from basis_ik.pipeline import warm_up
 from basis_ik.ros.arm import Arm
+from basis_ik.ros.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
-from basis_ik.solvers import tips
+from basis_ik.warm_up import prepare
 
 
 class Robot:
@@ -33,7 +33,8 @@ class Robot:
         arms: One for each chain.
 
     Raises:
-        BasisIkError: The description is bad, or a chain's parameters do not fit it.
+        ConfigError: A parameter does not fit the robot; it is named.
+        BasisIkError: The description is bad.
     """
 
     def __init__(
@@ -49,20 +50,19 @@ class Robot:
         self.arms: list[Arm] = []
         self._plug_ins: list[PlugIn] = []
         model = RobotModel.from_urdf(text)
+        chains = {name: ChainParameters(parameters, name).chain(model) for name in names}
+        check_apart(chains)
         with contextlib.ExitStack() as undo:
-            for name in names:
-                prefix = f"{name}." if name else ""
-                root, tip = (parameters[prefix + key] or None for key in ("root_link", "tip_link"))
-                arm = Arm(node, name, model, model.chain(root, tip), parameters, buffer)
+            for name, chain in chains.items():
+                arm = Arm(node, name, model, chain, parameters, buffer)
                 undo.callback(arm.destroy)
                 self.arms.append(arm)
             undo.pop_all()
 
     def warm_up(self) -> None:
-        """Compile all that may be called while the loop runs; the first time this takes long."""
+        """Prepare the chains, by whatever may be called while the loop runs."""
         for arm in self.arms:
-            warm_up(arm.chain)
-        tips.warm_up(self.arms[0].model, self.arms[0].tip)
+            prepare(arm.chain)
 
     def plug_in(self, loop: LoopMeter) -> None:
         """Offer services, markers and the rest; no other robot of the node may have its own.

@@ -17,7 +17,9 @@ from std_msgs.msg import String
 from basis_ik.errors import BasisIkError
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.simulated_robot import SimulatedRobot
+from basis_ik.ros.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
+from basis_ik.ros.sim_clock import clock_missing
 from basis_ik.ros.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.simulated_controller import SimulatedController
 
@@ -38,9 +40,10 @@ class SimulatedArm(Node):
         Raises:
             BasisIkError: The robot or a parameter makes no sense.
         """
-        super().__init__(
-            "joint_trajectory_controller", automatically_declare_parameters_from_overrides=True
-        )
+        with given_lists():
+            super().__init__(
+                "joint_trajectory_controller", automatically_declare_parameters_from_overrides=True
+            )
         self._arm_parameters = ArmParameters(self)
         self._controller: SimulatedController | None = None
         self.add_on_set_parameters_callback(_keep_clock)
@@ -60,7 +63,7 @@ class SimulatedArm(Node):
         if self._controller is None:
             topic = self._description.topic_name
             self.get_logger().info(f"waiting for a robot description on {topic}")
-        elif self.get_parameter("use_sim_time").value and not self.get_clock().now().nanoseconds:
+        elif clock_missing(self):
             self.get_logger().info("waiting for the time on /clock")
         else:
             self.destroy_timer(self._reminder)
@@ -76,7 +79,10 @@ class SimulatedArm(Node):
             raise RobotDescriptionError(f"robot_description: {error}") from error
         robot = SimulatedRobot(model)
         joints = self._arm_parameters.joints or robot.driven
-        robot.columns(joints)  # refuses wrong names before anything is declared for them
+        try:
+            robot.columns(joints)  # before anything is declared for them
+        except BasisIkError as error:
+            raise refused("joints", f"does not fit: {error}") from None
         robot.place(self._arm_parameters.declare_joints(robot, joints))
         self._controller = SimulatedController(self, self._arm_parameters, robot, joints)
         self.get_logger().info(f"simulating '{model.name}'; controlled: {', '.join(joints)}")

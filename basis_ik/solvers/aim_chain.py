@@ -90,6 +90,7 @@ def solve_aim(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite; a chain
             without joints.
+        OutsideLimitsError: What was found is outside the limits: an error in basis_ik.
     """
     ready = with_ray(prepared(chain), axis, origin)
     if not (
@@ -117,6 +118,7 @@ def solve_aim(
     )  # fmt: skip
     ready.spare.append(work)
     if status == ARRIVED:
+        ready.prove_inside(positions)
         return Solution(positions, _REACHED, 0.0, angle, steps, fresh, REACHED)
     if status == BAD_SEED:
         raise SolveArgumentError("seed", seed, f"finite and within ±{LARGEST_ANGLE:g}")
@@ -127,6 +129,8 @@ def solve_aim(
     )
     few = fresh < FEWEST_STARTS
     answer, reason = explain_aim(inquiry, names, few_starts=few)
+    if reason is REACHED:
+        ready.prove_inside(answer.q)
     steps = max_iterations - inquiry.budget
     return Solution(answer.q, reason.verdict, 0.0, answer.angle, steps, fresh, reason)
 

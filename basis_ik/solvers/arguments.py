@@ -17,6 +17,7 @@ from basis_ik.kernels.pose_solve import (
     begin_inside,
 )
 from basis_ik.solvers.prepared import PreparedChain
+from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -32,7 +33,8 @@ class SolveArgumentError(BasisIkError):
     """
 
     def __init__(self, argument: str, value: object, wanted: str) -> None:
-        super().__init__(f"{argument} must be {wanted}, got {value!r}")
+        given = " ".join(repr(value).split())  # an array's is more than one line
+        super().__init__(f"{argument} must be {wanted}, got {given}")
         self.argument = argument
         self.value = value
 
@@ -55,7 +57,7 @@ def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -
     return replace(ready, variables=variables)
 
 
-def refuse(status: int, argument: str, values: object, target: object) -> None:
+def refuse(status: int, argument: str, values: object, target: RigidTransform) -> None:
     """Raise what the kernel found wrong at its door.
 
     Raises:
@@ -64,7 +66,15 @@ def refuse(status: int, argument: str, values: object, target: object) -> None:
     if status == BAD_SEED:
         raise SolveArgumentError(argument, values, f"finite and within ±{LARGEST_ANGLE:g}")
     if status == BAD_TARGET:
-        raise SolveArgumentError("target", target, f"within {LARGEST_LENGTH:g} m of the root")
+        raise bad_target("target", target)
+
+
+def bad_target(argument: str, target: RigidTransform) -> SolveArgumentError:
+    """Return what to raise for a target that is not finite, or too far away to compute with."""
+    if not np.isfinite(target.rotation).all():
+        return SolveArgumentError(argument, target.matrix.tolist(), "finite")
+    where = target.translation.tolist()
+    return SolveArgumentError(argument, where, f"within {LARGEST_LENGTH:g} m of the root")
 
 
 def as_positions(argument: str, values: npt.ArrayLike, names: tuple[str, ...]) -> FloatArray:

@@ -147,7 +147,7 @@ def _as_matrices(targets: Sequence[RigidTransform] | FloatArray) -> FloatArray:
             if type(target) is not RigidTransform:
                 raise SolveArgumentError("targets", target, "RigidTransforms")
         goals = np.array([target.matrix for target in targets]).reshape(-1, 4, 4)
-        sound = np.ones(len(goals), np.bool_)
+        sound = np.isfinite(goals).all(axis=(1, 2))
     sound &= (np.abs(goals[:, :3, 3]) <= LARGEST_LENGTH).all(axis=1)
     if not sound.all():
         first = int(np.argmin(sound))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from basis_ik.kernels.descent import REACHED as ARRIVED
 from basis_ik.kernels.pose_solve import solve_pose, take_shortest_turns
-from basis_ik.solvers.arguments import SolveArgumentError, as_positions, refuse
+from basis_ik.solvers.arguments import SolveArgumentError, as_positions, count, positive, refuse
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import PATIENCE, Solution
 from basis_ik.solvers.verdict import REACHED, Verdict
@@ -69,8 +69,11 @@ def solve_every(
         raise SolveArgumentError("target", target, "a RigidTransform")
     ready, weights, goal = aim(prepared(chain), wanted, target._m)
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
-    if not starts >= 1:
-        raise SolveArgumentError("starts", starts, "at least 1")
+    starts = count("starts", starts, 1)
+    tolerances = (
+        positive("position_tolerance", position_tolerance, "m"),
+        positive("orientation_tolerance", orientation_tolerance, "rad"),
+    )
     if not distinct > 0.0:
         raise SolveArgumentError("distinct", distinct, "above 0")
     found: list[Solution] = []
@@ -78,15 +81,19 @@ def solve_every(
     for number in range(starts):
         status, steps, _, away, turned = solve_pose(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights,
-            goal, start, q, work, float(position_tolerance), float(orientation_tolerance),
+            goal, start, q, work, *tolerances,
             STEPS_PER_START, number, number, PATIENCE, False, np.inf if number == 0 else 0.0,
         )  # fmt: skip
         refuse(status, "seed", seed, target)
         if status == ARRIVED and _is_new(q, found, ready.variables, distinct):
             found.append(Solution(q.copy(), Verdict.REACHED, away, turned, steps, number, REACHED))
-    return tuple(
-        sorted(found, key=lambda solution: _cost(chain, solution.positions, start, prefer))
-    )
+    if prefer is Preference.MANIPULABLE:
+        found.sort(key=lambda solution: -_manipulability(chain, solution.positions, weights, goal))
+    elif prefer is Preference.CENTRED:
+        found.sort(key=lambda solution: -_room(chain, solution.positions))
+    else:
+        found.sort(key=lambda solution: float(np.linalg.norm(solution.positions - start)))
+    return tuple(found)
 
 
 def _is_new(q: FloatArray, found: list[Solution], variables: FloatArray, distinct: float) -> bool:
@@ -98,13 +105,16 @@ def _is_new(q: FloatArray, found: list[Solution], variables: FloatArray, distinc
     return True
 
 
-def _cost(chain: Chain, q: FloatArray, seed: FloatArray, prefer: Preference) -> float:
-    if prefer is Preference.NEAREST:
-        return float(np.linalg.norm(q - seed))
-    if prefer is Preference.MANIPULABLE:  # Yoshikawa 1985, Eq. 10
-        jacobian = chain.jacobian(q)
-        return -float(np.sqrt(max(0.0, np.linalg.det(jacobian @ jacobian.T))))
-    bounded = np.isfinite(chain.lower) & np.isfinite(chain.upper)
-    gap = np.minimum(q - chain.lower, chain.upper - q)[bounded]
-    share = gap / (chain.upper - chain.lower)[bounded]
-    return -float(share.min(initial=1.0))
+def _manipulability(chain: Chain, q: FloatArray, weights: FloatArray, goal: FloatArray) -> float:
+    """Return √det(J Jᵀ) of what is wanted (Yoshikawa 1985, Eq. 10), for few joints √det(Jᵀ J)."""
+    along = goal[:3, :3].T @ chain.jacobian(q).reshape(2, 3, -1)  # the goal's axes
+    rows = along.reshape(6, -1)[weights[:6] > 0.0]
+    return float(np.prod(np.linalg.svd(rows, compute_uv=False)))
+
+
+def _room(chain: Chain, q: FloatArray) -> float:
+    """Return the least share of its range that a joint has left to a limit."""
+    span = chain.upper - chain.lower
+    counts = np.isfinite(span) & (span > 0.0)  # a locked joint has no room anywhere
+    gap = np.minimum(q - chain.lower, chain.upper - q)[counts]
+    return float((gap / span[counts]).min(initial=1.0))

@@ -63,7 +63,7 @@ def starting_poses(
     yield given.copy(), positions.copy()
     q, p = np.empty_like(given), positions.copy()
     if guess is not None:
-        follow(s, guess, q)
+        follow(s, guess.copy(), q)  # results are read-only, which kernels are not compiled for
         yield q.copy(), guess.copy()
     generator = np.random.Generator(np.random.PCG64(0))  # the same starts in every call
     while True:

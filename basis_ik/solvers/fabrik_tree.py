@@ -88,8 +88,8 @@ def solve_tree(
     """
     p = fresh_chain(positions)
     check_points("positions", p)
-    check_tolerance("tolerance", tolerance)
-    check_tolerance("turn_tolerance", turn_tolerance)
+    tolerance = check_tolerance("tolerance", tolerance)
+    turn_tolerance = check_tolerance("turn_tolerance", turn_tolerance)
     check_budget("max_iterations", max_iterations)
     starts = starts_of(parents, len(p))
     calm = p if rest is None else _checked_rest(rest, p, starts)

@@ -128,7 +128,7 @@ class Ladder:
 
     def _next(self, rung: _Rung, pose: RigidTransform, number: int) -> _Rung | None:
         """Return the rung above, or None where no lane goes on."""
-        goal = aim(self._ready, self._wanted, pose._m)[2]
+        goal = aim(prepared(self._chain), self._wanted, pose._m)[2]
         crowded = len(rung.q) >= self._width
         found: list[FloatArray] = []
         parents: list[int] = []

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.errors import BasisIkError
 from basis_ik.kernels.chain import ChainArrays
 from basis_ik.kernels.proof import place_exactly
+from basis_ik.kernels.safety import is_inside
 from basis_ik.solvers.own_starts import with_own_starts
 
 if TYPE_CHECKING:
@@ -26,6 +28,21 @@ NEAR = 0.4
 
 PATIENCE = 1
 """Steps of a descent that may fail to get nearer, see `kernels.descent`; measured likewise."""
+
+
+class OutsideLimitsError(BasisIkError):
+    """A search ended outside the chain's limits: never by an argument, only by an error in here.
+
+    Attributes:
+        positions: (n,) [rad or m].
+    """
+
+    def __init__(self, positions: FloatArray, limits: tuple[FloatArray, FloatArray]) -> None:
+        super().__init__(
+            f"a solution was thrown away, it is outside the joint limits: {positions.tolist()} is "
+            f"not within {limits[0].tolist()} and {limits[1].tolist()}; please report this"
+        )
+        self.positions = positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +65,8 @@ class PreparedChain:
     """No tip position is farther than this from the first joint [m]; may be infinite."""
     size: float
     """The chain's unit of length [m]: its reach, or 1 where that is infinite or 0."""
+    limits: tuple[FloatArray, FloatArray]
+    """(n,) lower and (n,) upper, as the chain was given; the same in every variant."""
     middle: FloatArray
     """(n,) the middle of the limits; 0 where there are none."""
     full: FloatArray
@@ -57,8 +76,9 @@ class PreparedChain:
     target_T_goal: FloatArray | None = None
     """(4, 4) from the target to a frame with the free axis as z, if there is a free axis."""
 
-    narrowed: dict[object, PreparedChain] = field(default_factory=dict)
-    """Variants for what was wanted so far, kept by `basis_ik.solvers.wanted.narrow`."""
+    narrowed: dict[object, PreparedChain] = field(init=False, default_factory=dict)
+    """Variants for what was wanted so far, kept by `basis_ik.solvers.wanted.narrow`. Every variant
+    begins with none: what is made of one with other limits must never be taken for the chain's."""
     spare: list[FloatArray] = field(default_factory=list)
     """Work arrays that no call is using. Taking from and adding to a list is atomic in Python, so
     threads share it without a lock; a control loop allocates once."""
@@ -66,6 +86,17 @@ class PreparedChain:
     def new_work(self) -> FloatArray:
         """Return a work array for the kernels."""
         return np.empty((2 * len(self.joints) + len(self.variables) + 3, 12))
+
+    def prove_inside(self, q: FloatArray) -> None:
+        """Check positions q (n,) that reached a target against the limits of the whole chain.
+
+        A search is bounded by its variant's limits; this must be able to convict it.
+
+        Raises:
+            OutsideLimitsError: A variable is outside, which is an error in basis_ik.
+        """
+        if not is_inside(q, *self.limits):
+            raise OutsideLimitsError(q, self.limits)
 
     def tip_position(self, q: FloatArray) -> FloatArray:
         """Return the tip's position (3,) in the root frame at q (n,) [m]."""
@@ -87,6 +118,7 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         ends=np.stack([first, arrays.tip]),
         reach=reach,
         size=size,
+        limits=(arrays.lower.copy(), arrays.upper.copy()),
         middle=_middle(arrays.lower, arrays.upper),
         full=np.array([unit] * 3 + [ROTATION_WEIGHT] * 3 + [0.0] * 6),
         position=np.array([unit] * 3 + [0.0] * 9),

@@ -30,18 +30,20 @@ def scene(model: RobotModel, positions: Mapping[str, float]) -> TransformTree:
             follow and cannot be named. Limits are not looked at.
 
     Returns:
-        A tree from the root link down. Floating and planar joints stay at their origin.
+        A tree from the root link down. Floating and planar joints stay at their origin; what hangs
+        on a faulty joint has no known place and is left out.
 
     Raises:
         PoseError: A name is no joint that moves by itself.
         NotFiniteError: A value is NaN or infinite.
     """
-    movable = tuple(j.name for j in model.joints.values() if j.moves and j.mimic is None)
+    sound = [joint for joint in model.joints.values() if not joint.fault]
+    movable = tuple(joint.name for joint in sound if joint.moves and joint.mimic is None)
     for name in positions:
         if name not in movable:
             raise PoseError(name, movable)
     below: dict[str, list[Joint]] = defaultdict(list)
-    for joint in model.joints.values():
+    for joint in sound:
         below[joint.parent].append(joint)
     tree, waiting = TransformTree(model.root), [model.root]
     while waiting:

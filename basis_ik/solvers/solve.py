@@ -111,6 +111,7 @@ def solve(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite; a chain
             without joints.
+        OutsideLimitsError: What was found is outside the limits: an error in basis_ik.
     """
     ready = prepared(chain)
     if type(target) is not RigidTransform:
@@ -159,7 +160,9 @@ def solve(
         )
         refuse(end.status, "seed", seed, target)
         reason = REACHED
-        if end.status != ARRIVED:
+        if end.status == ARRIVED:
+            ready.prove_inside(end.q)
+        else:
             reason = Reason(Verdict.BUDGET_SPENT, end.away, 0.0 if position_only else end.turned)
         return Solution(end.q, reason.verdict, end.away, end.turned, end.steps, end.starts, reason)
     positions = np.empty(len(start))
@@ -173,6 +176,7 @@ def solve(
     )  # fmt: skip
     spare.append(work)
     if status == ARRIVED:
+        ready.prove_inside(positions)
         return Solution(positions, _REACHED, away, turned, steps, fresh, REACHED)
     refuse(status, "seed", seed, target)
     if steps >= max_iterations or (status != OUT_OF_REACH and fresh < FEWEST_STARTS):
@@ -195,8 +199,12 @@ def solve(
             answer, reason = explain(
                 inquiry, answer, chain.joint_names, position_only=position_only
             )
-            if reason.verdict is Verdict.LIMIT and reason.bound not in (*chain.lower, *chain.upper):
+            names = chain.joint_names
+            limits = {*zip(names, chain.lower, strict=True), *zip(names, chain.upper, strict=True)}
+            if reason.verdict is Verdict.LIMIT and (reason.joint, reason.bound) not in limits:
                 reason = replace(reason, verdict=Verdict.MOVE_BOUND)
+    if reason is REACHED:
+        ready.prove_inside(answer.q)
     away, steps = answer.away, max_iterations - inquiry.budget
     if ready.full[0] == 0.0:
         away = float(np.linalg.norm(ready.tip_position(answer.q) - goal[:3, 3]))

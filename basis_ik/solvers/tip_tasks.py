@@ -13,7 +13,7 @@ import numpy.typing as npt
 from basis_ik.kernels.pose_solve import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.kernels.tasks import LOOK, POSE
 from basis_ik.solvers.aim_chain import as_triple, solve_aim, with_ray
-from basis_ik.solvers.arguments import SolveArgumentError, count
+from basis_ik.solvers.arguments import SolveArgumentError, bad_target, count
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.ranked import RankedTask, join_variables, look_weights, renumbered
 from basis_ik.solvers.solve import Solution, solve
@@ -150,10 +150,9 @@ class Problem:
                 argument = f"tasks[{index}].target"
                 raise SolveArgumentError(argument, task.target, "a RigidTransform")
             kind, weights = POSE, weigh(ready, task.wanted)
-            ready, _, goal = aim(ready, task.wanted, task.target.matrix)
-            if not (np.abs(goal[:3, 3]) <= LARGEST_LENGTH).all():
-                wanted = f"within {LARGEST_LENGTH:g} m of the root"
-                raise SolveArgumentError(f"tasks[{index}].target", task.target, wanted)
+            ready, _, goal = aim(ready, task.wanted, task.target._m)
+            if not (np.abs(goal[:3]) <= LARGEST_LENGTH).all():
+                raise bad_target(f"tasks[{index}].target", task.target)
         limb = renumbered(ready.exact, chain.joint_names, self.names)
         return RankedTask(kind, limb, weights, goal, level, self.tolerances)
 

@@ -63,6 +63,13 @@ class Wanted:
     weights: Six | None = None
 
     def __post_init__(self) -> None:
+        for name in ("free_axis", "box", "rotation_box", "weights"):
+            value = getattr(self, name)
+            if type(value) is not tuple and value is not None:  # a list or array cannot be a key
+                try:
+                    object.__setattr__(self, name, tuple(float(part) for part in value))
+                except (TypeError, ValueError):
+                    raise WantedError(name, value, "some numbers") from None
         if not self.position and not self.orientation:
             raise WantedError("orientation", self.orientation, "wanted if position is not")
         if len(self.box) != 3 or not all(half >= 0.0 for half in self.box):

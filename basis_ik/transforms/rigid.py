@@ -122,7 +122,7 @@ class RigidTransform:
 
         Raises:
             ShapeError: Another shape.
-            NotFiniteError: A number is NaN or infinite.
+            NotFiniteError: A number is NaN or infinite, or the angle's square is.
             ZeroLengthError: The axis has no length.
         """
         if not math.isfinite(angle):
@@ -130,7 +130,8 @@ class RigidTransform:
         twist = np.zeros(6)
         twist[3:] = unit_vector("axis", axis) * angle
         m = np.empty((4, 4))
-        kernels.exp(twist, m)
+        if not kernels.exp(twist, m):
+            raise NotFiniteError("the rotation by this angle", angle)
         m[:3, 3] = finite_array("translation", translation, 3)
         return trusted(m)
 
@@ -156,10 +157,11 @@ class RigidTransform:
 
         Raises:
             ShapeError: Another shape.
-            NotFiniteError: An element is NaN or infinite.
+            NotFiniteError: An element is NaN or infinite, or so large that the transform is.
         """
-        m = np.empty((4, 4))
-        kernels.exp(finite_array("twist", twist, 6), m)
+        m, along = np.empty((4, 4)), finite_array("twist", twist, 6)
+        if not kernels.exp(along, m):
+            raise NotFiniteError("the motion along this twist", along.tolist())
         return trusted(m)
 
     def log(self) -> FloatArray:
@@ -191,7 +193,7 @@ class RigidTransform:
         """Return unit axis, shape (3,), and angle [rad] in [0, π]; axis x where it is free."""
         vector = np.empty(3)
         angle = kernels.rotation_vector(self._m, vector)
-        axis = vector / angle if angle > 0.0 else np.array((1.0, 0.0, 0.0))
+        axis = unit_vector("axis", vector) if angle > 0.0 else np.array((1.0, 0.0, 0.0))
         return axis, angle
 
     def as_rpy(self) -> tuple[float, float, float]:

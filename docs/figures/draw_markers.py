@@ -48,8 +48,12 @@ def draw(ax: Axes, marker: Marker) -> None:
     if marker.type == Marker.LINE_STRIP:
         ax.plot(points[:, 0], points[:, 2], color=rgb(marker.color), lw=2, label=marker.ns)
     elif marker.type == Marker.LINE_LIST:
-        for k in range(0, len(points), 2):
-            ax.plot(points[k : k + 2, 0], points[k : k + 2, 2], color=rgb(marker.colors[k]), lw=2)
+        lines = np.insert(points, range(2, len(points), 2), np.nan, axis=0)  # a gap after each
+        if not marker.colors:
+            ax.plot(lines[:, 0], lines[:, 2], color=rgb(marker.color), lw=0.8)
+        for k, colour in enumerate(marker.colors[::2]):
+            ends = lines[3 * k : 3 * k + 2]
+            ax.plot(ends[:, 0], ends[:, 2], color=rgb(colour), lw=2)
     elif marker.type == Marker.SPHERE_LIST:
         ax.scatter(points[:, 0], points[:, 2], s=45, color=list(map(rgb, marker.colors)), zorder=3)
     elif marker.type == Marker.SPHERE:

@@ -6,8 +6,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from from_python import from_python
 
-from basis_ik.kernels.bounded_step import bounded_step
+from basis_ik.kernels.bounded_step import bounded_step, moved_inside
+
+bounded_step = from_python(bounded_step)
 
 RNG = np.random.default_rng(3)
 
@@ -103,3 +106,19 @@ def test_a_step_that_no_bound_allows_is_still_between_them_and_finite():
     assert (step <= high).all()
     still = step_of(equations, b, np.eye(3), np.ones(3), 1e-3, low, np.zeros(3))
     assert np.array_equal(still, low)
+
+
+@pytest.mark.parametrize(
+    ("there", "end"), [(0.5, 0.5), (-9.0, -1.0), (9.0, 2.0), (np.inf, 2.0), (np.nan, 0.25)]
+)
+def test_moves_end_at_the_bounds_and_a_nan_moves_nothing(there, end):
+    assert from_python(moved_inside)(0.25, there, -1.0, 2.0) == end
+
+
+def test_a_step_that_is_no_number_is_none():
+    step = np.empty(3)
+    from_python(bounded_step)(
+        np.empty((0, 3)), np.empty(0), np.ones((1, 3)), np.array([np.nan]), 0.1,
+        np.full(3, -1.0), np.full(3, 1.0), step,
+    )  # fmt: skip
+    assert step.tolist() == [0.0, 0.0, 0.0]

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from from_python import from_python
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,37 @@ from basis_ik.kernels.fabrik_joint import (
     product,
     rotated,
     swing_twist,
+)
+
+(
+    about,
+    between,
+    clamp_joint,
+    clamp_tilt,
+    from_swing_twist,
+    hinge_angle,
+    inverse,
+    nearest_angle,
+    nearest_on_ellipse,
+    product,
+    rotated,
+    swing_twist,
+) = map(
+    from_python,
+    (
+        about,
+        between,
+        clamp_joint,
+        clamp_tilt,
+        from_swing_twist,
+        hinge_angle,
+        inverse,
+        nearest_angle,
+        nearest_on_ellipse,
+        product,
+        rotated,
+        swing_twist,
+    ),
 )
 
 SEEDS = st.integers(0, 10**6)

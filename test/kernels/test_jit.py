@@ -1,6 +1,7 @@
 """What is compiled is kept on disk, belongs to the kernels' present text, and is never required."""
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,8 @@ from pathlib import Path
 import numba
 import pytest
 
-from basis_ik.kernels.jit import jit
+from basis_ik.kernels import jit as module
+from basis_ik.kernels.jit import jit, with_room
 
 KERNELS = Path(__file__).parents[2] / "basis_ik" / "kernels"
 CALLER = """from basis_ik.kernels.jit import jit
@@ -43,7 +45,9 @@ def package(tmp_path):
 def run(package, **environment):
     code = "import sys; sys.path.insert(0, sys.argv[1])\n"
     code += "from basis_ik.kernels.caller import outer; print(outer(1.0))"
-    inherited = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
+    inherited = {
+        k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "NUMBA_BOUNDSCHECK")
+    }
     done = subprocess.run(
         [sys.executable, "-c", code, str(package)],
         env={**inherited, "NUMBA_DISABLE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"} | environment,
@@ -88,3 +92,108 @@ def test_without_a_place_for_the_cache_kernels_still_compile_and_say_so():
     with pytest.warns(UserWarning, match="kernel cache is off"):
         double = jit(namespace["double"])
     assert double(4) == 8
+
+
+@pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_OPT"])
+def test_settings_that_change_the_machine_code_have_a_cache_of_their_own(
+    package, tmp_path, setting
+):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run(package, **cache)
+    run(package, **cache, **{setting: "1"})
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A cache with much in it that nobody has touched for long, and a directory in use."""
+    mine = tmp_path / "basis_ik-0123456789abcdef"
+    monkeypatch.setattr(module, "_cache_directory", lambda: str(mine))
+    for name in (
+        *("basis_ik-aaaaaaaaaaaaaaaa", "basis_ik-bbbbbbbbbbbbbbbb", mine.name),  # ours
+        *("basis_ik", "basis_ik-aaaaaaaaaaaaaaaa-mine", "basis_ik-AAAAAAAAAAAAAAAA", "scipy_123"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "kernel.nbi").touch()
+        os.utime(tmp_path / name, (0.0, 0.0))
+    os.utime(tmp_path / "basis_ik-bbbbbbbbbbbbbbbb")  # used by another installation
+    elsewhere = tmp_path.with_name(tmp_path.name + "-elsewhere")
+    elsewhere.mkdir()
+    (tmp_path / "basis_ik-cccccccccccccccc").symlink_to(elsewhere)
+    os.utime(elsewhere, (0.0, 0.0))
+    return tmp_path
+
+
+def test_only_what_is_ours_and_unused_for_long_is_removed(shelf):
+    before = {path.name for path in shelf.iterdir()}
+    module.remove_old_caches()
+    assert before - {path.name for path in shelf.iterdir()} == {"basis_ik-aaaaaaaaaaaaaaaa"}
+
+
+def test_a_process_that_compiles_says_that_its_cache_is_in_use(shelf):
+    module.remove_old_caches()
+    assert (shelf / "basis_ik-0123456789abcdef").stat().st_mtime > 0.0
+
+
+def test_a_cache_that_cannot_be_written_is_left_alone(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    directory = str(tmp_path / "file" / "basis_ik-0123456789abcdef")
+    monkeypatch.setattr(module, "_cache_directory", lambda: directory)
+    module.remove_old_caches()
+
+
+def test_old_caches_are_removed_when_something_is_compiled(package, tmp_path):
+    old = tmp_path / "cache" / "basis_ik-aaaaaaaaaaaaaaaa"
+    old.mkdir(parents=True)
+    os.utime(old, (0.0, 0.0))
+    run(package, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert not old.exists()
+
+
+def test_calls_below_have_room_at_every_depth():
+    """What calls across the end of a chunk of frames maps and unmaps a page in every turn."""
+
+    def leaf():
+        pass
+
+    def loop():
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(2000):
+            leaf()
+        faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+
+    def deeper(depth):
+        loop() if depth == 0 else deeper(depth - 1)
+
+    faults = []
+    for depth in range(300):
+        with_room(deeper, depth)
+    assert max(faults) < 1000
+
+
+STACK = """
+import sys
+from numba.core import event
+from basis_ik.kernels.jit import jit, with_room
+
+class Stack(event.Listener):
+    def on_start(self, event):
+        frame = sys._getframe()
+        while frame is not None and frame.f_code is not with_room.__code__:
+            frame = frame.f_back
+        print("with room" if frame is not None else "without")
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Stack())
+exec(compile("def double(x): return 2.0 * x", jit.__code__.co_filename, "exec"))
+jit(double)(1.0)
+"""
+
+
+def test_kernels_are_compiled_with_room(tmp_path):
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", STACK], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "with room\n"

@@ -4,10 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import ruckig
+from from_python import from_python
 
 from basis_ik.kernels import motion_profile as kernels
 from basis_ik.kernels.motion_profile import SEGMENTS
+
+plan = from_python(kernels.plan)
+extent = from_python(kernels.extent)
+after = from_python(kernels.after)
 
 MOVES = 3000
 
@@ -18,7 +22,7 @@ def states(row, v, a):
     for i in range(SEGMENTS):
         x, v, a = found[-1]
         a = 0.0 if i == kernels.CRUISE and row[i] > 0 else a
-        found.append(kernels.after(x, v, a, row[SEGMENTS + i], row[i]))
+        found.append(after(x, v, a, row[SEGMENTS + i], row[i]))
     return np.array(found)
 
 
@@ -35,7 +39,7 @@ def moves(seed, count, beyond=1.0):
             count -= 1
 
 
-def quickest(distance, v, a, speed, top, jerk):
+def quickest(ruckig, distance, v, a, speed, top, jerk):
     """Return ruckig's time-optimal duration."""
     wanted, found = ruckig.InputParameter(1), ruckig.Trajectory(1)
     wanted.current_position, wanted.target_position = [0.0], [distance]
@@ -48,18 +52,18 @@ def quickest(distance, v, a, speed, top, jerk):
 def test_a_move_from_rest_in_closed_form():
     row = np.full(kernels.ROW, np.nan)
     # Two ramps of 1 s each way reach 1 at 0.5 mean, and stop: the rest is cruise.
-    kernels.plan(5.0, 0.0, 0.0, -1.0, 1.0, 1.0, 1.0, row)
+    plan(5.0, 0.0, 0.0, -1.0, 1.0, 1.0, 1.0, row)
     assert row[:SEGMENTS].tolist() == pytest.approx([0, 0, 0, 1, 0, 1, 3, 1, 0, 1])
     assert row[SEGMENTS:].tolist() == [0, 0, 0, 1, 0, -1, 0, -1, 0, 1]
     # Too short for that: four ramps of (d/2J)^(1/3).
-    kernels.plan(-2 * 0.2**3, 0.0, 0.0, -1.0, 1.0, 1.0, 1.0, row)
+    plan(-2 * 0.2**3, 0.0, 0.0, -1.0, 1.0, 1.0, 1.0, row)
     assert kernels.duration(row) == pytest.approx(0.8)
 
 
 def test_every_profile_ends_at_rest_at_its_goal_within_the_limits():
     row = np.empty(kernels.ROW)
     for distance, v, a, speed, top, jerk in moves(0, MOVES):
-        kernels.plan(distance, v, a, -speed, speed, top, jerk, row)
+        plan(distance, v, a, -speed, speed, top, jerk, row)
         found = states(row, v, a)
         assert (row[:SEGMENTS] >= 0).all()
         assert np.abs(row[SEGMENTS:]).max() <= jerk
@@ -73,19 +77,19 @@ def test_every_profile_ends_at_rest_at_its_goal_within_the_limits():
         assert found[-1, 0] == pytest.approx(distance, rel=1e-11, abs=1e-12)
 
 
-def test_as_quick_as_ruckig():
+def test_as_quick_as_ruckig(ruckig):
     row = np.empty(kernels.ROW)
     for move in moves(1, MOVES):
         distance, v, a, speed, top, jerk = move
-        kernels.plan(distance, v, a, -speed, speed, top, jerk, row)
-        assert kernels.duration(row) == pytest.approx(quickest(*move), rel=1e-6), move
+        plan(distance, v, a, -speed, speed, top, jerk, row)
+        assert kernels.duration(row) == pytest.approx(quickest(ruckig, *move), rel=1e-6), move
 
 
 def test_what_is_beyond_the_limits_comes_back_as_fast_as_the_jerk_allows():
     row = np.empty(kernels.ROW)
     slow = 0
     for distance, v, a, speed, top, jerk in moves(2, MOVES, beyond=3.0):
-        kernels.plan(distance, v, a, -speed, speed, top, jerk, row)
+        plan(distance, v, a, -speed, speed, top, jerk, row)
         found = states(row, v, a)
         way = np.abs(found[:, 0]).max()
         assert found[-1, 0] == pytest.approx(distance, abs=1e-10 * way + 1e-13)
@@ -104,12 +108,12 @@ def test_what_is_beyond_the_limits_comes_back_as_fast_as_the_jerk_allows():
 def test_velocity_limits_may_differ_by_direction():
     row = np.empty(kernels.ROW)
     for distance, fastest in ((9.0, 0.5), (-9.0, -2.0)):
-        kernels.plan(distance, 0.0, 0.0, -2.0, 0.5, 4.0, 40.0, row)
+        plan(distance, 0.0, 0.0, -2.0, 0.5, 4.0, 40.0, row)
         v = states(row, 0.0, 0.0)[:, 1]
         assert v[np.argmax(np.abs(v))] == pytest.approx(fastest)
 
 
-def test_stopping_is_the_quickest_way_to_rest():
+def test_stopping_is_the_quickest_way_to_rest(ruckig):
     row = np.empty(kernels.ROW)
     o, wanted, found = ruckig.Ruckig(1), ruckig.InputParameter(1), ruckig.Trajectory(1)
     wanted.control_interface = ruckig.ControlInterface.Velocity
@@ -129,11 +133,11 @@ def test_the_extent_of_a_profile_is_that_of_its_samples():
     row = np.empty(kernels.ROW)
     turned = 0
     for distance, v, a, speed, top, jerk in moves(4, 300):
-        kernels.plan(distance, v, a, -speed, speed, top, jerk, row)
+        plan(distance, v, a, -speed, speed, top, jerk, row)
         total = kernels.duration(row)
         times = np.linspace(0, total, 400)
         sampled = [kernels.sample(row, 0.0, v, a, t)[0] for t in times]
-        least, largest = kernels.extent(row, 0.0, v, a)
+        least, largest = extent(row, 0.0, v, a)
         near = top * (total / 399) ** 2 + 1e-12
         assert min(sampled) - near <= least <= min(sampled) + 1e-12
         assert max(sampled) - 1e-12 <= largest <= max(sampled) + near
@@ -146,5 +150,5 @@ def test_the_extent_of_a_profile_is_that_of_its_samples():
 def test_what_is_not_finite_is_not_hidden(bad, place):
     row, given = np.empty(kernels.ROW), [1.0, 0.1, 0.1]
     given[place] = bad
-    kernels.plan(*given, -1.0, 1.0, 1.0, 1.0, row)
+    plan(*given, -1.0, 1.0, 1.0, 1.0, row)
     assert not np.isfinite(kernels.sample(row, 0.0, given[1], given[2], 0.01)[0])

@@ -7,6 +7,7 @@ import pytest
 
 from basis_ik.kernels.motion_twist import states_on_line
 from basis_ik.model.robot import RobotModel
+from basis_ik.solvers.prepared import prepared
 from basis_ik.transforms.rigid import RigidTransform
 
 URDF = Path(__file__).parents[2] / "urdf"
@@ -22,9 +23,9 @@ def chain_of(robot):
 def states_at(chain, q, twist, rate, in_tip):
     states = np.zeros((len(q), 3))
     states[:, 0] = q
-    frames = np.zeros((len(chain.arrays.origins), 3, 4))
-    work = np.zeros((19, max(6, len(q))))
-    lost = states_on_line(*chain.arrays, twist, rate, in_tip, frames, work, states)
+    exact = prepared(chain).exact
+    work = map(np.zeros, [(len(exact) - 1, 6), (len(q), 6), (8, 12), (3, len(q))])
+    lost = states_on_line(exact, twist, rate, in_tip, *work, states)
     return states, lost
 
 

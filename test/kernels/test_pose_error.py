@@ -6,10 +6,13 @@ from math import atan2, inf, pi
 
 import numpy as np
 import pytest
+from from_python import from_python
 
 from basis_ik.kernels.pose_error import rotation_beyond
 from basis_ik.kernels.proof import distance_and_angle
 from basis_ik.transforms.rigid import RigidTransform
+
+rotation_beyond = from_python(rotation_beyond)
 
 TOLERANCES = [(0.1, 0.2, 0.3), (0.0, 0.0, 1.0), (0.1, 0.0, inf), (inf, inf, 0.05)]
 

@@ -10,6 +10,7 @@ from math import pi
 
 import numpy as np
 import pytest
+from from_python import from_python
 
 from basis_ik.kernels.chain import ChainArrays, forward
 from basis_ik.kernels.descent import REACHED, SPENT, begin, descend, place
@@ -33,6 +34,35 @@ from basis_ik.kernels.proof import distance_and_angle, place_exactly
 from basis_ik.solvers.own_starts import KEPT
 from basis_ik.solvers.prepared import NEAR, PATIENCE, prepare
 from basis_ik.transforms.rigid import RigidTransform
+
+(
+    forward,
+    begin,
+    descend,
+    place,
+    clamp_turn,
+    rough_angle,
+    solve_symmetric_6,
+    axis_error,
+    beyond,
+    rotation_error,
+    sine_cosine,
+) = map(
+    from_python,
+    (
+        forward,
+        begin,
+        descend,
+        place,
+        clamp_turn,
+        rough_angle,
+        solve_symmetric_6,
+        axis_error,
+        beyond,
+        rotation_error,
+        sine_cosine,
+    ),
+)
 
 FREE = np.array([1.0] * 6 + [0.0] * 6)
 

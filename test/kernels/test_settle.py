@@ -6,6 +6,7 @@ from math import pi
 
 import numpy as np
 import pytest
+from from_python import from_python
 
 from basis_ik.kernels.chain import ChainArrays, forward
 from basis_ik.kernels.descent import place
@@ -13,6 +14,10 @@ from basis_ik.kernels.pose_solve import relate_to_target
 from basis_ik.kernels.settle import curve, factor, left_over, newton_step, settle_each
 from basis_ik.solvers.prepared import prepare
 from basis_ik.transforms.rigid import RigidTransform
+
+forward, place, curve, factor, left_over, newton_step = map(
+    from_python, (forward, place, curve, factor, left_over, newton_step)
+)
 
 WEIGHTS = {
     "pose": [1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],

@@ -4,9 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from from_python import from_python
 
 from basis_ik.kernels.rigid import exp
 from basis_ik.kernels.stretch import canonicalise, decompose
+
+canonicalise = from_python(canonicalise)
 
 
 def random_rotation(rng: np.random.Generator) -> np.ndarray:

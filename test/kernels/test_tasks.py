@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from from_python import from_python
 
 from basis_ik.kernels.tasks import LOOK, POSE, arrived, evaluate
 from basis_ik.model.robot import RobotModel
 from basis_ik.solvers.prepared import _pack_exact
+
+arrived, evaluate = map(from_python, (arrived, evaluate))
 
 URDF = Path(__file__).parents[2] / "urdf"
 WEIGHTS = [

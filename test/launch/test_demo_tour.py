@@ -40,5 +40,11 @@ class TestAfterwards(unittest.TestCase):
         launch_testing.asserts.assertExitCodes(proc_info)
 
     def test_what_the_tour_said(self, proc_output):
-        for words in ("REACHED", "carousel", "too far by 0.4", "while moving"):
+        for words in (
+            "first motion after",
+            "REACHED",
+            "carousel",
+            "too far by 0.4",
+            "while moving",
+        ):
             launch_testing.asserts.assertInStdout(proc_output, words, "demo_targets")

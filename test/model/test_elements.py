@@ -1,5 +1,7 @@
 """The door for robot descriptions: what is refused before anything is built."""
 
+from pathlib import Path
+
 import pytest
 
 from basis_ik.errors import BasisIkError
@@ -33,7 +35,11 @@ from basis_ik.model.elements import (
         ("<!DOCTYPE robot>\n<robot/>", 1, "DOCTYPE"),
         ("\n<!DOCTYPE robot SYSTEM 'file:///etc/passwd'>\n<robot/>", 2, "DOCTYPE"),
         ("<?xml version='1.0'?>\n<!DOCTYPE r [<!ENTITY a 'b'>]>\n<r>&a;</r>", 2, "DOCTYPE"),
-        ("<robot xmlns:xacro='http://x'>\n<xacro:arm/></robot>", 2, "expand it first with `xacro"),
+        (
+            "<robot xmlns:xacro='http://x'>\n<xacro:macro name='a'/></robot>",
+            2,
+            "expand it first with `xacro",
+        ),
     ],
 )
 def test_what_is_not_a_plain_document_is_refused_with_its_line(text, line, said):
@@ -49,10 +55,18 @@ def test_an_entity_bomb_is_refused_at_its_doctype():
         read_xml(f"<!DOCTYPE r [<!ENTITY e0 'ha'>{definitions}]><r>&e11;</r>")
 
 
-@pytest.mark.parametrize("value", [None, b"<robot/>", 3])
+@pytest.mark.parametrize("value", [None, b"<robot/>", 3, Path("robot.urdf")])
 def test_only_text_is_read(value):
-    with pytest.raises(UrdfError, match=f"not {type(value).__name__}"):
+    said = f"text, not {type(value).__name__}; of a file, give what it holds"
+    with pytest.raises(UrdfError, match=said):
         read_xml(value)
+
+
+def test_the_name_of_a_file_is_told_from_damaged_xml():
+    with pytest.raises(UrdfError, match=r"well-formed.*; of a file, give what it holds, not its"):
+        read_xml("urdf/panda.urdf")
+    with pytest.raises(UrdfError, match=r"mismatched tag$"):
+        read_xml("<robot></joint>")
 
 
 def test_size_counts_bytes_up_to_the_bound():
@@ -102,6 +116,21 @@ def test_namespaces_comments_and_declared_encodings_are_no_obstacle():
     assert [child.tag for child in root.children] == ["gazebo:x"]
 
 
+@pytest.mark.parametrize("before", ["\n", " ", "\n\t \r\n"])
+def test_blanks_before_the_declaration_are_no_obstacle(before):
+    lines = before.count("\n")
+    root = read_xml(f"{before}<?xml version='1.0'\n encoding='utf-8'?>\n<robot/>")
+    assert root.line == lines + 3
+    with pytest.raises(UrdfError, match=f"^line {lines + 2}: .*mismatched tag"):
+        read_xml(f"{before}<?xml version='1.0'?>\n<robot></joint>")
+
+
+def test_the_end_of_a_string_in_c_is_no_damage():
+    assert read_xml("<robot/>\n\0").tag == "robot"
+    with pytest.raises(UrdfError, match="no element found"):
+        read_xml("<robot>\0")
+
+
 def test_elements_know_their_lines():
     root = read_xml("<robot>\n <link name='a'/>\n <joint>\n  <axis/>\n </joint>\n</robot>")
     joint = root.only("joint")
@@ -122,9 +151,26 @@ def test_foreign_text_is_shown_on_one_short_line():
     assert listed(tuple("abcdefghij")).endswith("'h' and 2 more")
 
 
+@pytest.mark.parametrize("tag", ["include", "macro", "if", "unless", "insert_block"])
+def test_xacro_source_is_refused(tag):
+    with pytest.raises(UrdfError, match=f"<xacro:{tag}>: this is xacro source: expand it first"):
+        read_xml(f"<robot><xacro:{tag}/></robot>")
+
+
+@pytest.mark.parametrize("where", ["<robot>{}</robot>", "<robot><link>{}</link></robot>"])
+@pytest.mark.parametrize("tag", ["property", "arg", "blue"])
+def test_leftovers_of_xacro_are_no_source(where, tag):
+    assert read_xml(where.format(f"<xacro:{tag}/>")).tag == "robot"
+
+
+def test_a_joint_that_xacro_left_open_is_refused():
+    with pytest.raises(UrdfError, match="line 2: <xacro:my_origin>: this is xacro source"):
+        read_xml("<robot><joint>\n<xacro:my_origin/></joint></robot>")
+
+
 def test_a_long_tag_does_not_flood_the_message():
     with pytest.raises(UrdfError) as caught:
-        read_xml(f"<robot><xacro:{'x' * 100_000}/></robot>")
+        read_xml(f"<robot><joint><xacro:{'x' * 100_000}/></joint></robot>")
     assert len(str(caught.value)) < 250
 
 

@@ -138,6 +138,34 @@ wrist f left_bumper
 wrist f right_bumper
 """
 
+GRIPPER_YAW = f"""
+{serial("base", 5, "forearm")}
+forearm r:LeftGripperYaw palm
+palm p:left_gripper_jaw jaw_a
+palm p:right_gripper_jaw=left_gripper_jaw jaw_b
+"""
+WRIST_OF_A_GRIPPER = f"""
+{serial("base", 5, "forearm")}
+forearm r:gripper_link_roll_joint gripper_base
+"""
+ROLLER = f"""
+{serial("base", 5, "wrist")}
+wrist r:gripper_roller roller
+"""
+# A thumb of four joints beside fingers of two, by name (a gripper) and without one (a hand).
+THUMB = f"""
+{serial("base", 5, "wrist")}
+wrist f palm
+palm r:thumb_turn t1
+t1 r:thumb_lift t2
+t2 r:thumb_bend t3
+t3 r:thumb_end thumb_tip
+palm r:{{0}}_a a1
+a1 r:{{0}}_a2 a_tip
+palm r:{{0}}_b b1
+b1 r:{{0}}_b2 b_tip
+"""
+
 
 @pytest.mark.parametrize(
     ("lines", "root", "tip", "count"),
@@ -158,13 +186,19 @@ wrist f right_bumper
         (TELESCOPE, "base", "tip_plate", 1),
         (LINKAGE, "base", "flange", 2),
         (SENSORS, "base", "wrist", 3),
+        (GRIPPER_YAW, "base", "palm", 6),
+        (WRIST_OF_A_GRIPPER, "base", "gripper_base", 6),
+        (ROLLER, "base", "wrist", 5),
+        (THUMB.format("finger"), "base", "palm", 5),
+        (THUMB.format("index"), "base", "palm", 5),
         ("world c:j body", "world", "body", 1),
         ("world f stand\nstand c:j body", "stand", "body", 1),
     ],
     ids=[
         "UR", "Panda", "iiwa", "xArm", "Gen3", "Fetch", "hand", "unnamed gripper", "one jaw",
-        "finger robot", "Spot", "pan-tilt", "drone", "telescope", "linkage", "sensors", "one joint",
-        "a stand",
+        "finger robot", "Spot", "pan-tilt", "drone", "telescope", "linkage", "sensors",
+        "gripper yaw", "gripper roll", "a roller", "thumb and fingers", "thumb and others",
+        "one joint", "a stand",
     ],
 )  # fmt: skip
 def test_one_obvious_arm_is_found(build, lines, root, tip, count):
@@ -183,6 +217,7 @@ def test_one_obvious_arm_is_found(build, lines, root, tip, count):
         (FETCH, "left aside, shorter than the arm: head_pan"),
         (DRONE, "the chain begins below floating joint free"),
     ],
+    ids=["gripper", "hand", "torso", "head", "drone"],
 )
 def test_what_was_left_aside_is_said(build, lines, said):
     assert any(line.startswith(said) for line in build(lines).chain().inferences)
@@ -212,6 +247,30 @@ def test_where_no_arm_is_obvious_the_candidates_are_told(build, lines, candidate
         build(lines).chain()
     assert caught.value.candidates == candidates
     assert said in str(caught.value)
+
+
+HANDS = {
+    "thumb": """
+palm r:thumb_yaw thumb_base
+thumb_base r:thumb_pitch thumb_tip
+palm r:index_q index_tip
+palm r:ring_q ring_tip
+""",
+    "named by its links": """
+palm r:q0 thumb_base
+thumb_base r:q1 thumb_tip
+palm r:q2 index_tip
+palm r:q3 ring_tip
+""",
+}
+
+
+@pytest.mark.parametrize("lines", HANDS.values(), ids=HANDS)
+def test_the_thumb_of_a_hand_is_no_arm(build, lines):
+    with pytest.raises(ChainError, match="no single obvious arm below 'palm'") as caught:
+        build(lines).chain()
+    assert caught.value.candidates == ("thumb_tip", "index_tip", "ring_tip")
+    assert build(lines).chain(tip="thumb_tip").joint_names[-1] in ("thumb_pitch", "q1")
 
 
 def test_a_tree_of_many_arms_does_not_flood_the_message(build):

@@ -7,7 +7,6 @@ from basis_ik.model.robot import RobotModel
 from basis_ik.motion.limits import (
     ACCELERATION_TIME,
     SPEED_TIME,
-    UNSTATED_SPEED,
     MotionLimitError,
     MotionLimits,
 )
@@ -24,11 +23,11 @@ def chain():
     return RobotModel.from_urdf(ROBOT).chain("a", "c")
 
 
-def test_what_the_urdf_leaves_unstated(chain):
+def test_what_no_urdf_states(chain):
     limits = MotionLimits.of_chain(chain)
     assert limits.lower.tolist() == [-np.inf, 0.0]
     assert limits.upper.tolist() == [np.inf, 1.0]
-    assert limits.velocity.tolist() == [UNSTATED_SPEED[0], 0.7]
+    assert limits.velocity.tolist() == chain.velocity.tolist() == [1.0, 0.7]
     np.testing.assert_allclose(limits.acceleration * SPEED_TIME, limits.velocity)
     np.testing.assert_allclose(limits.jerk * ACCELERATION_TIME, limits.acceleration)
 

@@ -42,6 +42,18 @@ def test_all_movable_joints_are_told_and_the_others_are_not():
     np.testing.assert_allclose(rig.state()[0], [0.0, 0.0, 0.0, 0.3])
 
 
+def test_faulty_joints_are_left_out():
+    rig = robot(
+        joint("bare", "revolute"),
+        TURN,
+        joint("led", "revolute", 'lower="0" upper="9" velocity="9"', mimic("ghost")),
+        joint("follower", "revolute", 'lower="1" upper="0" velocity="0.1"', mimic("turn")),
+    )
+    assert rig.names == rig.driven == ("turn",)
+    rig.joints.step(np.array([9.0]), 1.0)
+    assert rig.state()[0] == [2.0]
+
+
 def test_mimic_joints_follow_through_chains_with_offset_and_sign():
     wide = 'lower="-9" upper="9" velocity="9"'
     rig = robot(

@@ -102,7 +102,11 @@ def test_what_is_not_known_is_empty():
 
 @pytest.mark.parametrize(
     ("change", "text"),
-    [({"newly_missed": 2}, "2 periods missed"), ({"rate": 94.0}, "only 94 of 100 turns")],
+    [
+        ({"newly_missed": 2}, "2 periods missed"),
+        ({"rate": 94.0}, "only 94 of 100 turns"),
+        ({"rate": 94.0, "clock_missing": True}, "no time has come on /clock"),
+    ],
 )
 def test_a_loop_that_is_late_is_warned_of(change, text):
     loop, _ = statuses(replace(LOOP, **change))

@@ -72,7 +72,11 @@ def follows_again(robot):
 # Targets -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("frame", ["x" * 1_000_000, "base\x07\n\x1b[31mlink", "/base_link", "a\tb"])
+@pytest.mark.parametrize(
+    "frame",
+    ["x" * 1_000_000, "base\x07\n\x1b[31mlink", "/base_link", "a\tb"],
+    ids=["long", "control", "slash", "tab"],
+)
 def test_a_frame_that_tf_cannot_hold_is_refused_before_tf_and_told_briefly(robot, frame):
     before, size = refusals(robot, "BAD_FRAME"), memory(robot.process)
     for i in range(10):

@@ -1,4 +1,4 @@
-"""Bad robot descriptions of every kind over DDS; then one with a joint that turns for ever."""
+"""Bad robot descriptions of every kind over DDS; then an odd one, whose pan turns for ever."""
 
 import os
 
@@ -9,10 +9,6 @@ from rcl_interfaces.srv import GetParameters, SetParameters
 from robot_bench import HOME, URDF, Robot, down, start_node, stop_node, too_often_told
 from std_msgs.msg import String
 
-TURNS = URDF.replace(
-    '<joint name="shoulder_pan_joint" type="revolute">',
-    '<joint name="shoulder_pan_joint" type="continuous">',
-)
 NEAR = down(0.40, 0.20, 0.40)
 ELBOW = '<joint name="elbow_joint" type="revolute">'
 
@@ -39,6 +35,15 @@ def mimicking(text, master):
     return elbow(text, "<axis", f'<mimic joint="{master}"/><axis')
 
 
+# Pan turns for ever, the elbow states no speed, and a finger that no chain needs states nothing.
+FINGER = (
+    '<link name="f"/><joint name="finger" type="revolute">'
+    '<parent link="tool0"/><child link="f"/></joint>'
+)
+ODD = elbow(added(URDF, FINGER), 'velocity="', 'velocity="0" x="').replace(
+    '<joint name="shoulder_pan_joint" type="revolute">',
+    '<joint name="shoulder_pan_joint" type="continuous">',
+)
 E = "'elbow_joint'"
 LINES = "\n" * 9
 DEEP = "<a>" * 65 + "</a>" * 65
@@ -57,12 +62,16 @@ BAD = {
     "too big": (added(URDF, " " * (4 * 1024 * 1024)), ["4194304 bytes"]),
     "too deep": (added(URDF, DEEP), ["line ", "64 deep"]),
     "too many": (added(URDF, fixed("j", "a", "b") * 1001), ["line ", "1000 joints"]),
-    "no limits": (elbow(URDF, "<limit", "<x"), ["line ", E, "lacks <limit>"]),
+    "no limits": (elbow(URDF, "<limit", "<x"), ["line ", E, "states no limits"]),
     "crossed": (elbow(URDF, 'lower="-3', 'lower="4'), ["line ", E, "is above upper"]),
     "nan": (elbow(URDF, 'lower="', 'lower="nan" x="'), ["line ", E, "'nan'"]),
-    "slow": (elbow(URDF, 'velocity="', 'velocity="0" x="'), ["line ", E, "above zero"]),
+    "zeros": (
+        elbow(URDF, "<limit", '<limit lower="0" upper="0" velocity="0"/><x'),
+        ["line ", E, "zeros"],
+    ),
     "grammar": (elbow(URDF, 'velocity="', 'velocity="1_000" x="'), ["line ", E, "1_000"]),
-    "huge": (elbow(URDF, 'effort="', 'effort="1e999" x="'), ["line ", E, "1e999"]),
+    "huge": (elbow(URDF, 'velocity="', 'velocity="1e999" x="'), ["line ", E, "1e999"]),
+    "ball": (elbow(URDF, '"revolute"', '"ball"'), ["line ", E, "'ball'"]),
     "zero axis": (elbow(URDF, "0 0 1", "0 0 0"), ["line ", E, "axis is zero"]),
     "infinite": (elbow(URDF, "-0.425", "inf"), ["line ", E, "'inf'"]),
     "mimic loop": (mimicking(URDF, "elbow_joint"), ["loop", E]),
@@ -71,7 +80,7 @@ BAD = {
     "planar": (elbow(URDF, '"revolute"', '"planar"'), [E, "planar"]),
     "loop": (added(URDF, fixed("j", "tool0", "world")), ["loop", "'world'"]),
     "two parents": (added(URDF, fixed("j", "base_link", "tool0")), ["two parent", "'tool0'"]),
-    "two roots": (added(URDF, '<link name="alone"/>'), ["2 root links", "'alone'"]),
+    "two roots": (added(URDF, fixed("j", "alone", "end")), ["2 root links", "'alone'"]),
     "link twice": (added(URDF, '<link name="tool0"/>'), ["duplicate", "'tool0'"]),
     "tip absent": (URDF.replace("tool0", "tool9"), ["no link 'tool0'", "'tool9'"]),
     "a line of its own": (added(URDF, '<link name="a&#10;[FATAL]"/>'), ["line ", r"'a\n[FATAL]'"]),
@@ -81,7 +90,7 @@ BAD = {
 @pytest.fixture(scope="module")
 def robot(domain):
     """A node that waits to be configured, and the robot that is described to it in the end."""
-    robot = Robot(domain, TURNS)
+    robot = Robot(domain, ODD)
     robot.process = start_node(domain, "-p", "autostart:=false", "-p", "tip_link:=tool0")
     yield robot
     code, output = stop_node(robot.process)
@@ -119,13 +128,17 @@ def test_what_is_no_robot_is_refused_by_configure_with_its_reason(robot, name):
     assert robot.process.poll() is None
 
 
-def test_a_sound_one_that_comes_late_is_taken_once(robot):
-    robot.description.publish(String(data=TURNS))
-    robot.description.publish(String(data=TURNS))
+def test_one_that_is_only_odd_is_taken_once_and_what_was_assumed_is_logged(robot):
+    robot.description.publish(String(data=ODD))
+    robot.description.publish(String(data=ODD))
     robot.wait(lambda: robot.transit("configure"), "it is configured")
     assert robot.transit("activate")
     robot.wait_status(state="IDLE")
     assert said(robot).count("ready: ur5e") == 1
+    assert f"joint {E} states velocity 0, which tells nothing: at most 1 rad/s" in said(robot)
+    assert "joint elbow_joint: -3.142 to 3.142 rad, at most 1 rad/s" in said(robot)
+    assert "faulty, but not needed by the chain: line " in said(robot)
+    assert ": joint 'finger' is revolute and states no limits; write its lower" in said(robot)
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "the arm is there")
 

@@ -11,6 +11,7 @@ from moveit_msgs.srv import GetPositionFK, GetPositionIK
 from point_head_client import Client
 from robot_bench import HOME, down, running
 from std_srvs.srv import SetBool, Trigger
+from visualization_msgs.msg import MarkerArray
 
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
@@ -24,7 +25,9 @@ def first_calls(robot):
 
 def everything(robot):
     robot.place("base_link", "table", RigidTransform.from_rpy(0.0, 0.0, 0.3, [0.1, 0.0, 0.0]))
-    client = Client(robot)
+    client, pictures = Client(robot), []
+    robot.node.create_subscription(MarkerArray, "basis_ik/markers", pictures.append, 1)
+    robot.wait(lambda: pictures, "markers")
     for frame, pose in (
         ("base_link", down(0.4, 0.2, 0.4)),
         ("table", down(0.4, 0.1, 0.4)),

@@ -3,6 +3,7 @@
 import signal
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from robot_bench import URDF, Robot, down, output_of, start_node, stop_node, wait_until_said
 from std_msgs.msg import String
 
@@ -53,6 +54,7 @@ def test_a_bad_argument_is_told_in_one_line(domain, arguments, words):
         (URDF, {"tip_link": "tool1"}, ["tool1", "tool0"]),
         (URDF, {"root_link": "nowhere"}, ["nowhere"]),
     ],
+    ids=["text", "tip", "root"],
 )
 def test_a_bad_description_or_chain_is_told_in_one_line(domain, described, text, parameters, words):
     code, output = ends(domain, *described(text, **parameters))
@@ -61,6 +63,121 @@ def test_a_bad_description_or_chain_is_told_in_one_line(domain, described, text,
     line = output.strip().splitlines()[-1]
     assert line.startswith("ik_node: ")
     assert all(word in line for word in words)
+
+
+AT_START = {
+    "controller space": ("controller:=a b", "'controller' is 'a b', which is not a topic name"),
+    "controller slashes": (
+        "controller:=/abs//x",
+        "'controller' is '/abs//x', which is not a",
+    ),
+    "controller empty": ("controller:=''", "'controller' is '', which is not a topic name"),
+    "chain space": ('chains:=["bad name"]', "'chains' has 'bad name', which is not a name"),
+    "chain slash": ("chains:=[a/b]", "'chains' has 'a/b', which is not a name"),
+    "chain twice": ("chains:=[a,a]", "'chains' has 'a' twice; each must have a name of its own"),
+    "axis zero": ("pointing_axis:=[0.0,0.0,0.0]", "'pointing_axis' wants three numbers"),
+    "axis short": ("pointing_axis:=[1.0]", "'pointing_axis' wants three numbers"),
+    "axis nan": ("pointing_axis:=[.nan,1.0,0.0]", "'pointing_axis' must lie in"),
+    "home nan": ("home:=[.nan]", "'home' must lie in"),
+    "acceleration": ("max_acceleration:=[-1.0]", "'max_acceleration' must lie in"),
+    "jerk": ("max_jerk:=[.inf]", "'max_jerk' must lie in"),
+    "sim time": ("use_sim_time:=5", "'use_sim_time' wants true or false, not 5"),
+}
+
+
+@pytest.mark.parametrize(("given", "words"), AT_START.values(), ids=AT_START)
+def test_what_needs_no_robot_is_refused_before_one_is_waited_for(complaint, given, words):
+    assert f"ik_node: parameter {words}" in complaint("ik_node", given)
+
+
+def test_a_named_chains_parameters_are_refused_by_their_full_names(complaint):
+    given = ("chains:=[left,right]", "right.controller:=a b")
+    assert "ik_node: parameter 'right.controller' is 'a b'" in complaint("ik_node", *given)
+
+
+def test_lists_for_different_numbers_of_joints_are_refused_at_start(complaint):
+    line = complaint("ik_node", "home:=[0.0,0.0]", "max_jerk:=[1.0]")
+    assert line.startswith("ik_node: parameter 'max_jerk' has 1 numbers, and home has 2")
+
+
+NO_FIT = {
+    "home": (["home:=[0.0]"], "'home' does not fit: 6 positions are wanted"),
+    "acceleration": (["max_acceleration:=[1.0]"], "'max_acceleration' wants 6 numbers"),
+    "frame": (["pointing_frame:=lens"], "'pointing_frame' is 'lens', which is not fixed to tool0"),
+    "swapped": (
+        ["root_link:=tool0", "tip_link:=base_link"],
+        "'tip_link' is 'base_link', which is not below root_link 'tool0': the two are",
+    ),
+    "shared": (
+        ["chains:=[a,b]", "b.tip_link:=wrist_1_link"],
+        "'chains' has 'a' and 'b', which both move 'shoulder_pan_joint'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "words"), NO_FIT.values(), ids=NO_FIT)
+def test_what_does_not_fit_the_given_robot_is_told(complaint, described, given, words):
+    line = complaint("ik_node", *given, more=described(URDF))
+    assert line.startswith(f"ik_node: parameter {words}")
+
+
+def test_what_does_not_fit_the_robot_on_the_topic_is_the_parameters_fault_too(domain):
+    """No message can mend it: it is told once, as an error, and the node stays unconfigured."""
+    robot = Robot(domain)
+    heard = []
+    robot.node.create_subscription(DiagnosticArray, "/diagnostics", heard.append, 10)
+    process = start_node(domain, "-p", "home:=[0.0]")
+    robot.wait(lambda: any(waiting(each) for each in heard), "diagnostics while it waits")
+    robot.description.publish(String(data=URDF))
+    wait_until_said(process, "parameter 'home'")
+    robot.wait_status(state="UNCONFIGURED", level=DiagnosticStatus.ERROR)
+    robot.description.publish(String(data=URDF + " "))
+    robot.wait(lambda: heard[-1].status[0].level == DiagnosticStatus.ERROR, "an error, not a wait")
+    assert heard[-1].status[0].name == "basis_ik: start"
+    assert heard[-1].status[0].message == robot.statuses[-1]["message"]
+    assert not robot.transit("configure")
+    assert robot.state() == "unconfigured"
+    code, output = stop_node(process)
+    robot.close()
+    assert code == 0
+    (line,) = [line for line in output.splitlines() if "[ERROR]" in line and "cannot" not in line]
+    assert "parameter 'home' does not fit: 6 positions are wanted" in line
+    assert line.endswith("unconfigured: mend it and start again, or describe another robot")
+    assert "cannot configure: parameter 'home' does not fit" in output
+    assert "still waiting" not in output
+    assert "description refused" not in output
+
+
+def waiting(message):
+    status = message.status[0]
+    return status.level == DiagnosticStatus.WARN and "no robot description" in status.message
+
+
+def two_joints(parent):
+    """Return a robot of two joints, the second below a link of the first's."""
+    joints = (
+        f'<link name="{child}"/><joint name="{name}" type="revolute"><axis xyz="0 0 1"/>'
+        f'<parent link="{above}"/><child link="{child}"/><origin xyz="0.2 0 0"/>'
+        '<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>'
+        for name, above, child in (("j", "base", "tip_a"), ("k", parent, "tip_b"))
+    )
+    return f'<robot name="two"><link name="base"/>{"".join(joints)}</robot>'
+
+
+def test_a_robot_whose_chains_share_joints_does_not_take_the_place_of_a_sound_one(domain):
+    robot = Robot(domain)
+    ends = ("-p", "a.tip_link:=tip_a", "-p", "b.tip_link:=tip_b")
+    process = start_node(domain, "-p", "chains:=[a,b]", *ends)
+    robot.description.publish(String(data=two_joints("base")))
+    wait_until_said(process, "ready: two, chain b")
+    robot.description.publish(String(data=two_joints("tip_a")))
+    said = wait_until_said(process, "the old one is kept")
+    assert "'chains' has 'a' and 'b', which both move 'j'" in said
+    robot.wait(lambda: robot.state() == "active", "the old one goes on")
+    code, output = stop_node(process)
+    robot.close()
+    assert code == 0, output
+    assert output.count("ready: two") == 2
 
 
 @pytest.mark.parametrize(
@@ -98,12 +215,26 @@ def test_an_empty_list_which_rclpy_cannot_hold_is_told(domain, tmp_path):
 def test_a_signal_ends_it_cleanly_while_it_waits(domain, with_signal):
     robot = Robot(domain)
     process = start_node(domain)
-    robot.wait(lambda: robot.description.get_subscription_count() > 0, "the node is there")
+    wait_until_said(process, "waiting for a robot description on /robot_description")
     code, output = stop_node(process, with_signal)
     robot.close()
     assert code == 0
-    assert "waiting for a robot description on /robot_description" in output
     assert "Traceback" not in output
+
+
+def test_once_shut_down_it_does_not_start_by_itself(domain):
+    robot = Robot(domain)
+    process = start_node(domain)
+    wait_until_said(process, "waiting for a robot description")
+    assert robot.transit("shutdown")
+    robot.description.publish(String(data=URDF))
+    assert robot.quiet(1.0)
+    assert robot.state() == "finalized"
+    code, output = stop_node(process)
+    robot.close()
+    assert code == 0
+    assert "Traceback" not in output
+    assert "refused" not in output
 
 
 def test_a_signal_ends_it_cleanly_while_it_compiles(domain, tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import signal
 import time
 
 import pytest
-from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node
+from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_until_said
 from std_msgs.msg import String
 
 FAR = down(-0.40, -0.30, 0.40)
@@ -49,7 +49,7 @@ def test_shutdown_is_final_and_the_process_still_ends_well(begin):
 
 def test_it_waits_for_joint_states_and_says_so_once(begin):
     robot, process = begin(talking=False)
-    assert robot.quiet(0.2)
+    wait_until_said(process, "waiting for a robot description")
     robot.description.publish(String(data=URDF))
     robot.wait_status(state="NO_STATE")
     robot.send("base_link", NEAR)
@@ -67,6 +67,7 @@ def test_it_waits_for_joint_states_and_says_so_once(begin):
 
 def test_configuring_without_a_description_fails_with_a_reason(begin):
     robot, process = begin("-p", "autostart:=false")
+    wait_until_said(process, "waiting for a robot description")  # the kernels are fetched
     assert not robot.transit("configure")
     robot.description.publish(String(data=URDF))
     end = time.monotonic() + PATIENCE

@@ -1,6 +1,7 @@
 """The node's log: told once, throttled by reason, recovered once."""
 
 import pytest
+import rclpy.logging
 
 from basis_ik.ros import journal as module
 from basis_ik.ros.journal import Journal
@@ -48,6 +49,25 @@ def test_troubles_are_throttled_by_reason_and_recovery_is_told_once(clock):
     journal.fine("target", "targets")
     journal.fine("motion", "never in trouble")
     assert log.lines == ["I left: recovered: targets"]
+
+
+def test_what_does_not_pass_by_itself_is_an_error_told_as_seldom(clock):
+    log = Log()
+    journal = Journal(log)
+    for i in range(200):
+        journal.trouble("start", "parameter", f"bad {i}", lasting=True)
+        clock[0] += 0.01
+    assert log.lines == ["E bad 0", "E bad 100"]
+
+
+def test_warnings_and_errors_of_one_subject_are_both_for_a_real_logger(clock):
+    class Node:
+        def get_logger(self):
+            return rclpy.logging.get_logger("journal")
+
+    journal = Journal(Node())
+    journal.trouble("start", "refused", "malformed")
+    journal.trouble("start", "parameter", "bad", lasting=True)  # rclpy raises, if it may
 
 
 def test_the_same_text_is_told_once_until_it_has_recovered(clock):

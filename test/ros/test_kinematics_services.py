@@ -182,7 +182,11 @@ def test_a_stamp_is_where_the_frame_was_then(client, robot):
     )
 
 
-@pytest.mark.parametrize("frame", ["nowhere", "/base_link", "x" * 100_000, "a\x00b"])
+@pytest.mark.parametrize(
+    "frame",
+    ["nowhere", "/base_link", "x" * 100_000, "a\x00b"],
+    ids=["unknown", "slash", "long", "zero"],
+)
 def test_a_frame_that_tf_does_not_know(client, frame):
     code, joints = client.solve(stamped(down(0.4, 0.2, 0.4), frame))
     assert code == CODE.FRAME_TRANSFORM_FAILURE

@@ -59,12 +59,18 @@ def test_the_chain_runs_through_the_links_to_the_tip(chain):
     assert len(markers["joints"].points) == len(markers["joints"].colors) == 6
 
 
-def test_the_reach_is_a_sphere_around_the_root(chain):
-    sphere = drawn(View(chain, Q))["reach"]
-    assert sphere.type == Marker.SPHERE
-    assert sphere.scale.x == sphere.scale.y == sphere.scale.z == 2.0 * chain.reach
-    assert np.allclose(at(sphere.pose.position), 0.0)
-    assert sphere.color.a < 0.2
+def test_the_reach_is_three_thin_great_circles_around_the_root(chain):
+    rings = drawn(View(chain, Q))["reach"]
+    assert rings.type == Marker.LINE_LIST
+    assert rings.scale.x < 0.01 * chain.reach
+    assert np.allclose(at(rings.pose.position), 0.0)
+    points = np.array([at(p) for p in rings.points])
+    assert np.allclose(np.linalg.norm(points, axis=1), chain.reach)
+    planes = np.split(points, 3)
+    assert [int(np.argmin(np.ptp(plane, axis=0))) for plane in planes] == [2, 0, 1]
+    for plane in planes:  # closed: each point ends one line and begins the next
+        assert np.allclose(plane[1::2], np.roll(plane[0::2], -1, axis=0), atol=1e-12)
+        assert np.ptp(plane, axis=0).min() < 1e-12
 
 
 @pytest.mark.parametrize("bound", ["lower", "upper"])
@@ -126,3 +132,33 @@ def test_what_is_gone_is_deleted(chain):
     assert gone == {"target", "miss", "verdict"}
     actions = {m.ns: m.action for m in marker_array(View(chain, Q), 1.0).markers}
     assert all(actions[ns] == Marker.DELETE for ns in gone)
+
+
+def goals(chain):
+    point = tuple(chain.forward(Q).apply([0.0, 0.0, 1.0]))
+    yield PoseGoal(chain.forward(Q))
+    yield PoseGoal(RigidTransform.from_rpy(0.1, 0.2, 0.3, [0.3, 0.1, -0.4]))
+    yield PoseGoal(RigidTransform.from_rpy(0.1, 0.2, 0.3, [0.3, 0.1, 2.0]))
+    yield PointGoal(point, Ray((1.0, 0.0, 0.0)))
+
+
+def test_every_text_can_be_read(chain):
+    """RViz makes its spaces as wide as scale.x says, and as for letters of 1 m if it is zero."""
+    for goal in goals(chain):
+        texts = [m for m in drawn(View(chain, Q, goal, "too far")).values() if m.text]
+        assert [m.ns for m in texts] == ["verdict"]
+        for text in texts:
+            assert text.type == Marker.TEXT_VIEW_FACING
+            assert text.scale.z > 0.0
+            assert text.scale.x == pytest.approx(0.5 * text.scale.z)
+
+
+def test_the_verdict_is_above_the_target_and_above_every_link(chain):
+    highest = max(pose.translation[2] for pose in chain.link_poses(Q).values())
+    for goal in goals(chain):
+        verdict = drawn(View(chain, Q, goal, "too far"))["verdict"]
+        place, half = at(verdict.pose.position), 0.5 * verdict.scale.z
+        is_pose = isinstance(goal, PoseGoal)
+        wanted = goal.root_T_target.translation if is_pose else goal.root_point
+        assert np.allclose(place[:2], wanted[:2])
+        assert place[2] - half > max(highest, wanted[2])

@@ -10,7 +10,16 @@ import yaml
 from rclpy.parameter import Parameter
 
 from basis_ik.ros.ik_parameters import CHAIN, NODE
-from basis_ik.ros.parameters import Declaration, Parameters
+from basis_ik.ros.parameters import (
+    LONGEST_NAME,
+    ConfigError,
+    Declaration,
+    Parameters,
+    check_clock,
+    frame_complaint,
+    names_complaint,
+    topic_complaint,
+)
 
 ROOT = Path(__file__).parents[2]
 IK_NODE = (*NODE, *CHAIN)
@@ -43,11 +52,11 @@ def test_defaults_fit_and_nan_never_does(declaration):
     assert declaration.complaint(declaration.default) is None
     if isinstance(declaration.default, float):
         for bad in (math.nan, math.inf, -math.inf, declaration.low - 1.0, declaration.high * 2.0):
-            assert declaration.name in declaration.complaint(bad)
+            assert "must lie in" in declaration.complaint(bad)
         assert declaration.complaint(1) is not None
     if declaration.element is float:
         for bad in (math.nan, math.inf, -math.inf):
-            assert declaration.name in declaration.complaint([0.0, bad])
+            assert "must lie in" in declaration.complaint([0.0, bad])
         assert declaration.complaint([1]) is not None
     assert declaration.complaint([b"x"]) is not None
     assert declaration.complaint(None) is not None
@@ -56,7 +65,7 @@ def test_defaults_fit_and_nan_never_does(declaration):
 def test_a_text_outside_its_choices_is_refused():
     declaration = Declaration("kind", "a", "A kind.", choices=("a", "b"))
     assert declaration.complaint("b") is None
-    assert declaration.complaint("c") == "kind must be one of a, b, not 'c'"
+    assert declaration.complaint("c") == "must be one of a, b, not 'c'"
 
 
 @pytest.mark.parametrize("declaration", IK_NODE, ids=lambda d: d.name)
@@ -65,6 +74,70 @@ def test_each_has_a_description_and_numbers_have_a_range(declaration):
     if isinstance(declaration.default, float) or declaration.element is float:
         assert math.isfinite(declaration.low)
         assert math.isfinite(declaration.high)
+
+
+NO_NAMES = {
+    "space": "a b", "empty": "", "two slashes": "/abs//x", "slash at the end": "a/", "root": "/",
+    "digit": "1a", "inner digit": "a/1b", "letter": "\u00fc", "dot": "a.b", "dash": "a-b",
+    "tilde": "a~", "inner tilde": "a/~b", "line": "a\nb", "braces": "{node}", "end": "a\n",
+    "long": "a" * (LONGEST_NAME + 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_NAMES.values(), ids=NO_NAMES)
+def test_what_is_no_topic_name_is_refused_in_one_line(name):
+    complaint = topic_complaint(name)
+    assert "which is not a topic name: letters, digits and _" in complaint
+    assert "which is not a name: letters, digits and _" in names_complaint(["good", name])
+    for text in (complaint, names_complaint([name])):
+        assert len(text) < 250
+        assert text.isprintable()
+
+
+def test_what_ros_takes_for_a_topic_name_is_taken(node):
+    longest = "a" * LONGEST_NAME
+    for name in ("a", "/a/b", "~/a", "a_1/_b", longest):
+        assert topic_complaint(name) is None
+        assert node.resolve_topic_name(f"{name}/joint_trajectory")
+    for name in ("a/b", "/a", "~/a"):
+        assert names_complaint([name]) is not None, "a part of a name"
+    assert names_complaint(["left", "right", "_a1", longest]) is None
+
+
+def test_a_name_given_twice_is_refused():
+    assert names_complaint(["a", "b", "a"]) == "has 'a' twice; each must have a name of its own"
+
+
+@pytest.mark.parametrize("frame", ["", "/a", " a", "a\n", "a\x1b"], ids=["0", "1", "2", "3", "4"])
+def test_what_tf_has_no_frame_for_is_refused(frame):
+    assert "which is not a frame" in frame_complaint(frame)
+    assert frame_complaint("a/b c") is None
+
+
+def test_a_check_comes_after_type_and_range():
+    declaration = Declaration("names", [], "Names.", check=names_complaint)
+    assert declaration.complaint([1]) == "wants text, not 1"
+    assert declaration.complaint(["a", "a"]).startswith("has 'a' twice")
+    assert declaration.complaint(["a"]) is None
+
+
+def test_a_long_value_is_told_in_part():
+    assert len(Declaration("rate", 1.0, "A rate.").complaint("x" * 1000)) < 150
+
+
+def test_simulated_time_is_wanted_or_not(node):
+    """Rclpy logs another type as an error, and goes on by the system's time."""
+    check_clock(node)
+    given = [Parameter("use_sim_time", value=5)]
+    other = rclpy.create_node(
+        "other",
+        context=node.context,
+        parameter_overrides=given,
+        automatically_declare_parameters_from_overrides=True,
+    )
+    with pytest.raises(ConfigError, match="'use_sim_time' wants true or false, not 5"):
+        Parameters(other)
+    other.destroy_node()
 
 
 @pytest.fixture
@@ -97,6 +170,6 @@ def test_a_bad_element_refuses_the_array_and_all_that_is_set_with_it(node, bad):
         [Parameter("gain", value=3.0), Parameter("weights", value=bad)]
     )
     assert not result.successful
-    assert "weights" in result.reason
+    assert result.reason.startswith("parameter 'weights' ")
     assert (parameters["weights"], parameters["gain"]) == ([1.0, 2.0], 2.0)
     assert list(node.get_parameter("weights").value) == [1.0, 2.0]

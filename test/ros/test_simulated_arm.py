@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
@@ -29,8 +28,6 @@ from trajectory_msgs.msg import (
     JointTrajectoryPoint,
     MultiDOFJointTrajectoryPoint,
 )
-
-from basis_ik.ros import programs
 
 URDF = """<robot name="rig">
 <link name="base"/><link name="upper"/><link name="rail"/><link name="hub"/><link name="jaw"/>
@@ -594,43 +591,19 @@ def test_an_arm_waits_for_its_robot_and_ends_well_when_interrupted(tmp_path, own
     assert "Traceback" not in log.read_text()
 
 
-@pytest.fixture
-def complaint(capfd, monkeypatch):
-    """Run to the end what must not run, here; its one line."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def complain(domain, *parameters):
-        given = [word for parameter in parameters for word in ("-p", parameter)]
-        monkeypatch.setattr(sys, "argv", ["simulated_arm", "--ros-args", *given])
-        monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-        rescue = threading.Timer(PATIENCE, signal.raise_signal, [signal.SIGINT])
-        rescue.start()
-        try:
-            assert programs.simulated_arm() == 1
-        finally:
-            rescue.cancel()
-        said = capfd.readouterr().err
-        assert "Traceback" not in said
-        (line,) = [line for line in said.splitlines() if line.startswith("simulated_arm")]
-        return line
-
-    yield complain
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
-
-
 def test_a_malformed_robot_on_the_topic_ends_the_node_with_one_line(complaint, own_domain):
     client = Client(own_domain)
     try:
         latched(client.node).publish(String(data="<robot name='x'><link></robot>"))
-        line = complaint(own_domain)
+        line = complaint("simulated_arm")
     finally:
         client.close()
     assert line.startswith("simulated_arm: robot_description: line 1: ")
 
 
-def test_a_misspelt_parameter_is_told_before_the_robot_is_known(complaint, domain):
-    assert "did you mean 'publish_rate'?" in complaint(domain, "publish_ratee:=100.0")
+def test_a_misspelt_parameter_is_told_before_the_robot_is_known(complaint):
+    line = complaint("simulated_arm", "publish_ratee:=100.0")
+    assert "did you mean 'publish_rate'?" in line
 
 
 @pytest.mark.parametrize(
@@ -638,21 +611,25 @@ def test_a_misspelt_parameter_is_told_before_the_robot_is_known(complaint, domai
     [
         (["robot_description:='<robot'"], "robot_description: line 1"),
         (["joints:=[turn, elbow]"], "joint 'elbow' is not one that can be controlled"),
+        (["joints:=[turn, turn]"], "parameter 'joints' does not fit: joint 'turn'"),
+        (["joints:=[]"], "leave out parameters that are []"),
+        (["use_sim_time:=1"], "parameter 'use_sim_time' wants true or false, not 1"),
         (["joints:=[jaw]"], "there are turn, slide, wheel"),
         (
             ["publish_ratee:=100.0"],
-            "no parameter is named 'publish_ratee'; did you mean 'publish_rate'?",
+            "parameter 'publish_ratee' does not exist; did you mean 'publish_rate'?",
         ),
-        (["publish_rate:=5.0"], "publish_rate must lie in [10, 1000]"),
-        (["publish_rate:=.nan"], "publish_rate must lie in [10, 1000]"),
-        (["publish_rate:=fast"], "publish_rate wants a number"),
-        (["initial_positions.elbow:=1.0"], "no parameter is named 'initial_positions.elbow'"),
-        (["initial_positions.jaw:=0.1"], "no parameter is named 'initial_positions.jaw'"),
-        (["initial_positions.turn:=2.5"], "initial_positions.turn must lie in"),
-        (["constraints.elbow.goal:=1.0"], "no parameter is named 'constraints.elbow.goal'"),
-        (["constraints.turn.goal:=-1.0"], "constraints.turn.goal must lie in"),
+        (["publish_rate:=5.0"], "parameter 'publish_rate' must lie in [10, 1000]"),
+        (["publish_rate:=.nan"], "parameter 'publish_rate' must lie in [10, 1000]"),
+        (["publish_rate:=fast"], "parameter 'publish_rate' wants a number"),
+        (["initial_positions.elbow:=1.0"], "parameter 'initial_positions.elbow' does not exist"),
+        (["initial_positions.jaw:=0.1"], "parameter 'initial_positions.jaw' does not exist"),
+        (["initial_positions.turn:=2.5"], "parameter 'initial_positions.turn' must lie in"),
+        (["constraints.elbow.goal:=1.0"], "parameter 'constraints.elbow.goal' does not exist"),
+        (["constraints.turn.goal:=-1.0"], "parameter 'constraints.turn.goal' must lie in"),
         (["joints"], "Couldn't parse parameter override rule"),
     ],
+    ids=lambda value: value[0].partition(":=")[0] if isinstance(value, list) else "",
 )
-def test_a_bad_start_is_one_line_and_status_1(complaint, domain, parameters, told):
-    assert told in complaint(domain, f"robot_description:={URDF}", *parameters)
+def test_a_bad_start_is_one_line_and_status_1(complaint, parameters, told):
+    assert told in complaint("simulated_arm", f"robot_description:={URDF}", *parameters)

@@ -12,6 +12,7 @@ from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.every import Preference, solve_every
 from basis_ik.solvers.solve import solve
 from basis_ik.solvers.verdict import Verdict
+from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -57,7 +58,49 @@ def test_a_target_out_of_reach_has_no_solutions(robot):
     assert solve_every(robot("panda"), far) == ()
 
 
-@pytest.mark.parametrize("keywords", [{"starts": 0}, {"distinct": 0.0}, {"distinct": np.nan}])
+@pytest.mark.parametrize("wanted", [Wanted(orientation=False), Wanted(free_axis=(0.6, 0.0, 0.8))])
+def test_manipulable_is_by_what_is_wanted_also_with_few_joints(arm, wanted):
+    rows = [
+        ("revolute", "0 0 0.3", "0 0 0", axis, -2.9, 2.9)
+        for axis in ("0 0 1", "0 1 0", "0 1 0", "0 1 0", "0 0 1")
+    ]
+    chain = arm(rows, tip="0.2 0 0.3")
+    target = chain.forward([0.3, 0.4, 0.5, 0.2, 0.1])
+    found = solve_every(chain, target, wanted=wanted, prefer=Preference.MANIPULABLE, starts=60)
+    assert len(found) > 1
+    values = []
+    for solution in found:
+        jacobian = chain.jacobian(solution.positions)
+        wanted_rows = jacobian[:3]
+        if wanted.orientation:  # the turn about the axis is free
+            across = np.linalg.svd([target.rotation @ [0.6, 0.0, 0.8]])[2][1:]
+            wanted_rows = np.vstack([wanted_rows, across @ jacobian[3:]])
+        values.append(np.prod(np.linalg.svd(wanted_rows)[1]))
+    assert all(a >= b - 1e-5 for a, b in pairwise(values))
+
+
+def test_a_locked_joint_has_no_say_in_what_is_centred(arm):
+    rows = [
+        ("revolute", "0 0 0.3", "0 0 0", axis, *((0.5, 0.5) if i == 3 else (-2.9, 2.9)))
+        for i, axis in enumerate(["0 0 1", "0 1 0", "0 1 0", "0 1 0", "0 0 1", "1 0 0", "0 1 0"])
+    ]
+    chain = arm(rows, tip="0.2 0 0")
+    target = chain.forward([0.3, 0.4, 0.5, 0.5, 0.1, 0.2, 0.3])
+    with np.errstate(invalid="raise"):  # 0 / 0 is no share of a range
+        found = solve_every(chain, target, prefer=Preference.CENTRED, starts=60)
+    room = [2.9 - np.abs(np.delete(solution.positions, 3)).max() for solution in found]
+    assert len(room) > 1
+    assert all(a >= b for a, b in pairwise(room))
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"starts": 0}, {"starts": 1.5}, {"distinct": 0.0}, {"distinct": np.nan},
+        {"position_tolerance": np.nan}, {"position_tolerance": -1.0},
+        {"orientation_tolerance": 0.0}, {"orientation_tolerance": "x"},
+    ],
+)  # fmt: skip
 def test_bad_settings_are_refused(robot, keywords):
     chain = robot("panda")
     with pytest.raises(SolveArgumentError):

@@ -15,8 +15,10 @@ from basis_ik.solvers import path_search
 from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.every import solve_every
 from basis_ik.solvers.path import arc, follow, line
+from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import solve
 from basis_ik.solvers.verdict import Verdict
+from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 UR5E = Path(__file__).parents[2] / "urdf" / "ur5e.urdf"
@@ -243,3 +245,25 @@ def test_bad_spacing_is_refused(keywords):
         line(here, here, **keywords)
     with pytest.raises(SolveArgumentError):
         arc(here, (0, 0, 0), (0, 0, 1), 1.0, **keywords)
+
+
+def test_a_search_without_limits_leaves_nothing_behind_that_a_solve_could_take(robot, monkeypatch):
+    chain, wanted = robot("ur5"), Wanted(free_axis=(0.6, 0.0, 0.8))
+    begin = path_search.Ladder._begin
+    ready, q = prepared(chain), np.array([0.3, -1.2, 1.1, -0.5, 0.4, 0.2])
+
+    def begin_and_forget(ladder, first):
+        rung = begin(ladder, first)
+        ready.narrowed.clear()  # as many other goals of another thread do
+        return rung
+
+    monkeypatch.setattr(path_search.Ladder, "_begin", begin_and_forget)
+    poses = [chain.forward(q), chain.forward(q + 0.05)]
+    path_search.Ladder(chain, poses, q, 0.2, wanted, (1e-6, 1e-6)).climb(q)
+    for truth in np.random.default_rng(0).uniform(chain.lower, chain.upper, (20, 6)):
+        target = chain.forward(truth)
+        found = solve(chain, target, np.full(6, 20.0), wanted=wanted)
+        assert (chain.lower <= found.positions).all()
+        assert (found.positions <= chain.upper).all()
+        off = (chain.forward(found.positions).rotation - target.rotation) @ [0.6, 0.0, 0.8]
+        assert not found.success or np.linalg.norm(off) < 1e-5

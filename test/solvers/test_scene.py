@@ -50,6 +50,15 @@ SLIDER = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/><lin
 </robot>"""
 
 
+def test_what_hangs_on_a_faulty_joint_has_no_place() -> None:
+    odd = RobotModel.from_urdf(SLIDER.replace('xyz="0 0 1"/>', 'xyz="0 0 nan"/>', 1))
+    assert odd.joints["s"].fault
+    assert odd.joints["m"].fault
+    assert set(scene(odd, {}).frames) == {"a", "d"}
+    with pytest.raises(PoseError, match="'s'"):
+        scene(odd, {"s": 0.1})
+
+
 def test_sliding_mimicking_and_floating_joints() -> None:
     tree = scene(RobotModel.from_urdf(SLIDER), {"s": 0.25})
     assert tree.lookup("a", "b").translation.tolist() == [0, 0.25, 1]

@@ -52,6 +52,35 @@ def test_every_reachable_pose_is_reached(chain):
         assert_honest(chain, target, solution)
 
 
+@pytest.mark.parametrize("limit", [3.0, 999999.0, 1e10])
+def test_placeholders_for_limits_cost_no_target(arm, limit):
+    """A base that turns and drives, and six joints, as some files have them."""
+    turn = ("revolute", -limit, limit)
+    chain = arm(
+        [
+            (kind, xyz, "0 0 0", axis, low, high)
+            for (kind, low, high), xyz, axis in (
+                (turn, "0 0 0", "0 0 1"),
+                (("prismatic", -limit, limit), "0 0 0", "1 0 0"),
+                (turn, "0 0 0.1", "0 0 1"),
+                (turn, "0.1 0 0.1", "0 1 0"),
+                (turn, "0.4 0 0", "0 1 0"),
+                (turn, "0.35 0 0", "1 0 0"),
+                (turn, "0.1 0 0", "0 1 0"),
+                (turn, "0.1 0 0", "1 0 0"),
+            )
+        ],
+        "0.1 0 0",
+    )
+    warm_up(chain)
+    rng = np.random.default_rng(13)
+    for truth, seed in zip(*rng.uniform(-3.0, 3.0, (2, 500, 8)), strict=True):
+        target = chain.forward(truth)
+        solution = solve(chain, target, seed)
+        assert solution.success, solution
+        assert_honest(chain, target, solution)
+
+
 def test_every_reachable_position_is_reached(chain):
     rng = np.random.default_rng(8)
     for truth, seed in zip(spread(chain, rng, 100), spread(chain, rng, 100), strict=True):
@@ -242,6 +271,7 @@ def test_a_target_that_is_no_transform_or_absurdly_far_is_refused(robot):
         with pytest.raises(SolveArgumentError) as caught:
             solve(chain, target)
         assert caught.value.argument == "target"
+        assert "\n" not in str(caught.value)
 
 
 def test_the_budget_of_steps_is_kept(robot):

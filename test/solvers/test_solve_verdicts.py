@@ -275,3 +275,15 @@ def test_few_steps_or_starts_support_no_claim(planar):
         solution = solve(planar, void, [0.4, 0.5], position_only=True, **budget)
         assert solution.verdict is Verdict.BUDGET_SPENT
         assert solution.reason.missing == solution.position_error
+
+
+@pytest.mark.parametrize("max_move", [0.9, 1.0, 2.0])
+def test_a_bound_of_ones_own_is_none_of_another_joint(arm, max_move):
+    link = ("revolute", "0.5 0 0", "0 0 0", "0 0 1")
+    chain = arm([(*link, -3.0, 3.0), (*link, -max_move, max_move)], tip="0.5 0 0")
+    target = chain.forward([max_move + 0.8, 0.1])
+    solution = solve(chain, target, [0.0, 0.0], max_move=max_move, position_only=True)
+    assert (solution.verdict, solution.reason.joint) == (Verdict.MOVE_BOUND, "j1")
+    limited = arm([(*link, -max_move, max_move), (*link, -9.0, 9.0)], tip="0.5 0 0")
+    solution = solve(limited, target, [0.0, 0.0], max_move=max_move, position_only=True)
+    assert (solution.verdict, solution.reason.joint) == (Verdict.LIMIT, "j1")

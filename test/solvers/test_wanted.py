@@ -169,3 +169,21 @@ def test_nonsense_is_refused_by_name(argument, keywords):
     with pytest.raises(WantedError) as caught:
         Wanted(**keywords)
     assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("form", [list, np.array])
+def test_lists_and_arrays_are_as_good_as_tuples(robot, form):
+    chain = robot("panda")
+    target = chain.forward([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8])
+    as_given = {"box": (0.1, 0.0, 0.0), "rotation_box": (0.0, 0.1, 0.0), "weights": (1.0,) * 6}
+    wanted = Wanted(**{name: form(value) for name, value in as_given.items()})
+    assert wanted == Wanted(**as_given)
+    assert Wanted(free_axis=form([0.0, 0.0, 1.0])) == Wanted(free_axis=(0.0, 0.0, 1.0))
+    assert solve(chain, target, wanted=wanted).success
+
+
+@pytest.mark.parametrize("name", ["box", "rotation_box", "weights", "free_axis"])
+@pytest.mark.parametrize("value", [0.1, "abc", [None] * 3])
+def test_what_are_no_numbers_are_refused_by_name(name, value):
+    with pytest.raises(WantedError, match=name):
+        Wanted(**{name: value})

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from basis_ik.errors import BasisIkError
@@ -176,6 +176,7 @@ def test_quaternion_round_trip(a: RigidTransform) -> None:
     )
 
 
+@example(RigidTransform.from_axis_angle((0, 0, 1), 1e-160))  # whose square has lost digits
 @given(TRANSFORMS)
 def test_axis_angle_round_trip(a: RigidTransform) -> None:
     axis, angle = a.as_axis_angle()
@@ -281,6 +282,20 @@ def test_non_finite_numbers_are_refused(bad: float) -> None:
         RigidTransform.from_rpy(0, bad, 0)
     with pytest.raises(NotFiniteError, match="twist"):
         RigidTransform.exp((0, 0, 0, 0, 0, bad))
+
+
+@pytest.mark.parametrize("angle", [1e155, -1e200, 1.7e308])
+def test_turns_whose_square_overflows_are_refused(angle: float) -> None:
+    with pytest.raises(NotFiniteError, match="angle"):
+        RigidTransform.from_axis_angle((0, 0, 1), angle)
+    with pytest.raises(NotFiniteError, match="twist"):
+        RigidTransform.exp((0, 0, 0, angle, 0, 0))
+
+
+def test_motions_that_overflow_are_refused() -> None:
+    with pytest.raises(NotFiniteError, match="twist"):
+        RigidTransform.exp((1.7e308, 1.7e308, 0, 0.1, 2.0, 3.0))
+    assert np.isfinite(RigidTransform.from_axis_angle((0, 0, 1), 1e150).matrix).all()
 
 
 def test_reflection_is_refused_with_its_determinant() -> None:

@@ -1,12 +1,15 @@
 """The server: it owns the markers, tells every client of changes, and hears what users do."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import RLock
+from threading import Lock
 
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose
+from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.time import Time as RclpyTime
 from std_msgs.msg import Header
 from visualization_msgs.msg import (
     InteractiveMarker,
@@ -18,16 +21,19 @@ from visualization_msgs.srv import GetInteractiveMarkers
 
 Callback = Callable[[InteractiveMarkerFeedback], None]
 
-_SOLE_USE = 1.0  # s that a marker belongs to the client that moved it last
+_SOLE_USE = Duration(seconds=1.0)  # that a marker belongs to the client that moved it last
 
 
 @dataclass
 class _Handlers:
-    """Whom to call: by type of feedback, the server's DEFAULT_FEEDBACK_CALLBACK for the rest."""
+    """Whom to call: by type of feedback, the server's DEFAULT_FEEDBACK_CALLBACK for the rest.
+
+    From its creation to its first feedback a marker belongs to nobody: to the client "".
+    """
 
     by_type: dict[int, Callback] = field(default_factory=dict)
     client: str = ""
-    heard: float = -_SOLE_USE
+    heard: RclpyTime | None = None
 
 
 class InteractiveMarkerServer:
@@ -38,32 +44,47 @@ class InteractiveMarkerServer:
 
     DEFAULT_FEEDBACK_CALLBACK = 255
 
-    def __init__(self, node: Node, topic_ns: str, q_size: int = 100) -> None:
-        """Make the topics `update` and `feedback` and a service below `topic_ns`."""
+    def __init__(
+        self,
+        node: Node,
+        namespace: str,
+        *,
+        update_pub_qos: QoSProfile = QoSProfile(depth=100),  # noqa: B008 (upstream's signature)
+        feedback_sub_qos: QoSProfile = QoSProfile(depth=1),  # noqa: B008
+    ) -> None:
+        """Make the topics `update` and `feedback` and a service below `namespace`."""
         self.node = node
-        self.topic_ns = topic_ns
+        self.namespace = namespace
         self.seq_num = 0
-        self.mutex = RLock()
+        self.mutex = Lock()
         self._markers: dict[str, InteractiveMarker] = {}
         self._handlers: dict[str, _Handlers] = {}
         # What the next applyChanges does: set a marker, move one, or (None) erase it.
         self._pending: dict[str, InteractiveMarker | InteractiveMarkerPose | None] = {}
         self.get_interactive_markers_srv = node.create_service(
             GetInteractiveMarkers,
-            f"{topic_ns}/get_interactive_markers",
+            f"{namespace}/get_interactive_markers",
             self.getInteractiveMarkersCallback,
         )
         self.update_pub = node.create_publisher(
-            InteractiveMarkerUpdate, f"{topic_ns}/update", q_size
+            InteractiveMarkerUpdate, f"{namespace}/update", update_pub_qos
         )
         self.feedback_sub = node.create_subscription(
-            InteractiveMarkerFeedback, f"{topic_ns}/feedback", self.processFeedback, q_size
+            InteractiveMarkerFeedback,
+            f"{namespace}/feedback",
+            self.processFeedback,
+            feedback_sub_qos,
         )
 
     def shutdown(self) -> None:
-        """Erase all markers and let go of the topics; their entities stay the node's."""
-        self.clear()
-        self.applyChanges()
+        """Erase all markers and destroy the topics and the service, while the node is there."""
+        if self.node.context.ok():
+            self.clear()
+            self.applyChanges()
+        if self.get_interactive_markers_srv is not None:
+            self.node.destroy_service(self.get_interactive_markers_srv)
+            self.node.destroy_publisher(self.update_pub)
+            self.node.destroy_subscription(self.feedback_sub)
         self.get_interactive_markers_srv = self.update_pub = self.feedback_sub = None
 
     def insert(
@@ -76,8 +97,8 @@ class InteractiveMarkerServer:
         """Add a marker, or replace the one of its name."""
         with self.mutex:
             self._pending[marker.name] = marker
-            if feedback_callback is not None:
-                self.setCallback(marker.name, feedback_callback, feedback_type)
+        if feedback_callback is not None:
+            self.setCallback(marker.name, feedback_callback, feedback_type)
 
     def setPose(self, name: str, pose: Pose, header: Header | None = None) -> bool:
         """Move a marker; False if there is none, or if it is only about to be inserted.
@@ -89,8 +110,16 @@ class InteractiveMarkerServer:
                 return False
             if header is None or not header.frame_id:
                 header = self._markers[name].header
-            self._pending[name] = InteractiveMarkerPose(header=header, pose=pose, name=name)
+            self._set_pose(name, pose, header)
             return True
+
+    def _set_pose(self, name: str, pose: Pose, header: Header) -> None:
+        """Move a marker, or what is to take its place."""
+        pending = self._pending.get(name)
+        if isinstance(pending, InteractiveMarker):
+            pending.pose, pending.header = pose, header
+        else:
+            self._pending[name] = InteractiveMarkerPose(header=header, pose=pose, name=name)
 
     def erase(self, name: str) -> bool:
         """Take a marker away; False if there is none."""
@@ -118,7 +147,7 @@ class InteractiveMarkerServer:
         with self.mutex:
             if name not in self._markers and name not in self._pending:
                 return False
-            by_type = self._handlers.setdefault(name, _Handlers()).by_type
+            by_type = self._handlers_of(name).by_type
             if feedback_callback is None:
                 by_type.pop(feedback_type, None)
             else:
@@ -149,6 +178,8 @@ class InteractiveMarkerServer:
             if self._markers.pop(name, None) is not None:
                 update.erases.append(name)
         elif isinstance(change, InteractiveMarker):
+            if name not in self._markers:
+                self._handlers_of(name).heard = self.node.get_clock().now()
             self._markers[name] = change
             update.markers.append(change)
         else:
@@ -166,22 +197,37 @@ class InteractiveMarkerServer:
             return change
 
     def processFeedback(self, feedback: InteractiveMarkerFeedback) -> None:
-        """Take in what a user did: the marker moves, and whoever wants to know is called."""
+        """Take in what a user did: the marker moves, whoever wants to know is called.
+
+        Then all changes are applied, those that others asked for included.
+        """
         with self.mutex:
-            if feedback.marker_name not in self._markers:
+            name = feedback.marker_name
+            if name not in self._markers:
                 return
-            handlers = self._handlers.setdefault(feedback.marker_name, _Handlers())
-            now = time.monotonic()
+            handlers = self._handlers[name]
+            assert handlers.heard is not None  # at the latest when the marker was made
+            now = self.node.get_clock().now()
             if feedback.client_id != handlers.client and now - handlers.heard < _SOLE_USE:
-                return  # two users pull at the same marker: it is the first one's
+                self.node.get_logger().debug(
+                    f"Rejecting feedback for '{name}': conflicting feedback from separate clients"
+                )
+                return
             handlers.client, handlers.heard = feedback.client_id, now
             if feedback.event_type == InteractiveMarkerFeedback.POSE_UPDATE:
-                self.setPose(feedback.marker_name, feedback.pose, feedback.header)
-            by_type = handlers.by_type
-            default = by_type.get(self.DEFAULT_FEEDBACK_CALLBACK)
-            callback = by_type.get(feedback.event_type, default)
+                # A marker without stamp stays in its frame.
+                header = self._markers[name].header
+                self._set_pose(
+                    name, feedback.pose, header if header.stamp == Time() else feedback.header
+                )
+            default = handlers.by_type.get(self.DEFAULT_FEEDBACK_CALLBACK)
+            callback = handlers.by_type.get(feedback.event_type, default)
         if callback is not None:
             callback(feedback)
+        self.applyChanges()
+
+    def _handlers_of(self, name: str) -> _Handlers:
+        return self._handlers.setdefault(name, _Handlers())
 
     def getInteractiveMarkersCallback(
         self, request: GetInteractiveMarkers.Request, response: GetInteractiveMarkers.Response

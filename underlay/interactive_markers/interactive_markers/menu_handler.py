@@ -34,7 +34,7 @@ class MenuHandler:
 
     def __init__(self) -> None:
         self._entries: dict[int, _Entry] = {}
-        self._markers: list[str] = []
+        self._markers: set[str] = set()
 
     def insert(
         self,
@@ -77,11 +77,14 @@ class MenuHandler:
         return None if entry is None else entry.title
 
     def apply(self, server: InteractiveMarkerServer, marker_name: str) -> bool:
-        """Give the menu as it is now to a marker; False if the server has no such marker."""
+        """Give the menu as it is now to a marker; False if that is gone from the server.
+
+        Raises:
+            KeyError: As upstream: there is no such marker, and the menu was never applied to it.
+        """
         marker = server.get(marker_name)
         if marker is None:
-            if marker_name in self._markers:
-                self._markers.remove(marker_name)
+            self._markers.remove(marker_name)
             return False
         marker.menu_entries = list(self._messages(0))
         server.insert(
@@ -89,8 +92,7 @@ class MenuHandler:
             feedback_callback=self.processFeedback,
             feedback_type=InteractiveMarkerFeedback.MENU_SELECT,
         )
-        if marker_name not in self._markers:
-            self._markers.append(marker_name)
+        self._markers.add(marker_name)
         return True
 
     def reApply(self, server: InteractiveMarkerServer) -> bool:
@@ -99,9 +101,15 @@ class MenuHandler:
         return all(applied)
 
     def processFeedback(self, feedback: InteractiveMarkerFeedback) -> None:
-        """Call whoever belongs to the chosen entry."""
+        """Call whoever belongs to the chosen entry.
+
+        Raises:
+            TypeError: As upstream: the entry was inserted without a callback.
+        """
         entry = self._entries.get(feedback.menu_entry_id)
-        if entry is not None and entry.callback is not None:
+        if entry is not None:
+            if entry.callback is None:
+                raise TypeError(f"menu entry '{entry.title}' has no callback")
             entry.callback(feedback)
 
     def _messages(self, parent: int) -> Iterator[MenuEntry]:

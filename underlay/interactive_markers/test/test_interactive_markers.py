@@ -2,12 +2,16 @@
 
 import socket
 import time
+from types import SimpleNamespace
 
 import pytest
 import rclpy
 from geometry_msgs.msg import Point, Pose
 from interactive_markers import InteractiveMarkerServer, MenuHandler
+from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import QoSProfile
+from rclpy.time import Time
 from std_msgs.msg import Header
 from visualization_msgs.msg import (
     InteractiveMarker,
@@ -38,6 +42,9 @@ class World:
     def __init__(self, domain):
         self._made = []
         self.node = self._make("server", domain)
+        # The server asks the node for the time; here it passes only when a test says so.
+        self.now = Time(seconds=1000)
+        self.node.get_clock = lambda: SimpleNamespace(now=lambda: self.now)
         self.server = InteractiveMarkerServer(self.node, "~/drag")
         viewer = self._make("viewer", domain)
         self.updates = []
@@ -73,6 +80,9 @@ class World:
             assert time.monotonic() < end, "it did not happen"
             for _, executor, _ in self._made:
                 executor.spin_once(timeout_sec=0.01)
+
+    def pass_time(self, seconds):
+        self.now += Duration(seconds=seconds)
 
     def ask(self):
         future = self._ask.call_async(GetInteractiveMarkers.Request())
@@ -170,31 +180,78 @@ def test_what_does_not_exist(world):
     assert world.updates[0].erases == []  # nobody had heard of it
 
 
-def test_feedback_moves_the_marker_and_is_passed_on(world):
-    heard = []
-    world.server.insert(marker(), feedback_callback=heard.append)
+def test_a_third_argument_by_position_is_refused(world):
+    with pytest.raises(TypeError, match="positional"):
+        InteractiveMarkerServer(world.node, "~/other", 100)
+
+
+def test_the_queues_are_of_upstreams_depths_and_can_be_chosen(world):
+    def depths(server):
+        return server.update_pub.qos_profile.depth, server.feedback_sub.qos_profile.depth
+
+    assert depths(world.server) == (100, 1)
+    assert world.server.namespace == "~/drag"
+    qos = {"update_pub_qos": QoSProfile(depth=7), "feedback_sub_qos": QoSProfile(depth=8)}
+    other = InteractiveMarkerServer(world.node, "~/other", **qos)
+    assert depths(other) == (7, 8)
+    other.shutdown()
+
+
+def applied(world, made=None, **callbacks):
+    """Insert a marker, apply it, and let the time pass in which it is nobody's."""
+    world.server.insert(made or marker(), **callbacks)
     world.server.applyChanges()
-    world.say(x=3.0, frame="base")
+    world.pass_time(1.0)
+
+
+def test_feedback_moves_the_marker_is_passed_on_and_told_to_all_clients(world):
+    heard = []
+    applied(world, feedback_callback=heard.append)
     world.say(name="unknown")
+    world.say(x=3.0, frame="base")
+    world.spin_until(lambda: len(heard) == 1)
+    world.spin_until(lambda: len(world.updates) == 2)
+    assert world.server.get("cube").pose.position.x == 3.0
+    assert [(p.name, p.pose.position.x) for p in world.updates[1].poses] == [("cube", 3.0)]
+    assert world.updates[1].seq_num == 2
     world.say(event="MOUSE_UP", x=9.0)
     world.spin_until(lambda: len(heard) == 2)
-    assert [h.event_type for h in heard] == [
-        InteractiveMarkerFeedback.POSE_UPDATE,
-        InteractiveMarkerFeedback.MOUSE_UP,
-    ]
-    assert world.server.get("cube").pose.position.x == 3.0
-    assert world.server.seq_num == 1  # the client that moved it knows
-    world.server.applyChanges()
+    assert heard[1].event_type == InteractiveMarkerFeedback.MOUSE_UP
+    assert world.server.get("cube").pose.position.x == 3.0  # only a POSE_UPDATE moves it
+    assert world.server.seq_num == 2
+
+
+def test_feedback_applies_what_others_and_its_callback_have_asked_for(world):
+    applied(world, feedback_callback=lambda _: world.server.insert(marker("second")))
+    world.server.insert(marker("first"))
+    world.server.processFeedback(feedback(event="MOUSE_UP"))
+    assert [m.name for m in world.ask().markers] == ["cube", "first", "second"]
+
+
+def test_feedback_moves_the_marker_that_is_about_to_take_the_place(world):
+    applied(world)
+    world.server.insert(marker(x=1.0))
+    world.server.processFeedback(feedback(x=3.0))
     world.spin_until(lambda: len(world.updates) == 2)
-    assert world.updates[1].poses[0].pose.position.x == 3.0
+    assert [m.pose.position.x for m in world.updates[1].markers] == [3.0]
+
+
+def test_a_marker_without_stamp_stays_in_its_frame(world):
+    applied(world)
+    world.server.processFeedback(feedback(frame="camera"))
+    assert world.server.get("cube").header.frame_id == "base"
+    stamped = marker("stamped")
+    stamped.header.stamp.sec = 1
+    applied(world, stamped)
+    world.server.processFeedback(feedback("stamped", frame="camera"))
+    assert world.server.get("stamped").header.frame_id == "camera"
 
 
 def test_a_type_of_feedback_with_a_callback_of_its_own(world):
     rest, clicks = [], []
     click = InteractiveMarkerFeedback.BUTTON_CLICK
     world.server.insert(marker(), feedback_callback=rest.append)
-    world.server.insert(marker(), feedback_callback=clicks.append, feedback_type=click)
-    world.server.applyChanges()
+    applied(world, feedback_callback=clicks.append, feedback_type=click)
     world.server.processFeedback(feedback(event="BUTTON_CLICK"))
     world.server.processFeedback(feedback())
     assert (len(clicks), len(rest)) == (1, 1)
@@ -205,44 +262,62 @@ def test_a_type_of_feedback_with_a_callback_of_its_own(world):
 
 def test_of_two_clients_that_pull_at_once_the_first_has_it(world):
     heard = []
+    applied(world, feedback_callback=heard.append)
+    world.server.processFeedback(feedback(client="one", x=1.0))
+    world.pass_time(0.9)
+    world.server.processFeedback(feedback(client="one", x=1.0))
+    world.pass_time(0.9)
+    world.server.processFeedback(feedback(client="two", x=2.0))
+    assert [h.client_id for h in heard] == ["one", "one"]
+    assert world.server.get("cube").pose.position.x == 1.0
+    world.pass_time(0.1)
+    world.server.processFeedback(feedback(client="two", x=2.0))
+    assert [h.client_id for h in heard] == ["one", "one", "two"]
+
+
+def test_a_new_marker_is_nobodys_for_a_second(world):
+    heard = []
     world.server.insert(marker(), feedback_callback=heard.append)
     world.server.applyChanges()
-    world.server.processFeedback(feedback(client="one", x=1.0))
-    world.server.processFeedback(feedback(client="two", x=2.0))
-    assert [h.client_id for h in heard] == ["one"]
-    assert world.server.get("cube").pose.position.x == 1.0
-    time.sleep(1.05)
-    world.server.processFeedback(feedback(client="two", x=2.0))
-    assert [h.client_id for h in heard] == ["one", "two"]
+    world.pass_time(0.9)
+    world.server.processFeedback(feedback())
+    assert heard == []
+    world.server.insert(marker(x=1.0))  # takes the place of the other, and is no new one
+    world.server.applyChanges()
+    world.pass_time(0.1)
+    world.server.processFeedback(feedback())
+    assert len(heard) == 1
 
 
 def test_who_spoke_of_a_marker_before_there_was_one_does_not_have_it(world):
     heard = []
     world.server.processFeedback(feedback(client="one"))
-    world.server.insert(marker(), feedback_callback=heard.append)
-    world.server.applyChanges()
+    applied(world, feedback_callback=heard.append)
     world.server.processFeedback(feedback(client="two"))
     assert [h.client_id for h in heard] == ["two"]
 
 
 def test_a_marker_of_a_name_used_before_starts_without_callbacks(world):
     heard = []
-    world.server.insert(marker(), feedback_callback=heard.append)
-    world.server.applyChanges()
+    applied(world, feedback_callback=heard.append)
     world.server.erase("cube")
     world.server.applyChanges()
-    world.server.insert(marker())
-    world.server.applyChanges()
+    applied(world)
     world.server.processFeedback(feedback())
     assert heard == []
 
 
-def test_shutdown_takes_the_markers_away(world):
+def test_shutdown_takes_the_markers_and_the_topics_away(world):
     world.server.insert(marker())
     world.server.applyChanges()
     world.server.shutdown()
     world.spin_until(lambda: len(world.updates) == 2)
     assert world.updates[1].erases == ["cube"]
+    assert world.server.update_pub is None
+    assert not any(p.topic_name.endswith("/update") for p in world.node.publishers)
+    assert not any(s.topic_name.endswith("/feedback") for s in world.node.subscriptions)
+    assert not any(s.srv_name.endswith("/get_interactive_markers") for s in world.node.services)
+    world.server.shutdown()  # again: nothing is left to do
 
 
 def test_a_menu(world):
@@ -255,10 +330,12 @@ def test_a_menu(world):
     assert menu.insert("orphan", parent=99) is None
     assert menu.setCheckState(pose, MenuHandler.CHECKED)
     assert menu.setVisible(hidden, False)
-    assert not menu.apply(world.server, "cube")
+    with pytest.raises(KeyError):
+        menu.apply(world.server, "cube")
     world.server.insert(marker())
     assert menu.apply(world.server, "cube")
     world.server.applyChanges()
+    world.pass_time(1.0)
     world.spin_until(lambda: world.updates)
     entries = world.updates[0].markers[0].menu_entries
     assert [(e.id, e.parent_id, e.title) for e in entries] == [
@@ -268,7 +345,9 @@ def test_a_menu(world):
     ]
     world.say(event="MENU_SELECT", entry=stop)
     world.spin_until(lambda: chosen)
-    world.server.processFeedback(feedback(event="MENU_SELECT", entry=mode))  # nobody to call
+    with pytest.raises(TypeError, match="menu entry 'mode' has no callback"):
+        world.server.processFeedback(feedback(event="MENU_SELECT", entry=mode))
+    world.server.processFeedback(feedback(event="MENU_SELECT", entry=99))
     assert [c.menu_entry_id for c in chosen] == [stop]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,12 +31,12 @@ class Substitution:
 class Condition:
     """A question that is answered at launch time."""
 
-    def __init__(self, *, predicate: Callable[[LaunchContext], bool]) -> None:
+    def __init__(self, *, predicate: Callable[[LaunchContext], bool] | None = None) -> None:
         self._predicate = predicate
 
     def evaluate(self, context: LaunchContext) -> bool:
-        """Return whether the condition holds in `context`."""
-        return self._predicate(context)
+        """Return whether the condition holds in `context`; without a predicate it does not."""
+        return self._predicate is not None and self._predicate(context)
 
 
 class LaunchDescriptionEntity:
@@ -54,8 +53,8 @@ class LaunchDescriptionEntity:
         return []
 
     def visit(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
-        """Do its work; return the entities to be visited right afterwards."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what a visit does")
+        """Do its work, by default none; return the entities to be visited right afterwards."""
+        return None
 
     def get_asyncio_future(self) -> asyncio.Future[None] | None:
         """Return the future of the work that goes on after the visit, if any."""
@@ -91,10 +90,10 @@ class Action(LaunchDescriptionEntity):
         return None
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
-        """Do the work; return further entities to be visited."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what it does")
+        """Do the work, by default none; return further entities to be visited."""
+        return None
 
 
 Entities = list[LaunchDescriptionEntity]
 SomeEntitiesType = LaunchDescriptionEntity | Iterable[LaunchDescriptionEntity]
-SomeSubstitutionsType = str | Path | Substitution | Iterable[str | Path | Substitution]
+SomeSubstitutionsType = str | Substitution | Iterable[str | Substitution]

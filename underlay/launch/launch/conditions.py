@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._base import Condition, SomeSubstitutionsType
-from .utilities import evaluate
+from .utilities import (
+    evaluate,
+    normalize_to_list_of_substitutions,
+    perform_substitutions,
+)
 
 if TYPE_CHECKING:
     from .launch_context import LaunchContext
@@ -31,8 +35,9 @@ class IfCondition(Condition):
     """Holds if the expression is true."""
 
     def __init__(self, predicate_expression: SomeSubstitutionsType) -> None:
+        expression = normalize_to_list_of_substitutions(predicate_expression)
         super().__init__(
-            predicate=lambda context: evaluate_condition_expression(context, predicate_expression)
+            predicate=lambda context: evaluate_condition_expression(context, expression)
         )
 
 
@@ -50,8 +55,12 @@ class LaunchConfigurationEquals(Condition):
     def __init__(
         self, launch_configuration_name: str, expected_value: SomeSubstitutionsType | None
     ) -> None:
+        subs = None
+        if expected_value is not None:
+            subs = normalize_to_list_of_substitutions(expected_value)
+
         def equals(context: LaunchContext) -> bool:
-            expected = None if expected_value is None else evaluate(context, expected_value)
+            expected = None if subs is None else perform_substitutions(context, subs)
             return context.launch_configurations.get(launch_configuration_name) == expected
 
         super().__init__(predicate=equals)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ._base import Entities, Event, SomeEntitiesType
+from ._base import Entities, Event, LaunchDescriptionEntity, SomeEntitiesType
 from ._upstream import upstream_names
 from .events import Shutdown as ShutdownEvent
 from .events.process import ProcessExited, ProcessIO, ProcessStarted, RunningProcessEvent
-from .utilities import normalize_to_list_of_entities
+from .utilities import checked_entities
 
 if TYPE_CHECKING:
     from .launch_context import LaunchContext
@@ -38,32 +38,56 @@ class BaseEventHandler:
         return None
 
 
-class EventHandler(BaseEventHandler):
+class _FunctionHandler(BaseEventHandler):
     """Answers with entities, or with those that a function of event and context returns."""
+
+    def __init__(self, *, answer: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.__function = answer if callable(answer) else None
+        self.__entities = [] if callable(answer) else _entities(answer)
+
+    def describe(self) -> tuple[str, Entities]:
+        """Return its name and the entities that are known before any event."""
+        return type(self).__name__, self.__entities
+
+    def handle(self, event: Any, context: LaunchContext) -> SomeEntitiesType | None:
+        """Return the entities."""
+        super().handle(event, context)
+        return self.__entities if self.__function is None else self.__function(event, context)
+
+
+class EventHandler(_FunctionHandler):
+    """Answers with an entity or several."""
 
     def __init__(
         self,
         *,
         matcher: Callable[[Any], bool],
-        entities: Any = None,
+        entities: SomeEntitiesType | None = None,
         handle_once: bool = False,
     ) -> None:
-        super().__init__(matcher=matcher, handle_once=handle_once)
-        self.__function = entities if callable(entities) else None
-        self.entities = [] if callable(entities) else normalize_to_list_of_entities(entities)
+        self.entities = _entities(entities)
+        super().__init__(matcher=matcher, answer=self.entities, handle_once=handle_once)
 
-    def describe(self) -> tuple[str, Entities]:
-        """Return its name and the entities that are known before any event."""
-        return type(self).__name__, self.entities
 
-    def handle(self, event: Any, context: LaunchContext) -> SomeEntitiesType | None:
-        """Return the entities."""
-        super().handle(event, context)
-        return self.entities if self.__function is None else self.__function(event, context)
+def _entities(entities: Any) -> Entities:
+    alone = isinstance(entities, LaunchDescriptionEntity)
+    return checked_entities([entities] if alone else entities, "entities of an event handler")
 
 
 def _of(kind: type[RunningProcessEvent], target_action: Any) -> Callable[[Any], bool]:
-    """Match events of a kind about one action, those that a function accepts, or (None) any."""
+    """Match events of a kind about one action, those that a function accepts, or (None) any.
+
+    Raises:
+        TypeError: The target is none of these.
+    """
+    from .actions import ExecuteProcess
+
+    is_action = isinstance(target_action, ExecuteProcess)
+    if target_action is not None and not is_action and not callable(target_action):
+        raise TypeError(
+            f"target_action must be an ExecuteProcess, a function or None, not {target_action!r}"
+        )
 
     def matcher(event: Any) -> bool:
         if not isinstance(event, kind):
@@ -75,21 +99,21 @@ def _of(kind: type[RunningProcessEvent], target_action: Any) -> Callable[[Any], 
     return matcher
 
 
-class OnProcessStart(EventHandler):
+class OnProcessStart(_FunctionHandler):
     """Answers when a process has started."""
 
     def __init__(self, *, target_action: Any = None, on_start: Any, **kwargs: Any) -> None:
-        super().__init__(matcher=_of(ProcessStarted, target_action), entities=on_start, **kwargs)
+        super().__init__(matcher=_of(ProcessStarted, target_action), answer=on_start, **kwargs)
 
 
-class OnProcessExit(EventHandler):
+class OnProcessExit(_FunctionHandler):
     """Answers when a process has ended."""
 
     def __init__(self, *, target_action: Any = None, on_exit: Any, **kwargs: Any) -> None:
-        super().__init__(matcher=_of(ProcessExited, target_action), entities=on_exit, **kwargs)
+        super().__init__(matcher=_of(ProcessExited, target_action), answer=on_exit, **kwargs)
 
 
-class OnProcessIO(EventHandler):
+class OnProcessIO(_FunctionHandler):
     """Calls functions with the output of a process as it comes, in pieces of any length."""
 
     def __init__(
@@ -107,15 +131,15 @@ class OnProcessIO(EventHandler):
             function = functions[event.fd]
             return None if function is None else function(event)
 
-        super().__init__(matcher=_of(ProcessIO, target_action), entities=answer, **kwargs)
+        super().__init__(matcher=_of(ProcessIO, target_action), answer=answer, **kwargs)
 
 
-class OnShutdown(EventHandler):
+class OnShutdown(_FunctionHandler):
     """Answers when the launch shuts down."""
 
     def __init__(self, *, on_shutdown: Any, **kwargs: Any) -> None:
         super().__init__(
-            matcher=lambda event: isinstance(event, ShutdownEvent), entities=on_shutdown, **kwargs
+            matcher=lambda event: isinstance(event, ShutdownEvent), answer=on_shutdown, **kwargs
         )
 
 

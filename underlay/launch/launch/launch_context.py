@@ -30,6 +30,7 @@ class LaunchContext:
         self._wakeup = asyncio.Event()
         self._completion_futures: list[asyncio.Future[Any]] = []
         self._locals: dict[str, Any] = {}
+        self._environment_at_start = dict(os.environ)
         self._scopes: list[tuple[dict[str, str], dict[str, str]]] = []
 
     @property
@@ -52,6 +53,11 @@ class LaunchContext:
 
     def _push_scope(self) -> None:
         self._scopes.append((dict(self.launch_configurations), dict(os.environ)))
+
+    def _reset_scope(self) -> None:
+        self.launch_configurations.clear()
+        os.environ.clear()
+        os.environ.update(self._environment_at_start)
 
     def _pop_scope(self) -> None:
         self.launch_configurations, environment = self._scopes.pop()

@@ -60,7 +60,7 @@ class LaunchDescription(LaunchDescriptionEntity):
         self, conditional_inclusion: bool = False
     ) -> list[DeclaredArgument]:
         """Return the declared arguments, each with the includes that lead to it."""
-        from .actions import DeclareLaunchArgument, IncludeLaunchDescription
+        from .actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
 
         found: dict[str, DeclaredArgument] = {}
 
@@ -71,6 +71,8 @@ class LaunchDescription(LaunchDescriptionEntity):
                 if isinstance(entity, DeclareLaunchArgument):
                     entity._conditionally_included = conditional or entity.condition is not None
                     found.setdefault(entity.name, (entity, includes))
+                    continue
+                if isinstance(entity, GroupAction) and entity._hides_arguments:
                     continue
                 path = includes
                 if isinstance(entity, IncludeLaunchDescription):

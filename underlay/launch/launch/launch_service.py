@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 
 from . import logging
 from ._base import Event, LaunchDescriptionEntity
-from .event_handlers import EventHandler, OnShutdown
+from .event_handlers import OnShutdown, _FunctionHandler
 from .events import IncludeLaunchDescription, Shutdown
 from .launch_context import LaunchContext
 from .launch_description import LaunchDescription
-from .utilities import normalize_to_list_of_entities
+from .utilities import checked_entities
 
 
 class LaunchService:
@@ -31,9 +31,9 @@ class LaunchService:
         logging.launch_config.level = logging.DEBUG if debug else logging.INFO
         self.__logger = logging.get_logger("launch")
         self.__context = LaunchContext(argv=argv, noninteractive=noninteractive)
-        include = EventHandler(
+        include = _FunctionHandler(
             matcher=lambda event: isinstance(event, IncludeLaunchDescription),
-            entities=lambda event, _: event.launch_description,
+            answer=lambda event, _: event.launch_description,
         )
         self.__context.register_event_handler(include)
         self.__context.register_event_handler(OnShutdown(on_shutdown=self.__on_shutdown))
@@ -84,7 +84,13 @@ class LaunchService:
         return asyncio.run(self.run_async(shutdown_when_idle=shutdown_when_idle))
 
     async def run_async(self, *, shutdown_when_idle: bool = True) -> int:
-        """Run within an asyncio loop; see `run`."""
+        """Run within an asyncio loop; see `run`.
+
+        Raises:
+            RuntimeError: Not in the main thread, or running already.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError("a LaunchService can only be run in the main thread")
         if self.__context.asyncio_loop is not None:
             raise RuntimeError("the launch service is already running")
         self.__context.asyncio_loop = asyncio.get_running_loop()
@@ -102,9 +108,6 @@ class LaunchService:
 
     @contextlib.contextmanager
     def __signals_handled(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-        if threading.current_thread() is not threading.main_thread():
-            yield  # only the main thread can have signal handlers
-            return
         texts = {
             signal.SIGINT: "user interrupted with ctrl-c (SIGINT)",
             signal.SIGTERM: "asked to terminate (SIGTERM)",
@@ -150,7 +153,10 @@ class LaunchService:
             before = context.get_locals_as_dict()
             try:
                 if handler.matches(event):
-                    for entity in normalize_to_list_of_entities(handler.handle(event, context)):
+                    answer = handler.handle(event, context)
+                    if isinstance(answer, LaunchDescriptionEntity):
+                        answer = [answer]
+                    for entity in checked_entities(answer, type(handler).__name__):
                         self.__visit(entity)
             except Exception as error:
                 # The other handlers still get the event: on shutdown they stop the processes.
@@ -163,7 +169,7 @@ class LaunchService:
         # At once: when a later entity raises, the work begun here must still be waited for.
         if (future := entity.get_asyncio_future()) is not None:
             self.__context.add_completion_future(future)
-        for sub_entity in sub_entities or []:
+        for sub_entity in checked_entities(sub_entities, type(entity).__name__):
             self.__visit(sub_entity)
 
     def __forget_completed_futures(self) -> None:

@@ -15,7 +15,7 @@ from . import logging
 from ._base import SomeSubstitutionsType, Substitution
 from ._upstream import upstream_names
 from .utilities import (
-    evaluate,
+    is_substitution,
     normalize_to_list_of_substitutions,
     parse_bool,
     perform_substitutions,
@@ -70,9 +70,12 @@ class LaunchConfiguration(_OfTexts):
 
     def __init__(self, variable_name: SomeSubstitutionsType, *, default: Any = None) -> None:
         super().__init__(variable_name)
-        if default is not None and not isinstance(default, (str, Substitution, Iterable)):
-            default = str(default)
-        self.__default = default
+        self.__default = None
+        if default is not None:
+            parts = default if isinstance(default, Iterable) else [default]
+            self.__default = normalize_to_list_of_substitutions(
+                part if isinstance(part, Substitution) else str(part) for part in parts
+            )
 
     @property
     def variable_name(self) -> list[Substitution]:
@@ -85,7 +88,7 @@ class LaunchConfiguration(_OfTexts):
             return context.launch_configurations[name]
         if self.__default is None:
             raise SubstitutionFailure(f"launch configuration '{name}' does not exist")
-        return evaluate(context, self.__default)
+        return perform_substitutions(context, self.__default)
 
 
 class EnvironmentVariable(_OfTexts):
@@ -98,7 +101,9 @@ class EnvironmentVariable(_OfTexts):
         default_value: SomeSubstitutionsType | None = None,
     ) -> None:
         super().__init__(name)
-        self.__default = default_value
+        self.__default = None
+        if default_value is not None:
+            self.__default = normalize_to_list_of_substitutions(default_value)
 
     def _of(self, context: LaunchContext, *texts: str) -> str:
         (name,) = texts
@@ -106,14 +111,14 @@ class EnvironmentVariable(_OfTexts):
             return context.environment[name]
         if self.__default is None:
             raise SubstitutionFailure(f"environment variable '{name}' does not exist")
-        return evaluate(context, self.__default)
+        return perform_substitutions(context, self.__default)
 
 
 class PathJoinSubstitution(_OfTexts):
-    """Path components joined; a component may itself be a list of parts of one name."""
+    """Path components joined, each a text or a substitution; Jazzy takes no lists of parts yet."""
 
-    def __init__(self, substitutions: Iterable[SomeSubstitutionsType]) -> None:
-        super().__init__(*substitutions)
+    def __init__(self, substitutions: Iterable[str | Substitution]) -> None:
+        super().__init__(*normalize_to_list_of_substitutions(substitutions))
 
     def _of(self, context: LaunchContext, *texts: str) -> str:
         return os.path.join(*texts)
@@ -171,9 +176,9 @@ class PythonExpression(_OfTexts):
     def __init__(
         self,
         expression: SomeSubstitutionsType,
-        python_modules: Iterable[SomeSubstitutionsType] | None = None,
+        python_modules: SomeSubstitutionsType = ("math",),
     ) -> None:
-        super().__init__(expression, *(["math"] if python_modules is None else python_modules))
+        super().__init__(expression, *normalize_to_list_of_substitutions(python_modules))
 
     def _of(self, context: LaunchContext, *texts: str) -> str:
         expression, *modules = texts
@@ -204,7 +209,11 @@ class _Logical(_OfTexts):
     """'true' or 'false', from such texts."""
 
     def _of(self, context: LaunchContext, *texts: str) -> str:
-        return _truth(self._decide(*[parse_bool(text, self.describe()) for text in texts]))
+        try:
+            values = [parse_bool(text, self.describe()) for text in texts]
+        except ValueError as error:
+            raise SubstitutionFailure(str(error)) from error
+        return _truth(self._decide(*values))
 
     def _decide(self, *values: bool) -> bool:
         raise NotImplementedError
@@ -241,19 +250,25 @@ class OrSubstitution(_Logical):
 
 
 class EqualsSubstitution(_OfTexts):
-    """Whether both are the same number, truth value or text: 'true' or 'false'."""
+    """Whether both are the same truth value, number or text: 'true' or 'false'.
+
+    Truth values are true, 1, false and 0; None is the empty text; what is neither a substitution
+    nor a list with one is taken as the text that `str` makes of it.
+    """
 
     def __init__(self, left: Any, right: Any) -> None:
-        sides = [
-            "" if side is None else str(side) if isinstance(side, (bool, int, float)) else side
-            for side in (left, right)
-        ]
-        super().__init__(*sides)
+        super().__init__(
+            *[
+                side if is_substitution(side) else "" if side is None else str(side)
+                for side in (left, right)
+            ]
+        )
 
     def _of(self, context: LaunchContext, *texts: str) -> str:
         left, right = texts
-        if {left.lower(), right.lower()} <= {"true", "false"}:
-            return _truth(left.lower() == right.lower())
+        truths = {"true": True, "1": True, "false": False, "0": False}
+        if left.lower() in truths and right.lower() in truths:
+            return _truth(truths[left.lower()] == truths[right.lower()])
         try:
             return _truth(math.isclose(float(left), float(right)))
         except ValueError:

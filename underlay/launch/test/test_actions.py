@@ -1,14 +1,26 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from launch import LaunchContext, LaunchDescription
+from launch import (
+    Action,
+    Condition,
+    Event,
+    EventHandler,
+    LaunchContext,
+    LaunchDescription,
+    LaunchDescriptionEntity,
+)
 from launch.actions import (
     DeclareLaunchArgument,
+    EmitEvent,
     GroupAction,
     IncludeLaunchDescription,
     LogInfo,
     OpaqueFunction,
     RegisterEventHandler,
+    SetEnvironmentVariable,
     SetLaunchConfiguration,
     Shutdown,
     TimerAction,
@@ -21,14 +33,20 @@ from launch.conditions import (
     LaunchConfigurationNotEquals,
     UnlessCondition,
 )
-from launch.event_handlers import OnShutdown
+from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart, OnShutdown
+from launch.events.process import SignalProcess
 from launch.launch_description_sources import (
     AnyLaunchDescriptionSource,
     InvalidLaunchFileError,
     PythonLaunchDescriptionSource,
     get_launch_description_from_any_launch_file,
 )
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, ThisLaunchFileDir
+from launch.substitutions import (
+    EnvironmentVariable,
+    LaunchConfiguration,
+    PathJoinSubstitution,
+    ThisLaunchFileDir,
+)
 
 
 def log(*names):
@@ -50,8 +68,98 @@ def test_an_argument_tells_its_choices():
         "a", default_value="1", description="what.", choices=["1", "2"]
     )
     assert argument.description == "what. Valid choices are: ['1', '2']"
-    with pytest.raises(ValueError, match="is not in provided choices"):
+    with pytest.raises(RuntimeError, match="is not in provided choices"):
         DeclareLaunchArgument("a", default_value="3", choices=["1", "2"])
+    with pytest.raises(RuntimeError, match="Provided choices arg is empty"):
+        DeclareLaunchArgument("a", choices=[])
+    assert DeclareLaunchArgument("a", choices=["1"]).description == "One of: ['1']"
+    assert DeclareLaunchArgument("a").description == "no description given"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: LogInfo(msg=5),
+        lambda: DeclareLaunchArgument("a", default_value=5),
+        lambda: SetLaunchConfiguration("a", 5),
+        lambda: SetEnvironmentVariable("A", 5),
+        lambda: IfCondition(True),
+        lambda: LaunchConfigurationEquals("a", 5),
+        lambda: IncludeLaunchDescription(Path("/a.launch.py")),
+        lambda: TimerAction(period=5, actions=[]),
+        lambda: TimerAction(period=5.0, actions=[], cancel_on_shutdown="true"),
+        lambda: OpaqueFunction(function="f"),
+        lambda: OpaqueFunction(function=print, args=5),
+        lambda: OpaqueFunction(function=print, kwargs=[("a", 1)]),
+        lambda: SignalProcess(signal_number=2, process_matcher=print),
+        lambda: OnProcessExit(target_action="node", on_exit=[]),
+        lambda: OnProcessStart(target_action=LogInfo(msg=""), on_start=[]),
+        lambda: OnProcessIO(target_action=5),
+        lambda: OnProcessExit(on_exit=["no entity"]),
+        lambda: EventHandler(matcher=print, entities=print),
+    ],
+)
+def test_what_upstream_refuses_is_refused_when_it_is_made(make):
+    with pytest.raises(TypeError):
+        make()
+
+
+def test_an_event_is_needed_to_emit_one():
+    with pytest.raises(RuntimeError, match="needs an instance of an event"):
+        EmitEvent(event=Event)
+
+
+def test_what_does_nothing_is_an_action_and_a_condition_without_a_predicate_never_holds():
+    assert Action().visit(LaunchContext()) is None
+    assert LaunchDescriptionEntity().visit(LaunchContext()) is None
+    assert not Condition().evaluate(LaunchContext())
+
+
+@pytest.mark.parametrize(
+    "answer", [LogInfo(msg="told"), [[LogInfo(msg="told")]], [None], "text", ["text"]]
+)
+def test_a_function_must_give_a_list_of_entities(run, answer):
+    code, out = run(OpaqueFunction(function=lambda context: answer))
+    assert code == 1
+    assert "OpaqueFunction: " in out
+    assert "]: told" not in out
+
+
+def test_a_handler_may_give_one_entity_but_no_list_in_a_list(run):
+    code, out = run(
+        RegisterEventHandler(OnShutdown(on_shutdown=lambda event, _: LogInfo(msg="told")))
+    )
+    assert (code, out.count("]: told")) == (0, 1)
+    nested = OnShutdown(on_shutdown=lambda event, _: [[LogInfo(msg="told")]])
+    code, out = run(RegisterEventHandler(nested))
+    assert code == 1
+    assert "OnShutdown: [<" in out
+
+
+def test_a_group_that_does_not_forward_keeps_the_environment_of_the_start(run, monkeypatch):
+    monkeypatch.setenv("AT_START", "kept")
+    _, out = run(
+        SetEnvironmentVariable("LATER", "lost"),
+        GroupAction(
+            [
+                LogInfo(msg=EnvironmentVariable("AT_START", default_value="gone")),
+                LogInfo(msg=EnvironmentVariable("LATER", default_value="gone")),
+            ],
+            forwarding=False,
+        ),
+        LogInfo(msg=EnvironmentVariable("LATER")),
+    )
+    told = [line.rpartition(": ")[2] for line in out.splitlines() if "user" in line]
+    assert told == ["kept", "gone", "lost"]
+    monkeypatch.delenv("LATER")
+
+
+def test_arguments_within_a_group_that_does_not_forward_cannot_be_given():
+    def group(name, **arguments):
+        return GroupAction([DeclareLaunchArgument(name)], **arguments)
+
+    description = LaunchDescription([group("open"), group("hidden", forwarding=False)])
+    assert [argument.name for argument in description.get_launch_arguments()] == ["open"]
 
 
 def test_scoped_groups_keep_to_themselves(run):
@@ -153,9 +261,10 @@ def test_an_include_passes_arguments_and_the_file_knows_its_directory(run, inner
     assert f"inner x {inner.parent}\n" in out
 
 
-def test_a_missing_argument_is_named(run, inner):
+def test_a_missing_argument_is_named_though_it_was_set_before(run, inner):
     code, out = run(
-        IncludeLaunchDescription(PathJoinSubstitution([str(inner.parent), "inner.launch.py"]))
+        SetLaunchConfiguration("needed", "x"),
+        IncludeLaunchDescription(PathJoinSubstitution([str(inner.parent), "inner.launch.py"])),
     )
     assert code == 1
     assert (
@@ -233,7 +342,7 @@ def test_a_missing_file_is_named(run):
 
 def test_an_opaque_function_yields_entities_and_gets_arguments(run):
     def function(context, text, *, again):
-        return [LogInfo(msg=text), [LogInfo(msg=again)]]
+        return [LogInfo(msg=text), LogInfo(msg=again)]
 
     _, out = run(OpaqueFunction(function=function, args=["one"], kwargs={"again": "two"}))
     assert "one\n" in out
@@ -243,4 +352,4 @@ def test_an_opaque_function_yields_entities_and_gets_arguments(run):
 def test_what_is_no_entity_is_named(run):
     code, out = run(OpaqueFunction(function=lambda context: [7]))
     assert code == 1
-    assert "'7' is neither an entity of a launch description nor a list" in out
+    assert "OpaqueFunction: 7 is no entity of a launch description" in out

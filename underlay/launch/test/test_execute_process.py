@@ -108,7 +108,7 @@ def test_shell_joins_the_command(run):
 
 def test_emulated_terminal(run):
     script = "test -t 1 && test -t 2 && echo terminal; echo err >&2"
-    _, out = run(shell(script, emulate_tty=True), shell(script, emulate_tty="false"))
+    _, out = run(shell(script, emulate_tty=True), shell(script))
     assert "[it-1] terminal\n" in out
     assert "[it-1] err\n" in out
     assert "[it-2] terminal" not in out
@@ -209,7 +209,7 @@ def test_one_process_can_be_signalled_and_shut_down(run):
 
 
 def test_shutdown_while_a_process_is_being_started_still_ends_it(run):
-    code, out = run(shell("exec sleep 60"), OpaqueFunction(function=lambda context: Shutdown()))
+    code, out = run(shell("exec sleep 60"), OpaqueFunction(function=lambda context: [Shutdown()]))
     assert code == 0
     assert "sending signal 'SIGINT' to process[it-1]" in out
 
@@ -234,3 +234,44 @@ def test_arguments_that_only_upstream_has_are_named():
         ExecuteProcess(cmd=["true"], prefix="gdb")
     with pytest.raises(TypeError, match="unexpected keyword argument 'prefx'"):
         ExecuteProcess(cmd=["true"], prefx="gdb")
+
+
+@pytest.mark.parametrize(("value", "is_terminal"), [("true", True), ("0", False)])
+def test_the_launch_configuration_emulate_tty_overrides(run, value, is_terminal):
+    _, out = run(
+        SetLaunchConfiguration("emulate_tty", value),
+        shell("test -t 1 && echo terminal", emulate_tty=not is_terminal),
+    )
+    assert ("[it-1] terminal" in out) is is_terminal
+
+
+def test_the_launch_configuration_emulate_tty_must_be_a_truth_value(run):
+    code, out = run(SetLaunchConfiguration("emulate_tty", "perhaps"), shell("echo started"))
+    assert code == 1
+    assert "invalid condition expression" in out
+    assert "[it-1] started" not in out
+
+
+def test_a_prefix_from_outside_is_refused_by_name(run):
+    code, out = run(SetLaunchConfiguration("launch-prefix", "gdb"), shell("echo started"))
+    assert code == 1
+    assert "'launch-prefix' is part of upstream launch, but not of this underlay" in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"cmd": ["sleep", 1]},
+        {"name": 1},
+        {"cwd": 1},
+        {"env": {"A": 1}},
+        {"additional_env": {1: "A"}},
+        {"sigterm_timeout": 5},
+        {"sigkill_timeout": 5},
+        {"respawn": "true"},
+        {"respawn": 1},
+    ],
+)
+def test_what_upstream_refuses_is_refused_when_it_is_made(arguments):
+    with pytest.raises(TypeError):
+        ExecuteProcess(**{"cmd": ["true"], **arguments})

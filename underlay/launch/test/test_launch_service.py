@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 
 import pytest
 from launch import LaunchDescription, LaunchService
@@ -67,36 +68,47 @@ def test_signal_handlers_are_restored():
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
-def test_runs_in_another_thread_and_is_shut_down_from_this_one():
-    running = threading.Event()
+def test_it_runs_in_the_main_thread_alone():
+    refused = []
+
+    def run():
+        with pytest.raises(RuntimeError, match="can only be run in the main thread") as error:
+            LaunchService().run()
+        refused.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(10)
+    assert len(refused) == 1
+
+
+def test_it_is_shut_down_from_another_thread():
     service = LaunchService(noninteractive=True)
     process = ExecuteProcess(cmd=["sleep", "60"])
-    ready = OpaqueFunction(function=lambda context: running.set())
+    other = threading.Thread(target=service.shutdown)
+    ready = OpaqueFunction(function=lambda context: other.start())
     service.include_launch_description(LaunchDescription([process, ready]))
-    codes = []
-    thread = threading.Thread(target=lambda: codes.append(service.run()))
-    thread.start()
-    assert running.wait(10)
-    service.shutdown()
-    thread.join(10)
-    assert codes == [0]
+    assert service.run() == 0
     assert process.return_code == -signal.SIGINT
 
 
 def test_without_shutdown_when_idle_it_waits_for_more():
     service = LaunchService(noninteractive=True)
     done = threading.Event()
-    codes = []
-    thread = threading.Thread(target=lambda: codes.append(service.run(shutdown_when_idle=False)))
-    thread.start()
-    service.include_launch_description(
-        LaunchDescription([OpaqueFunction(function=lambda context: done.set())])
-    )
-    assert done.wait(10)
-    assert thread.is_alive()
-    service.shutdown()
-    thread.join(10)
-    assert codes == [0]
+
+    def say_more():
+        time.sleep(0.5)  # in which an idle service would have ended
+        service.include_launch_description(
+            LaunchDescription([OpaqueFunction(function=lambda context: done.set())])
+        )
+        done.wait(10)
+        service.shutdown()
+
+    other = threading.Thread(target=say_more)
+    other.start()
+    assert service.run(shutdown_when_idle=False) == 0
+    other.join()
+    assert done.is_set()
 
 
 def test_an_exception_is_one_line_ends_everything_and_fails(run):

@@ -32,13 +32,13 @@ def context():
 
 def test_texts_and_substitutions_are_joined(context):
     subs = normalize_to_list_of_substitutions(
-        [Path("/x"), "/", LaunchConfiguration("a"), TextSubstitution(text="!")]
+        ["/x", "/", LaunchConfiguration("a"), TextSubstitution(text="!")]
     )
     assert perform_substitutions(context, subs) == "/x/1!"
 
 
-@pytest.mark.parametrize("value", [1, None, ["a", 2.0]])
-def test_a_number_is_no_text(value):
+@pytest.mark.parametrize("value", [1, None, ["a", 2.0], Path("/x"), [["a"]]])
+def test_a_number_a_path_and_a_list_in_a_list_are_no_texts(value):
     with pytest.raises(TypeError, match="where a text or a substitution is needed"):
         normalize_to_list_of_substitutions(value)
 
@@ -52,15 +52,28 @@ def test_a_number_is_no_text(value):
         (LaunchConfiguration("b", default=["<", LaunchConfiguration("a"), ">"]), "<1>"),
         (LaunchConfiguration("b", default=5), "5"),
         (LaunchConfiguration("b", default=""), ""),
-        (PathJoinSubstitution(["/x", LaunchConfiguration("a"), ["y", ".urdf"]]), "/x/1/y.urdf"),
+        (LaunchConfiguration("b", default=[5, LaunchConfiguration("a")]), "51"),
+        (PathJoinSubstitution(["/x", LaunchConfiguration("a"), "y.urdf"]), "/x/1/y.urdf"),
         (PythonExpression([LaunchConfiguration("a"), " + 1"]), "2"),
         (PythonExpression(["'", LaunchConfiguration("a"), "' == '1'"]), "True"),
         (PythonExpression("round(cos(pi)) + math.floor(2.5)"), "1"),
         (PythonExpression("os.path.join('a', 'b')", ["os"]), "a/b"),
+        (PythonExpression("os.path.join('a', 'b')", "os"), "a/b"),
         (EqualsSubstitution(LaunchConfiguration("a"), "1.0"), "true"),
         (EqualsSubstitution(LaunchConfiguration("a"), 2), "false"),
         (EqualsSubstitution(LaunchConfiguration("yes"), "true"), "true"),
         (EqualsSubstitution("x", "X"), "false"),
+        (EqualsSubstitution(True, 1), "true"),
+        (EqualsSubstitution("TRUE", "1"), "true"),
+        (EqualsSubstitution(False, 0), "true"),
+        (EqualsSubstitution(True, "0"), "false"),
+        (EqualsSubstitution(True, 1.0), "false"),
+        (EqualsSubstitution(1, 1.0), "true"),
+        (EqualsSubstitution(None, ""), "true"),
+        (EqualsSubstitution([1, 2], "[1, 2]"), "true"),
+        (EqualsSubstitution(["1", LaunchConfiguration("a")], 11), "true"),
+        (NotEqualsSubstitution(True, 1), "false"),
+        (NotSubstitution("No"), "true"),
         (NotEqualsSubstitution("x", "y"), "true"),
         (NotEqualsSubstitution("x", "x"), "false"),
         (NotSubstitution(LaunchConfiguration("no")), "true"),
@@ -92,8 +105,28 @@ def test_failures_name_what_is_missing(context, substitution, message):
 
 
 def test_a_word_is_no_truth_value(context):
-    with pytest.raises(ValueError, match=r"NotSubstitution\('perhaps'\) must be true or false"):
+    message = r"NotSubstitution\('perhaps'\) must be true or false"
+    with pytest.raises(SubstitutionFailure, match=message):
         NotSubstitution("perhaps").perform(context)
+    with pytest.raises(SubstitutionFailure, match="must be true or false, not '2'"):
+        AndSubstitution("2", "1").perform(context)
+    with pytest.raises(SubstitutionFailure, match=r"must be true or false, not ': \{'"):
+        OrSubstitution("1", ": {").perform(context)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: LaunchConfiguration(5),
+        lambda: EnvironmentVariable("A", default_value=5),
+        lambda: PathJoinSubstitution(["/x", ["y", ".urdf"]]),
+        lambda: PythonExpression(5),
+        lambda: PythonExpression("1", None),
+    ],
+)
+def test_what_is_no_text_is_refused_when_it_is_made(make):
+    with pytest.raises(TypeError, match="where a text or a substitution is needed"):
+        make()
 
 
 def test_environment_variables(context, monkeypatch):
@@ -115,8 +148,9 @@ def test_executables_and_commands(context, capsys):
 def test_descriptions_are_for_people():
     assert TextSubstitution(text="a").describe() == "'a'"
     assert LaunchConfiguration("a").describe() == "LaunchConfiguration('a')"
-    path = PathJoinSubstitution([LaunchConfiguration("a"), ["b", ".xml"]])
-    assert path.describe() == "PathJoinSubstitution(LaunchConfiguration('a'), 'b' + '.xml')"
+    path = PathJoinSubstitution([LaunchConfiguration("a"), "b.xml"])
+    assert path.describe() == "PathJoinSubstitution(LaunchConfiguration('a'), 'b.xml')"
+    assert NotSubstitution(["a", "b"]).describe() == "NotSubstitution('a' + 'b')"
 
 
 @pytest.mark.parametrize(

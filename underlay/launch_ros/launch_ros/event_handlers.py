@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from launch import EventHandler, SomeEntitiesType
@@ -18,7 +19,11 @@ class OnStateTransition(EventHandler):
         transition: The label of the transition, 'configure' for instance; None is any.
         start_state: The label of the state before; None is any.
         goal_state: The label of the state after; None is any.
+        matcher: Chooses the events instead of all of these.
         kwargs: See launch.EventHandler.
+
+    Raises:
+        RuntimeError: The target is no LifecycleNode.
     """
 
     def __init__(
@@ -29,9 +34,20 @@ class OnStateTransition(EventHandler):
         transition: str | None = None,
         start_state: str | None = None,
         goal_state: str | None = None,
+        matcher: Callable[[Any], bool] | None = None,
         **kwargs: Any,
     ) -> None:
-        def matcher(event: Any) -> bool:
+        from .actions import LifecycleNode
+
+        if target_lifecycle_node is not None and not isinstance(
+            target_lifecycle_node, LifecycleNode
+        ):
+            raise RuntimeError(
+                f"OnStateTransition needs a LifecycleNode as its target, not "
+                f"{target_lifecycle_node!r}"
+            )
+
+        def is_meant(event: Any) -> bool:
             return (
                 isinstance(event, StateTransition)
                 and target_lifecycle_node in (None, event.action)
@@ -40,4 +56,4 @@ class OnStateTransition(EventHandler):
                 and goal_state in (None, event.goal_state)
             )
 
-        super().__init__(matcher=matcher, entities=entities, **kwargs)
+        super().__init__(matcher=matcher or is_meant, entities=entities, **kwargs)

@@ -11,24 +11,34 @@ from launch._upstream import upstream_names
 from launch.substitutions import SubstitutionFailure, _OfTexts
 
 
-class FindPackagePrefix(_OfTexts):
-    """The install prefix of a package."""
+class FindPackage(_OfTexts):
+    """A path of a package; subclasses say which in `find`."""
 
     def __init__(self, package: SomeSubstitutionsType) -> None:
         super().__init__(package)
 
+    def find(self, package_name: str) -> str:
+        """Return the path."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it finds a package")
+
     def _of(self, context: LaunchContext, *texts: str) -> str:
-        return str(get_package_prefix(texts[0]))
+        return self.find(texts[0])
 
 
-class FindPackageShare(FindPackagePrefix):
+class FindPackagePrefix(FindPackage):
+    """The install prefix of a package."""
+
+    def find(self, package_name: str) -> str:
+        """Return it."""
+        return str(get_package_prefix(package_name))
+
+
+class FindPackageShare(FindPackage):
     """The share directory of a package."""
 
-    def _of(self, context: LaunchContext, *texts: str) -> str:
-        return str(get_package_share_directory(texts[0]))
-
-
-FindPackage = FindPackagePrefix
+    def find(self, package_name: str) -> str:
+        """Return it."""
+        return str(get_package_share_directory(package_name))
 
 
 class ExecutableInPackage(_OfTexts):

@@ -7,7 +7,8 @@ from launch.actions import EmitEvent, LogInfo, OpaqueFunction, RegisterEventHand
 from launch.events import Shutdown as ShutdownEvent
 from launch.events import matches_action
 from launch.logging import get_logger
-from launch_ros.actions import LifecycleNode, lifecycle_node
+from launch.substitutions import TextSubstitution
+from launch_ros.actions import LifecycleNode, Node, lifecycle_node
 from launch_ros.event_handlers import OnStateTransition
 from launch_ros.events.lifecycle import ChangeState, matches_node_name
 from lifecycle_msgs.msg import Transition
@@ -15,16 +16,28 @@ from lifecycle_msgs.msg import Transition
 MANAGED = """
     import sys
     import rclpy
+    from lifecycle_msgs.srv import ChangeState
     from rclpy.executors import ExternalShutdownException
     from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+    from rclpy.service import Service
 
     class Managed(LifecycleNode):
+        tries = 0
+
         def on_configure(self, state):
-            if "refuse" in sys.argv:
+            self.tries += 1
+            if "refuse" in sys.argv or ("refuse_once" in sys.argv and self.tries == 1):
                 return TransitionCallbackReturn.FAILURE
             return TransitionCallbackReturn.SUCCESS
 
+    def answer(service, response, header, send=Service.send_response, lost=[]):
+        if "forget" in sys.argv and not lost and isinstance(response, ChangeState.Response):
+            lost.append(response)
+        else:
+            send(service, response, header)
+
     try:
+        Service.send_response = answer
         rclpy.init()
         rclpy.spin(Managed("managed"))
     except (KeyboardInterrupt, ExternalShutdownException):
@@ -65,7 +78,7 @@ def test_a_managed_node_is_taken_from_state_to_state(run, package):
     assert "process has finished cleanly" in out
 
 
-@pytest.mark.parametrize("autostart", [True, "true"])
+@pytest.mark.parametrize("autostart", [True, TextSubstitution(text="true")])
 def test_autostart(run, package, autostart):
     package("pkg", managed=MANAGED)
     node = managed(autostart=autostart)
@@ -95,11 +108,24 @@ def test_a_refused_transition_is_told(run, package):
 def test_the_news_of_a_transition_that_was_lost_is_made_up_for(run, package, monkeypatch):
     package("pkg", managed=MANAGED)
     monkeypatch.setattr(lifecycle_node, "_NEWS_GRACE", 0.1)
-    elsewhere = {"~/transition_event": "elsewhere"}
-    node = managed(autostart=True, remappings=elsewhere.items())
+    elsewhere = [("~/transition_event", "elsewhere")]
+    node = managed(autostart=True, remappings=elsewhere)
     code, out = run(on(node, "active", LogInfo(msg="is active"), Shutdown()), node)
     assert code == 0
     assert "is active" in out
+
+
+@pytest.mark.parametrize("arguments", [["forget"], ["forget", "refuse_once"]])
+def test_an_answer_that_was_lost_is_asked_for_again(run, package, monkeypatch, arguments):
+    package("pkg", managed=MANAGED)
+    monkeypatch.setattr(lifecycle_node, "_NEWS_GRACE", 0.1)
+    monkeypatch.setattr(lifecycle_node, "_ANSWER_GRACE", 0.3)
+    elsewhere = [("~/transition_event", "elsewhere")]  # so that only the answer counts
+    node = managed(autostart=True, arguments=arguments, remappings=elsewhere)
+    code, out = run(on(node, "active", LogInfo(msg="is active"), Shutdown()), node)
+    assert code == 0
+    assert "is active" in out
+    assert "Failed" not in out
 
 
 def test_a_transition_of_a_node_that_ends_is_abandoned(run, package):
@@ -112,3 +138,16 @@ def test_a_transition_of_a_node_that_ends_is_abandoned(run, package):
 def test_name_and_namespace_are_needed():
     with pytest.raises(TypeError, match="namespace"):
         LifecycleNode(package="pkg", executable="managed", name="n")
+
+
+def test_what_upstream_refuses_is_refused_when_it_is_made():
+    with pytest.raises(TypeError, match="autostart must be a bool or a substitution"):
+        managed(autostart="true")
+    with pytest.raises(ValueError, match=r"transition_id is 99, and .*CONFIGURE: 1"):
+        ChangeState(lifecycle_node_matcher=matches_node_name("n"), transition_id=99)
+    with pytest.raises(RuntimeError, match="OnStateTransition needs a LifecycleNode"):
+        OnStateTransition(target_lifecycle_node=Node(executable="x"), entities=[])
+
+
+def test_a_matcher_of_ones_own_chooses_the_events():
+    assert OnStateTransition(matcher=lambda event: event == "mine", entities=[]).matches("mine")

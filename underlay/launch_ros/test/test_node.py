@@ -7,16 +7,17 @@ import yaml
 from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument, GroupAction, Shutdown
 from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration, TextSubstitution
-from launch_ros.actions import (
-    Node,
-    PushRosNamespace,
-    SetParameter,
-    SetRemap,
-    SetUseSimTime,
-)
+from launch.substitutions import LaunchConfiguration, SubstitutionFailure, TextSubstitution
+from launch.utilities import perform_substitutions
+from launch_ros.actions import Node, PushRosNamespace, SetParameter, SetRemap
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
-from launch_ros.substitutions import ExecutableInPackage, FindPackagePrefix, FindPackageShare
+from launch_ros.substitutions import (
+    ExecutableInPackage,
+    FindPackage,
+    FindPackagePrefix,
+    FindPackageShare,
+)
+from rclpy.exceptions import InvalidNamespaceException, InvalidNodeNameException
 
 ECHO = 'echo "$@"'
 
@@ -26,13 +27,15 @@ def text(value):
 
 
 def ros_arguments(node, context=None):
-    node._perform_substitutions(context or LaunchContext())
-    return node.cmd[node.cmd.index("--ros-args") + 1 :]
+    context = context or LaunchContext()
+    node._perform_substitutions(context)
+    cmd = [perform_substitutions(context, part) for part in node.cmd]
+    return cmd[cmd.index("--ros-args") + 1 :]
 
 
 def parameters(*given):
     """Return what a node gets: a dict of its one temporary file."""
-    flag, file = ros_arguments(Node(executable="x", parameters=given))
+    flag, file = ros_arguments(Node(executable="x", parameters=list(given)))
     assert flag == "--params-file"
     ((node, content),) = yaml.safe_load(Path(file).read_text()).items()
     assert (node, list(content)) == ("/**", ["ros__parameters"])
@@ -139,7 +142,7 @@ def test_pushed_settings_end_with_their_group(run, package):
 def test_parameters_for_all_come_before_those_of_the_node():
     context = LaunchContext()
     SetParameter("a", text("1.5")).execute(context)
-    SetUseSimTime(True).execute(context)
+    SetParameter("use_sim_time", True).execute(context)
     arguments = ros_arguments(Node(executable="x", parameters=[{"a": 2}]), context)
     assert arguments[:4] == ["-p", "a:=1.5", "-p", "use_sim_time:=true"]
     assert arguments[4] == "--params-file"
@@ -157,7 +160,7 @@ def test_files_are_passed_on(tmp_path, capsys):
     given = [str(file), file, ParameterFile([text(str(tmp_path)), "/p.yaml"]), text(str(file))]
     assert ros_arguments(Node(executable="x", parameters=given)) == ["--params-file", str(file)] * 4
     assert "WARNING" not in capsys.readouterr().out
-    ros_arguments(Node(executable="x", parameters=["no/such/file.yaml"]))
+    assert ros_arguments(Node(executable="x", parameters=["no/such/file.yaml"])) == []
     assert "Parameter file path is not a file: no/such/file.yaml" in capsys.readouterr().out
 
 
@@ -191,9 +194,14 @@ def test_files_are_passed_on(tmp_path, capsys):
         (ParameterValue(text("3"), value_type=int), 3),
         (ParameterValue(text("True"), value_type=bool), True),
         (ParameterValue(False, value_type=bool), False),
-        (ParameterValue(text("[1, 2]"), value_type=list[float]), [1.0, 2.0]),
-        (ParameterValue(["1", text("2")], value_type=list[int]), [1, 2]),
+        (ParameterValue(text("[1.0, 2.0]"), value_type=list[float]), [1.0, 2.0]),
+        (ParameterValue([1, 2.0], value_type=list[float]), [1.0, 2.0]),
+        (ParameterValue([1, text("2")], value_type=list[int]), [1, 2]),
+        (ParameterValue([["a", text("b")], "c"], value_type=list[str]), ["ab", "c"]),
         (ParameterValue(text("8")), 8),
+        (ParameterValue(text("")), ""),
+        (ParameterValue("8"), "8"),
+        (ParameterValue(["8"]), ["8"]),
     ],
 )
 def test_values(given, value):
@@ -219,7 +227,12 @@ def test_nested_dicts_and_keys_of_substitutions():
         ([True, 1], "Expected a non-empty sequence.* for parameter p"),
         (text("[1, [2]]"), "Expected a non-empty sequence"),
         (text("{a: 1}"), "Allowed value types of parameter p are .* got dict"),
-        (None, "got NoneType"),
+        (None, "None cannot be the value of parameter 'p'"),
+        ([1, None], r"\[1, None\] cannot be the value of parameter 'p'"),
+        (b"x", "cannot be the value of parameter 'p'"),
+        (text("[1, 2.5]"), r"uniform type .* for parameter p; got \[1, 2.5\]"),
+        ([1.5, text("2")], r"uniform type .* for parameter p; got \[1.5, 2\]"),
+        (text("null"), "Allowed value types of parameter p are .* got NoneType"),
         (text("a : b : c"), "Unable to parse the value of parameter p as yaml.*value_type=str"),
     ],
 )
@@ -228,14 +241,125 @@ def test_what_is_no_parameter_is_refused(given, message):
         parameters({"p": given})
 
 
-def test_parameters_must_be_a_list():
-    with pytest.raises(TypeError, match="parameters must be a list of files and dicts"):
-        Node(executable="x", parameters={"a": 1})
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"parameters": {"a": 1}},
+        {"parameters": ({"a": 1},)},
+        {"parameters": [5.0]},
+        {"parameters": [None]},
+        {"parameters": [{5: "x"}]},
+        {"parameters": [{"a": {5: "x"}}]},
+        {"parameters": [{"a": None}]},
+        {"remappings": {"a": "b"}},
+        {"remappings": [["a", "b"]]},
+        {"remappings": [("a", "b", "c")]},
+        {"remappings": [("a", 5)]},
+        {"ros_arguments": ("--log-level", "debug")},
+        {"arguments": [5]},
+        {"name": 5},
+        {"namespace": 5},
+        {"executable": 5},
+        {"package": 5},
+    ],
+)
+def test_what_upstream_refuses_is_refused_when_the_node_is_made(arguments):
+    with pytest.raises(TypeError):
+        Node(**{"executable": "x", **arguments})
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("5", int),
+        (5, float),
+        (5, str),
+        (1, bool),
+        (5, list[int]),
+        ([1, 2], list[float]),
+        ([1, 2.0], list[int]),
+        ([1, 2], int),
+        (["a", 1], None),
+        (None, None),
+    ],
+)
+def test_a_parameter_value_must_be_of_its_type(value, kind):
+    with pytest.raises(TypeError):
+        ParameterValue(value, value_type=kind)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (text("1.5"), int),
+        (text("x"), float),
+        (text("perhaps"), bool),
+        (text("[1, 2]"), list[float]),
+        (text("1"), list[int]),
+        ([text("1"), "2"], list[int]),
+        (text("{a: 1}"), None),
+        (text("[1, a]"), None),
+        (text("a : b : c"), None),
+        ([1, [text("a")]], None),
+    ],
+)
+def test_what_a_substitution_gives_must_be_of_the_type(value, kind):
+    with pytest.raises(ValueError):  # noqa: PT011 (each with words of its own)
+        ParameterValue(value, value_type=kind).evaluate(LaunchContext())
+
+
+@pytest.mark.parametrize("kind", [dict, list, list[dict], "int"])
+def test_there_are_no_other_types_of_parameters(kind):
+    with pytest.raises(ValueError, match="unrecognized data type"):
+        ParameterValue(text("1"), value_type=kind)
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: ParameterFile(5.0), TypeError),
+        (lambda: ParameterFile("x", allow_substs="true"), TypeError),
+        (lambda: SetParameter("a", None), TypeError),
+        (lambda: SetParameter(5, 1), TypeError),
+        (lambda: SetRemap("a", 5), TypeError),
+        (lambda: PushRosNamespace(5), TypeError),
+    ],
+)
+def test_what_upstream_refuses_is_refused_when_it_is_made(make, error):
+    with pytest.raises(error):
+        make()
+
+
+def test_names_that_no_node_can_have_are_refused():
+    with pytest.raises(InvalidNodeNameException):
+        ros_arguments(Node(executable="x", name="a b"))
+    with pytest.raises(InvalidNamespaceException):
+        ros_arguments(Node(executable="x", namespace="a//b"))
+    with pytest.raises(SubstitutionFailure, match="the resulting namespace is invalid"):
+        PushRosNamespace("a b").execute(LaunchContext())
+
+
+def test_the_name_of_a_node_is_not_known_before_the_action_is_executed():
+    node = Node(executable="x", name="n")
+    with pytest.raises(RuntimeError, match="cannot access 'node_name' before executing action"):
+        _ = node.node_name
+
+
+def test_a_name_that_two_nodes_have_is_told(run, package):
+    package("pkg", say=ECHO)
+    names = {"package": "pkg", "executable": "say", "name": "n"}
+    _, out = run(
+        Node(**names, namespace="a"), Node(**names, namespace="b"), Node(**names, namespace="a")
+    )
+    assert out.count("there are now at least") == 1
+    assert "[WARNING] [say-3]: there are now at least 2 nodes with the name /a/n created" in out
 
 
 def test_the_ament_index(package):
     prefix = package("pkg", say=ECHO)
     context = LaunchContext()
+    with pytest.raises(NotImplementedError, match="FindPackage does not say"):
+        FindPackage("pkg").perform(context)
     assert FindPackagePrefix("pkg").perform(context) == str(prefix)
     assert FindPackageShare(["p", text("kg")]).perform(context) == f"{prefix}/share/pkg"
     found = ExecutableInPackage(package="pkg", executable="say").perform(context)
@@ -289,6 +413,7 @@ def test_a_real_node_gets_names_and_parameters(run, package, tmp_path):
     [
         ("launch_ros", "get_default_launch_description"),
         ("launch_ros.actions", "ComposableNodeContainer"),
+        ("launch_ros.actions", "SetUseSimTime"),
         ("launch_ros.descriptions", "ComposableNode"),
         ("launch_ros.parameter_descriptions", "Parameter"),
         ("launch_ros.substitutions", "Parameter"),

@@ -13,7 +13,10 @@ class Ready(Event):
 
 
 class ReadyToTest(Action):
-    """Lets the tests begin."""
+    """Lets the tests begin; on no condition."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def execute(self, context: LaunchContext) -> None:
         """Tell the test runner."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from launch.events.process import ProcessExited
@@ -41,7 +41,7 @@ EXIT_SIGSEGV = 139
 
 def assertExitCodes(
     proc_info: Any,
-    allowable_exit_codes: Container[int] = (EXIT_OK,),
+    allowable_exit_codes: Collection[int] = (EXIT_OK,),
     process: Any = None,
     cmd_args: Any = None,
     *,
@@ -52,9 +52,11 @@ def assertExitCodes(
     The code of a process that died of a signal is the negative number of the signal.
 
     Raises:
-        AssertionError: One did not.
+        AssertionError: One did not, or one of the codes is no int.
     """
     __tracebackhide__ = True
+    for code in allowable_exit_codes:
+        assert isinstance(code, int), f"provided exit code {code!r} is not an int"
     for one in resolveProcesses(
         proc_info, process=process, cmd_args=cmd_args, strict_proc_matching=strict_proc_matching
     ):
@@ -108,16 +110,23 @@ class SequentialTextChecker:
     def __init__(self, text: str) -> None:
         self._text, self._position = text, 0
 
-    def assertInText(self, msg: Any) -> None:
-        """Assert that `msg` comes after what has been asserted before."""
+    def assertInText(self, msg: str) -> None:
+        """Assert that `msg` comes after what has been asserted before.
+
+        Raises:
+            AssertionError: It does not.
+            TypeError: It is no text; a pattern, for instance.
+        """
         __tracebackhide__ = True
+        if not isinstance(msg, str):
+            raise TypeError(f"a text is needed, not {msg!r}")
         end = find(msg, self._text, self._position)
         if end < 0:
             rest = self._text[self._position :]
             raise AssertionError(f"{msg!r} not found in what follows:\n{rest}")
         self._position = end
 
-    def assertInStdout(self, msg: Any) -> None:
+    def assertInStdout(self, msg: str) -> None:
         """Assert the same; the text is that of stdout."""
         __tracebackhide__ = True
         self.assertInText(msg)

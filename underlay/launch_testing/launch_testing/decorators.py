@@ -27,17 +27,21 @@ def post_shutdown_test() -> Callable[[T], T]:
     return _set(POST_SHUTDOWN, True)
 
 
-def parametrize(argnames: str | Iterable[str], argvalues: Iterable[Any]) -> Callable[[T], T]:
+def parametrize(argnames: str, argvalues: Iterable[Any]) -> Callable[[T], T]:
     """Run the whole launch once for each value, given to `generate_test_description` by name.
 
     Args:
-        argnames: One name, several separated by commas, or several names.
+        argnames: The names, separated by commas.
         argvalues: The values; tuples of values where there are several names.
+
+    Raises:
+        TypeError: The names are no text.
+        ValueError: There are more or fewer values than names.
     """
-    if isinstance(argnames, str):
-        argnames = [name.strip() for name in argnames.split(",") if name.strip()]
-    names = list(argnames)
-    rows = [(value,) if len(names) == 1 else tuple(value) for value in argvalues]
+    if not isinstance(argnames, str):
+        raise TypeError(f"parametrize: the names must be a text, not {argnames!r}")
+    names = [name.strip() for name in argnames.split(",") if name.strip()]
+    rows = [value if isinstance(value, tuple) else (value,) for value in argvalues]
     for row in rows:
         if len(row) != len(names):
             raise ValueError(f"parametrize: {len(row)} values {row} for the names {names}")

@@ -8,7 +8,7 @@ from typing import Any
 from launch.actions import ExecuteProcess
 from launch.events.process import ProcessIO
 
-from .util import Waiting, find, output_of, show
+from .util import Waiting, find, output_of, resolveProcesses, show
 
 
 class IoHandler:
@@ -33,8 +33,15 @@ class IoHandler:
         return list({piece.process_name: None for piece in list(self._pieces)})
 
     def __getitem__(self, key: ExecuteProcess | str) -> list[ProcessIO]:
-        """Return the pieces of a process, given by action or full name."""
-        return [piece for piece in list(self._pieces) if key in (piece.action, piece.process_name)]
+        """Return the pieces of a process, given by action or full name.
+
+        Raises:
+            KeyError: Nothing has been recorded of it.
+        """
+        found = [piece for piece in list(self._pieces) if key in (piece.action, piece.process_name)]
+        if not found:
+            raise KeyError(key)
+        return found
 
 
 class ActiveIoHandler(Waiting, IoHandler):
@@ -62,24 +69,31 @@ class ActiveIoHandler(Waiting, IoHandler):
 
         Returns:
             Whether it came in time.
+
+        Raises:
+            NoMatchingProcessException: It did not, and there is no such process, or it was silent.
         """
 
         def has_come() -> bool:
             texts = output_of(self, stream, process, cmd_args, **matching)
             return any(find(expected_output, text) >= 0 for text in texts.values())
 
-        return self._wait(has_come, timeout)
+        if self._wait(has_come, timeout):
+            return True
+        resolveProcesses(self, process=process, cmd_args=cmd_args, strict_proc_matching=False)
+        return False
 
     def assertWaitFor(self, expected_output: Any, *args: Any, **kwargs: Any) -> None:
         """Wait until output is there; see `waitFor`.
 
         Raises:
             AssertionError: It did not come in time; the message shows what came.
+            NoMatchingProcessException: There is no such process, or it was silent.
         """
         __tracebackhide__ = True
         if not self.waitFor(expected_output, *args, **kwargs):
             stream = kwargs.get("stream", "stderr")
-            came = show(output_of(self, stream), stream) if self.processes() else "  nothing"
+            came = show(output_of(self, stream), stream)
             raise AssertionError(
                 f"Waiting for output timed out: {expected_output!r} was not on {stream} after "
                 f"{kwargs.get('timeout', 10)} s. What came:\n{came}"

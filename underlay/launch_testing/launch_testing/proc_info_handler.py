@@ -33,9 +33,17 @@ class ProcInfoHandler:
         return [event.process_name for event in self]
 
     def __getitem__(self, key: ExecuteProcess | str) -> RunningProcessEvent:
-        """Return the event of a process, given by action or part of a name."""
-        (process,) = resolveProcesses(self, process=key)
-        return self._events[process]
+        """Return the event of a process, given by action or part of a name, then the first's.
+
+        Raises:
+            KeyError: There is no such process.
+        """
+        if isinstance(key, ExecuteProcess):
+            return self._events[key]
+        for event in self:
+            if key in event.process_name:
+                return event
+        raise KeyError(key)
 
 
 class ActiveProcInfoHandler(Waiting, ProcInfoHandler):

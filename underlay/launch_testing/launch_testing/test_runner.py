@@ -9,14 +9,9 @@ import unittest
 from collections.abc import Iterable
 from typing import Any
 
-from launch import (
-    EventHandler,
-    LaunchDescription,
-    LaunchDescriptionSource,
-    LaunchService,
-)
+from launch import LaunchDescription, LaunchDescriptionSource, LaunchService
 from launch.actions import IncludeLaunchDescription, OpaqueFunction, RegisterEventHandler
-from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart
+from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart, _FunctionHandler
 from launch.events.process import ProcessExited
 
 from .actions import Ready
@@ -85,9 +80,9 @@ class _Worker:
             OnProcessStart(on_start=lambda event, _: self._proc_info.append(event)),
             OnProcessExit(on_exit=lambda event, _: self._proc_info.append(event)),
             OnProcessIO(on_stdout=append, on_stderr=append),
-            EventHandler(
+            _FunctionHandler(
                 matcher=lambda event: isinstance(event, Ready),
-                entities=lambda event, _: self._ready.set(),
+                answer=lambda event, _: self._ready.set(),
             ),
         ]
         include = IncludeLaunchDescription(

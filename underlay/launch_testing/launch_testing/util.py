@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from launch.actions import ExecuteProcess
 
-NO_CMD_ARGS = ""
+NO_CMD_ARGS = object()
 _ANSI_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 class NoMatchingProcessException(Exception):  # noqa: N818 (upstream's name)
-    """No process matches, or several where one is meant."""
+    """No process matches."""
+
+
+class _SeveralProcessesError(Exception):
+    """Several processes match where one is meant."""
 
 
 def KeepAliveProc() -> ExecuteProcess:
@@ -27,7 +31,7 @@ def resolveProcesses(
     info_obj: Any,
     *,
     process: ExecuteProcess | str | None = None,
-    cmd_args: Iterable[str] | str | None = None,
+    cmd_args: Any = None,
     strict_proc_matching: bool = True,
 ) -> list[ExecuteProcess]:
     """Return the processes that match.
@@ -35,14 +39,18 @@ def resolveProcesses(
     Args:
         info_obj: What knows the processes: a handler of their output or their state.
         process: An action, a part of a process name, or None for all.
-        cmd_args: Only those by name whose arguments, joined by blanks, contain this.
+        cmd_args: Only those by name that have this argument, or all of these; NO_CMD_ARGS: none.
         strict_proc_matching: Whether a name must match only one process.
 
     Raises:
-        NoMatchingProcessException: No process matches, or several do.
+        NoMatchingProcessException: No process matches.
+        _SeveralProcessesError: Several do.
+        TypeError: `process` is something else.
     """
     known = info_obj.processes()
-    if not process:
+    if process is not None and not isinstance(process, (str, ExecuteProcess)):
+        raise TypeError(f"process must be an ExecuteProcess or a text, not {process!r}")
+    if process is None:
         if known:
             return list(known)
         raise NoMatchingProcessException("no process has been recorded")
@@ -50,25 +58,24 @@ def resolveProcesses(
         if process in known:
             return [process]
         raise NoMatchingProcessException(f"nothing has been recorded of process {process.name}")
-    wanted = None if cmd_args is None else _joined(cmd_args)
     found = []
     for candidate in known:
         details = candidate.process_details or {}
-        arguments = _joined(details["cmd"][1:])
-        fits = wanted is None or (arguments == "" if wanted == NO_CMD_ARGS else wanted in arguments)
-        if fits and process in details["name"]:
+        if process in details["name"] and _has(details["cmd"][1:], cmd_args):
             found.append(candidate)
-    if not found or (len(found) > 1 and strict_proc_matching):
-        names = ", ".join(str(candidate.name) for candidate in (found or known))
-        problem = "several processes match" if found else "no process matches"
-        raise NoMatchingProcessException(
-            f"{problem} name '{process}' and arguments {cmd_args}: {names or 'none at all'}"
-        )
+    names = ", ".join(str(candidate.name) for candidate in (found or known)) or "none at all"
+    what = f"name '{process}' and arguments {cmd_args}: {names}"
+    if not found:
+        raise NoMatchingProcessException(f"no process matches {what}")
+    if len(found) > 1 and strict_proc_matching:
+        raise _SeveralProcessesError(f"several processes match {what}")
     return found
 
 
-def _joined(arguments: Iterable[str] | str) -> str:
-    return arguments if isinstance(arguments, str) else " ".join(arguments)
+def _has(arguments: list[str], wanted: Any) -> bool:
+    if wanted is None or wanted is NO_CMD_ARGS:
+        return wanted is None or not arguments
+    return all(each in arguments for each in ([wanted] if isinstance(wanted, str) else wanted))
 
 
 def output_of(
@@ -94,6 +101,8 @@ def output_of(
     """
     if stream not in ("stdout", "stderr"):
         raise ValueError(f"stream must be 'stdout' or 'stderr', not {stream!r}")
+    if output_filter is not None and not callable(output_filter):
+        raise ValueError(f"output_filter must be a function, not {output_filter!r}")
     texts = {}
     for one in resolveProcesses(
         proc_output, process=process, cmd_args=cmd_args, strict_proc_matching=strict_proc_matching

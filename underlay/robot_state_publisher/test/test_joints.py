@@ -112,6 +112,7 @@ def test_elements_of_simulators_and_controllers_are_passed_over(capfd):
             "axis of length zero",
         ),
     ],
+    ids=lambda value: value[-40:],
 )
 def test_what_is_no_robot_is_refused_in_one_line_that_names_it(text, reason):
     with pytest.raises(DescriptionError) as caught:

@@ -185,6 +185,7 @@ def test_a_new_description_replaces_the_old_and_a_malformed_one_does_not(publish
         (ARM, {"publish_frequency": 0.0}, "publish_frequency must be between 0 and 1000"),
         (ARM, {"publish_frequency": 20}, "publish_frequency"),
     ],
+    ids=["empty", "malformed", "no rate", "no float"],
 )
 def test_bad_start_is_one_fatal_line(publisher, urdf, parameters, reason):
     it = publisher(urdf, **parameters)

@@ -124,6 +124,16 @@ def fill(message: Any, values: dict[str, Any], path: str = "") -> list[Any]:
     return stamps
 
 
+def fill_at_once(message: Any, values: dict[str, Any]) -> None:
+    """Set fields of a request or a goal, in which `now` and `auto` stand for nothing.
+
+    Raises:
+        ValueError: as `fill`, or one of the two was given.
+    """
+    if fill(message, values):
+        raise ValueError("Failed to populate field: only `topic pub` knows `now` and `auto`")
+
+
 def _set(message: Any, name: str, kind: str, value: Any, path: str) -> list[Any]:
     match, stamps = SEQUENCE.fullmatch(kind), []
     element = (match["element"] or match["item"]) if match else kind

@@ -51,7 +51,7 @@ def test_what_is_not_covered_names_the_upstream_package(argv, package, capsys):
     [
         ["topic", "pub", "-r", "0", "/x", "y"],
         ["topic", "pub", "-r", "nan", "/x", "y"],
-        ["topic", "pub", "-t", "0", "/x", "y"],
+        ["topic", "pub", "--times=-1", "/x", "y"],
         ["topic", "pub", "-1", "-t", "2", "/x", "y"],
         ["topic", "hz", "-w", "0", "/x"],
         ["topic", "echo", "/x", "--qos-reliability", "perhaps"],

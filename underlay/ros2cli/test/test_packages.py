@@ -1,8 +1,11 @@
 """Verbs about what is installed: pkg, interface, run and launch."""
 
 import os
+import re
 import signal
 import stat
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -124,3 +127,22 @@ def test_launch_of_what_is_not_there(ros2, prefix):
     broken = ros2("launch", str(share / "x.py"), "--show-args", code=1)
     assert "x.py' cannot be read: " in broken
     assert broken.count("\n") == 1
+
+
+def test_the_underlay_is_hidden_from_workspaces_and_built_by_name(tmp_path):
+    root = Path(__file__).parents[3]
+
+    def listed(*bases):
+        command = ["colcon", "--log-base", str(tmp_path), "list", "--names-only", "--base-paths"]
+        found = subprocess.run([*command, *bases], cwd=root, capture_output=True, text=True)
+        assert found.returncode == 0, found.stderr
+        return found.stdout.split()
+
+    assert listed(".") == ["basis_ik"]
+    assert listed("underlay") == []
+    (argument,) = re.findall(
+        r"--base-paths (underlay\S*)", (root / "underlay/setup.sh").read_text()
+    )
+    folders = [str(path.relative_to(root)) for path in root.glob(argument)]
+    packages = [path.parent.name for path in root.glob("underlay/*/package.xml")]
+    assert sorted(listed(*folders)) == sorted(packages)

@@ -5,7 +5,7 @@ import math
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped, PoseWithCovariance
-from ros2cli.values import Style, fill, get_type, now, parse, to_yaml
+from ros2cli.values import Style, fill, fill_at_once, get_type, now, parse, to_yaml
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty, Header, String, UInt8MultiArray
 from tf2_msgs.msg import TFMessage
@@ -148,3 +148,11 @@ def test_styles(style, message, line):
 def test_what_is_printed_can_be_read_again():
     message, _ = filled(JointState(), to_yaml(STATE))
     assert message == STATE
+
+
+def test_auto_and_now_stand_for_nothing_where_nothing_is_published():
+    message = PoseStamped()
+    fill_at_once(message, parse("{header: {frame_id: base}}"))
+    assert message.header.frame_id == "base"
+    with pytest.raises(ValueError, match="only `topic pub` knows `now` and `auto`"):
+        fill_at_once(message, parse("{header: auto}"))

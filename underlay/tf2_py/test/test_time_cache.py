@@ -75,6 +75,7 @@ def test_a_met_stamp_is_not_interpolated(cache):
         ),
         ((), 1, "Unable to lookup transform, cache is empty"),
     ],
+    ids=["future", "past", "between", "empty"],
 )
 def test_outside_the_history_the_message_tells_where_it_ends(stored, wanted, message):
     cache = TimeCache(10**11)

@@ -11,7 +11,7 @@ from ..event_handlers import BaseEventHandler
 from ..events import Shutdown as ShutdownEvent
 from ..events.process import ProcessExited
 from ..launch_context import LaunchContext
-from ..utilities import evaluate, normalize_to_list_of_entities
+from ..utilities import evaluate, normalize_to_list_of_substitutions, perform_substitutions
 
 
 class LogInfo(Action):
@@ -19,15 +19,19 @@ class LogInfo(Action):
 
     def __init__(self, *, msg: SomeSubstitutionsType, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.__msg = msg
+        self.__msg = normalize_to_list_of_substitutions(msg)
 
     def execute(self, context: LaunchContext) -> None:
         """Log it."""
-        logging.get_logger("launch.user").info(evaluate(context, self.__msg))
+        logging.get_logger("launch.user").info(perform_substitutions(context, self.__msg))
 
 
 class OpaqueFunction(Action):
-    """Calls a function with the context; it may return entities."""
+    """Calls a function with the context; it may return a list of entities.
+
+    Raises:
+        TypeError: The function cannot be called, `args` is no iterable, or `kwargs` no dict.
+    """
 
     def __init__(
         self,
@@ -38,20 +42,31 @@ class OpaqueFunction(Action):
         **left_over: Any,
     ) -> None:
         super().__init__(**left_over)
+        if not callable(function):
+            raise TypeError(f"OpaqueFunction needs a function, not {function!r}")
+        if args is not None and not isinstance(args, Iterable):
+            raise TypeError(f"args of OpaqueFunction must be iterable, not {args!r}")
+        if kwargs is not None and not isinstance(kwargs, dict):
+            raise TypeError(f"kwargs of OpaqueFunction must be a dict, not {kwargs!r}")
         self.__function, self.__args, self.__kwargs = function, args or (), kwargs or {}
 
     def execute(self, context: LaunchContext) -> Entities:
         """Call it."""
-        return normalize_to_list_of_entities(
-            self.__function(context, *self.__args, **self.__kwargs)
-        )
+        entities: Entities = self.__function(context, *self.__args, **self.__kwargs)
+        return entities
 
 
 class EmitEvent(Action):
-    """Emits an event."""
+    """Emits an event.
+
+    Raises:
+        RuntimeError: It is no event.
+    """
 
     def __init__(self, *, event: Event, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        if not isinstance(event, Event):
+            raise RuntimeError(f"EmitEvent needs an instance of an event, not {event!r}")
         self.event = event
 
     def execute(self, context: LaunchContext) -> None:
@@ -108,7 +123,11 @@ class UnregisterEventHandler(Action):
 
 
 class GroupAction(Action):
-    """Yields actions; `scoped` keeps what they set from those that follow the group."""
+    """Yields actions; `scoped` keeps what they set from those that follow the group.
+
+    Without `forwarding` a scope begins without launch configurations, and with the environment that
+    the launch began with.
+    """
 
     def __init__(
         self,
@@ -128,6 +147,11 @@ class GroupAction(Action):
         """Return the actions."""
         return list(self.__actions)
 
+    @property
+    def _hides_arguments(self) -> bool:
+        """Whether the arguments declared within cannot be given from outside."""
+        return self.__scoped and not self.__forwarding
+
     def execute(self, context: LaunchContext) -> Entities:
         """Open the scope; yield the actions and, last, what closes it."""
         values = {
@@ -139,8 +163,7 @@ class GroupAction(Action):
             return list(self.__actions)
         context._push_scope()
         if not self.__forwarding:
-            context.launch_configurations.clear()
-            context.environment.clear()
+            context._reset_scope()
         context.launch_configurations.update(values)
         close = OpaqueFunction(function=lambda context: context._pop_scope())
         return [*self.__actions, close]

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .. import logging
-from .._base import Action, Entities, Event, SomeSubstitutionsType
+from .._base import Action, Entities, Event, SomeSubstitutionsType, Substitution
 from .._upstream import refuse_arguments
-from ..event_handlers import EventHandler, OnProcessExit, OnShutdown
+from ..conditions import evaluate_condition_expression
+from ..event_handlers import BaseEventHandler, OnProcessExit, OnShutdown, _FunctionHandler
 from ..events import Shutdown
 from ..events.process import (
     ProcessExited,
@@ -27,12 +28,22 @@ from ..events.process import (
 )
 from ..launch_context import LaunchContext
 from ..substitutions import LaunchConfiguration
-from ..utilities import evaluate, parse_bool
+from ..utilities import (
+    evaluate,
+    normalize_to_bool,
+    normalize_to_list_of_substitutions,
+    perform_bool,
+    perform_substitutions,
+)
 from ._subprocess import Subprocess
 
 _NUMBERS = itertools.count(1)
 _SIGTERM_TIMEOUT = LaunchConfiguration("sigterm_timeout", default=5)
 _SIGKILL_TIMEOUT = LaunchConfiguration("sigkill_timeout", default=5)
+
+
+def _normalized(variables: Mapping[Any, Any]) -> list[tuple[list[Substitution], ...]]:
+    return [tuple(map(normalize_to_list_of_substitutions, item)) for item in variables.items()]
 
 
 class ExecuteProcess(Action):
@@ -47,12 +58,17 @@ class ExecuteProcess(Action):
         shell: Let a shell run the command, joined by blanks.
         sigterm_timeout: From SIGINT to SIGTERM [s].
         sigkill_timeout: From SIGTERM to SIGKILL [s].
-        emulate_tty: Give the process terminals instead of pipes for its output.
+        emulate_tty: Give the process terminals instead of pipes for its output; the launch
+            configuration `emulate_tty` overrides it.
         output: Where its output goes: 'screen', 'log' or 'both'.
         on_exit: Entities to visit when it ends, or a function of event and context.
         respawn: Start it again when it ends.
         respawn_delay: Before it is started again [s].
         upstream: Arguments that only upstream has; any of them is refused.
+
+    Raises:
+        TypeError: Something is of a type that upstream refuses, too: a number in place of a text, a
+            text in place of `respawn`.
     """
 
     def __init__(
@@ -66,7 +82,7 @@ class ExecuteProcess(Action):
         shell: bool = False,
         sigterm_timeout: SomeSubstitutionsType = _SIGTERM_TIMEOUT,
         sigkill_timeout: SomeSubstitutionsType = _SIGKILL_TIMEOUT,
-        emulate_tty: bool | SomeSubstitutionsType = False,
+        emulate_tty: bool = False,
         output: SomeSubstitutionsType = "log",
         on_exit: Any = None,
         respawn: bool | SomeSubstitutionsType = False,
@@ -78,12 +94,19 @@ class ExecuteProcess(Action):
         refuse_arguments(
             self, upstream, "cached_output log_cmd output_format prefix respawn_max_retries"
         )
-        self.cmd, self.shell, self.output = list(cmd), shell, output
-        self.__name, self.__cwd = name, cwd
-        self.__env, self.__additional_env = env, additional_env
-        self.__timeouts = (sigterm_timeout, sigkill_timeout)
+        self.cmd = [normalize_to_list_of_substitutions(part) for part in cmd]
+        self.shell, self.output = shell, output
+        self.__name = None if name is None else normalize_to_list_of_substitutions(name)
+        self.__cwd = None if cwd is None else normalize_to_list_of_substitutions(cwd)
+        self.__env = None if env is None else _normalized(env)
+        self.__additional_env = _normalized(additional_env or {})
+        self.__timeouts = [
+            normalize_to_list_of_substitutions(timeout)
+            for timeout in (sigterm_timeout, sigkill_timeout)
+        ]
         self.__emulate_tty, self.__on_exit = emulate_tty, on_exit
-        self.__respawn, self.__respawn_delay = respawn, respawn_delay
+        self.__respawn = normalize_to_bool(respawn, "respawn")
+        self.__respawn_delay = respawn_delay
         self.__details: dict[str, Any] | None = None
         self.__subprocess: Subprocess | None = None
         self.__stopping: asyncio.Event | None = None
@@ -123,19 +146,21 @@ class ExecuteProcess(Action):
         override = os.environ.get("OVERRIDE_LAUNCH_PROCESS_OUTPUT")
         output = override or evaluate(context, self.output)
         self.__output_loggers = logging.get_output_loggers(name, output)
-        self.__limits = [float(evaluate(context, timeout)) for timeout in self.__timeouts]
-        respawn = self.__truth(context, self.__respawn, "respawn")
-        tty = self.__truth(context, self.__emulate_tty, "emulate_tty")
+        self.__limits = [float(perform_substitutions(context, each)) for each in self.__timeouts]
+        respawn = perform_bool(context, self.__respawn, "respawn")
+        tty = bool(self.__emulate_tty)
+        if "emulate_tty" in context.launch_configurations:
+            tty = evaluate_condition_expression(context, LaunchConfiguration("emulate_tty"))
         self.__stopping = asyncio.Event()
-        handlers: list[EventHandler] = [
+        handlers: list[BaseEventHandler] = [
             OnShutdown(on_shutdown=self.__on_shutdown),
-            EventHandler(
+            _FunctionHandler(
                 matcher=self.__is_asked(ShutdownProcess),
-                entities=lambda event, context: self.__stop(True),
+                answer=lambda event, context: self.__stop(True),
             ),
-            EventHandler(
+            _FunctionHandler(
                 matcher=self.__is_asked(SignalProcess),
-                entities=lambda event, context: self.__send(event.signal),
+                answer=lambda event, context: self.__send(event.signal),
             ),
         ]
         for handler in handlers:
@@ -148,23 +173,24 @@ class ExecuteProcess(Action):
         return None
 
     def __prepare(self, context: LaunchContext) -> dict[str, Any]:
-        cmd = [evaluate(context, part) for part in self.cmd]
+        if context.launch_configurations.get("launch-prefix"):
+            raise NotImplementedError(
+                "the launch configuration 'launch-prefix' is part of upstream launch, but not of "
+                "this underlay"
+            )
+        cmd = [perform_substitutions(context, part) for part in self.cmd]
         first = shlex.split(cmd[0])[0] if self.shell else cmd[0]
-        name = os.path.basename(first) if self.__name is None else evaluate(context, self.__name)
-        env = dict(context.environment)
-        if self.__env is not None:
-            env = {evaluate(context, k): evaluate(context, v) for k, v in self.__env.items()}
-        for key, value in (self.__additional_env or {}).items():
-            env[evaluate(context, key)] = evaluate(context, value)
-        cwd = None if self.__cwd is None else evaluate(context, self.__cwd)
+        name = os.path.basename(first)
+        if self.__name is not None:
+            name = perform_substitutions(context, self.__name)
+        env = dict(context.environment) if self.__env is None else {}
+        for key, value in [*(self.__env or []), *self.__additional_env]:
+            env[perform_substitutions(context, key)] = perform_substitutions(context, value)
+        cwd = None if self.__cwd is None else perform_substitutions(context, self.__cwd)
         return {"name": f"{name}-{next(_NUMBERS)}", "cmd": cmd, "cwd": cwd, "env": env}
 
-    @staticmethod
-    def __truth(context: LaunchContext, value: Any, what: str) -> bool:
-        return value if isinstance(value, bool) else parse_bool(evaluate(context, value), what)
-
     async def __run(
-        self, context: LaunchContext, respawn: bool, tty: bool, handlers: list[EventHandler]
+        self, context: LaunchContext, respawn: bool, tty: bool, handlers: list[BaseEventHandler]
     ) -> None:
         assert self.__stopping is not None  # see execute
         try:

@@ -59,8 +59,8 @@ class IncludeLaunchDescription(Action):
         for argument, includes in found:
             if argument._conditionally_included or argument.default_value is not None:
                 continue
-            known = given.union(*[include._names(context) for include in includes])
-            if argument.name not in known and argument.name not in context.launch_configurations:
+            # What is set already does not count: a file says itself what it gives to another.
+            if argument.name not in given.union(*[include._names(context) for include in includes]):
                 raise RuntimeError(
                     f"Included launch description missing required argument '{argument.name}' "
                     f"(description: '{argument.description}'), given: [{', '.join(given)}]"

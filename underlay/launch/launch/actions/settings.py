@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .._base import Action, SomeSubstitutionsType
+from .._base import Action, SomeSubstitutionsType, Substitution
 from ..launch_context import LaunchContext
-from ..utilities import (
-    evaluate,
-    normalize_to_list_of_substitutions,
-    perform_substitutions,
-)
+from ..utilities import normalize_to_list_of_substitutions, perform_substitutions
 
 
 class DeclareLaunchArgument(Action):
-    """Declares an argument of the launch file; its value is a launch configuration."""
+    """Declares an argument of the launch file; its value is a launch configuration.
+
+    Raises:
+        RuntimeError: There are no choices, or a default that is a plain text is none of them.
+    """
 
     def __init__(
         self,
@@ -29,14 +29,24 @@ class DeclareLaunchArgument(Action):
         super().__init__(**kwargs)
         self.name = name
         self.choices = None if choices is None else list(choices)
-        self.description = description or "no description given"
         if self.choices is not None:
-            if isinstance(default_value, str) and default_value not in self.choices:
-                raise ValueError(
+            if not self.choices:
+                raise RuntimeError(
+                    "Provided choices arg is empty. Use None to ignore the choice list."
+                )
+            is_known = default_value is not None and not isinstance(
+                default_value, (Substitution, list)
+            )
+            if is_known and default_value not in self.choices:
+                raise RuntimeError(
                     f'Provided default_value "{default_value}" is not in provided choices '
                     f'"{self.choices}".'
                 )
-            self.description = f"{self.description.rstrip('.')}. Valid choices are: {self.choices}"
+        if description is None:
+            description = f"One of: {choices}" if choices else "no description given"
+        elif choices:
+            description = f"{description.removesuffix('.')}. Valid choices are: {choices}"
+        self.description = description
         self.default_value = (
             None if default_value is None else normalize_to_list_of_substitutions(default_value)
         )
@@ -67,12 +77,13 @@ class SetLaunchConfiguration(Action):
         self, name: SomeSubstitutionsType, value: SomeSubstitutionsType, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self.__name, self.__value = name, value
+        self.__name = normalize_to_list_of_substitutions(name)
+        self.__value = normalize_to_list_of_substitutions(value)
 
     def execute(self, context: LaunchContext) -> None:
         """Evaluate and set it."""
-        name = evaluate(context, self.__name)
-        context.launch_configurations[name] = evaluate(context, self.__value)
+        name = perform_substitutions(context, self.__name)
+        context.launch_configurations[name] = perform_substitutions(context, self.__value)
 
 
 class SetEnvironmentVariable(Action):
@@ -82,9 +93,10 @@ class SetEnvironmentVariable(Action):
         self, name: SomeSubstitutionsType, value: SomeSubstitutionsType, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self.__name, self.__value = name, value
+        self.__name = normalize_to_list_of_substitutions(name)
+        self.__value = normalize_to_list_of_substitutions(value)
 
     def execute(self, context: LaunchContext) -> None:
         """Evaluate and set it."""
-        name = evaluate(context, self.__name)
-        context.environment[name] = evaluate(context, self.__value)
+        name = perform_substitutions(context, self.__name)
+        context.environment[name] = perform_substitutions(context, self.__value)

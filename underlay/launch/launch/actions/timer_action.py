@@ -10,24 +10,39 @@ from .._base import Action, Entities, Event, LaunchDescriptionEntity, SomeSubsti
 from ..event_handlers import EventHandler, OnShutdown
 from ..events import TimerEvent
 from ..launch_context import LaunchContext
-from ..utilities import evaluate
+from ..utilities import (
+    normalize_to_bool,
+    normalize_to_list_of_substitutions,
+    perform_bool,
+    perform_substitutions,
+)
 
 
 class TimerAction(Action):
-    """Yields actions after a period [s]."""
+    """Yields actions after a period [s].
+
+    Raises:
+        TypeError: The period is an int, as upstream refuses it, or something else than a float, a
+            text or a substitution; `cancel_on_shutdown` is neither a bool nor a substitution.
+        ValueError: The period is a text that is no number.
+    """
 
     def __init__(
         self,
         *,
         period: float | SomeSubstitutionsType,
         actions: Iterable[LaunchDescriptionEntity],
-        cancel_on_shutdown: bool = True,
+        cancel_on_shutdown: bool | SomeSubstitutionsType = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.__period = str(period) if isinstance(period, (int, float)) else period
+        if isinstance(period, str):
+            period = float(period)
+        self.__period = (
+            period if isinstance(period, float) else normalize_to_list_of_substitutions(period)
+        )
         self.actions = list(actions)
-        self.__cancel_on_shutdown = cancel_on_shutdown
+        self.__cancel_on_shutdown = normalize_to_bool(cancel_on_shutdown, "cancel_on_shutdown")
         self.__canceled: asyncio.Event | None = None
         self.__task: asyncio.Future[None] | None = None
 
@@ -46,9 +61,11 @@ class TimerAction(Action):
 
     def execute(self, context: LaunchContext) -> None:
         """Start the timer."""
-        period = float(evaluate(context, self.__period))
+        period = self.__period
+        if not isinstance(period, float):
+            period = float(perform_substitutions(context, period))
         self.__canceled = asyncio.Event()
-        if self.__cancel_on_shutdown:
+        if perform_bool(context, self.__cancel_on_shutdown, "cancel_on_shutdown"):
             context.register_event_handler(OnShutdown(on_shutdown=self.__on_shutdown))
         handler = EventHandler(matcher=self.__is_mine, entities=self.actions, handle_once=True)
         context.register_event_handler(handler)

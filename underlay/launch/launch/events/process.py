@@ -73,15 +73,24 @@ class ShutdownProcess(ProcessTargetedEvent):
 
 
 class SignalProcess(ProcessTargetedEvent):
-    """The process is to receive a signal, given by number or by name."""
+    """The process is to receive a signal, given as a signal.Signals or by its name.
+
+    Raises:
+        TypeError: It is a mere number.
+    """
 
     name = "launch.events.process.SignalProcess"
 
-    def __init__(self, *, signal_number: str | int, process_matcher: Callable[[Any], bool]) -> None:
+    def __init__(
+        self, *, signal_number: str | signal.Signals, process_matcher: Callable[[Any], bool]
+    ) -> None:
         super().__init__(process_matcher=process_matcher)
+        if not isinstance(signal_number, (str, signal.Signals)):
+            raise TypeError(f"signal_number must be a signal.Signals, not {signal_number!r}")
         if isinstance(signal_number, str):
             signal_number = signal.Signals[signal_number]
-        self.signal = signal.Signals(signal_number)
+        self.signal = signal_number
+        self.signal_name = signal_number.name
 
 
 __getattr__ = upstream_names(__name__, "ProcessStdin matches_executable matches_name matches_pid")

@@ -4,7 +4,7 @@ from launch._upstream import upstream_names
 
 from .lifecycle_node import LifecycleNode
 from .node import Node
-from .settings import PushROSNamespace, PushRosNamespace, SetParameter, SetRemap, SetUseSimTime
+from .settings import PushROSNamespace, PushRosNamespace, SetParameter, SetRemap
 
 __all__ = [
     "LifecycleNode",
@@ -13,11 +13,10 @@ __all__ = [
     "PushRosNamespace",
     "SetParameter",
     "SetRemap",
-    "SetUseSimTime",
 ]
 
 __getattr__ = upstream_names(
     __name__,
     "ComposableNodeContainer LifecycleTransition LoadComposableNodes ROSTimer RosTimer "
-    "SetParametersFromFile SetROSLogDir",
+    "SetParametersFromFile SetROSLogDir SetUseSimTime",
 )

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import lifecycle_msgs.msg
 import lifecycle_msgs.srv
-from launch import (
-    EventHandler,
-    LaunchContext,
-    LaunchDescriptionEntity,
-    SomeSubstitutionsType,
-    logging,
-)
+from launch import LaunchContext, LaunchDescriptionEntity, SomeSubstitutionsType, logging
 from launch.actions import EmitEvent
+from launch.event_handlers import _FunctionHandler
 from launch.events import matches_action
-from launch.utilities import evaluate, parse_bool
+from launch.utilities import normalize_to_bool, perform_bool
 
 from .._ros_node import get_ros_node
 from ..event_handlers import OnStateTransition
@@ -37,8 +33,15 @@ _STATES = {
     _Transition.TRANSITION_INACTIVE_SHUTDOWN: _SHUTDOWN,
     _Transition.TRANSITION_ACTIVE_SHUTDOWN: _SHUTDOWN,
 }
+_PASSING = {passing for passing, _ in _STATES.values()} | {"errorprocessing"}
 # How long the news of a transition may take after the node has said that it is done [s].
 _NEWS_GRACE = 1.0
+# How long an answer may take before the node is asked what state it is in [s].
+_ANSWER_GRACE = 2.0
+
+
+class _GoneError(Exception):
+    """The node, or the whole launch, has come to its end."""
 
 
 class LifecycleNode(Node):
@@ -60,7 +63,7 @@ class LifecycleNode(Node):
         **kwargs: Any,
     ) -> None:
         super().__init__(name=name, namespace=namespace, **kwargs)
-        self.__autostart = autostart
+        self.__autostart = normalize_to_bool(autostart, "autostart")
         self.__arrived = threading.Event()
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
@@ -72,27 +75,28 @@ class LifecycleNode(Node):
         topic = f"{self.node_name}/transition_event"
 
         def on_transition(message: Any) -> None:  # in the thread of the ROS node
-            if message.goal_state.label not in {passing for passing, _ in _STATES.values()}:
+            if message.goal_state.label not in _PASSING:
                 self.__arrived.set()
             context.emit_event_sync(StateTransition(action=self, msg=message))
 
         node.create_subscription(lifecycle_msgs.msg.TransitionEvent, topic, on_transition, 10)
-        client = node.create_client(
+        change = node.create_client(
             lifecycle_msgs.srv.ChangeState, f"{self.node_name}/change_state"
         )
+        look = node.create_client(lifecycle_msgs.srv.GetState, f"{self.node_name}/get_state")
 
         def on_change_state(event: ChangeState, context: LaunchContext) -> None:
             loop = asyncio.get_running_loop()
             work = loop.run_in_executor(
-                None, self.__change_state, context, client, event.transition_id
+                None, self.__change_state, context, change, look, event.transition_id
             )
             context.add_completion_future(work)
 
         def is_asked(event: Any) -> bool:
             return isinstance(event, ChangeState) and event.lifecycle_node_matcher(self)
 
-        context.register_event_handler(EventHandler(matcher=is_asked, entities=on_change_state))
-        if self.__is_autostarted(context):
+        context.register_event_handler(_FunctionHandler(matcher=is_asked, answer=on_change_state))
+        if perform_bool(context, self.__autostart, "autostart"):
             context.register_event_handler(
                 OnStateTransition(
                     target_lifecycle_node=self,
@@ -105,49 +109,67 @@ class LifecycleNode(Node):
             return [*(started or []), self.__request(_Transition.TRANSITION_CONFIGURE)]
         return started
 
-    def __is_autostarted(self, context: LaunchContext) -> bool:
-        if isinstance(self.__autostart, bool):
-            return self.__autostart
-        return parse_bool(evaluate(context, self.__autostart), "autostart")
-
     def __request(self, transition: int) -> EmitEvent:
         return EmitEvent(
             event=ChangeState(lifecycle_node_matcher=matches_action(self), transition_id=transition)
         )
 
-    def __change_state(self, context: LaunchContext, client: Any, transition: int) -> None:
+    def __change_state(
+        self, context: LaunchContext, change: Any, look: Any, transition: int
+    ) -> None:
         """Ask the node for a transition, from a thread of its own, as soon as it can be asked."""
         logger = logging.get_logger(self.name)
         passing, goal = _STATES[transition]
         what = f"transition {transition} (to {goal}) of '{self.node_name}'"
-        ended = self.get_asyncio_future()
-        assert ended is not None  # it has been executed
-
-        def until(condition: Callable[[], bool]) -> bool:
-            while not condition():
-                if context.is_shutdown or ended.done():
-                    logger.warning(f"Abandoning {what}: the node is not there any more")
-                    return False
-            return True
-
-        request = lifecycle_msgs.srv.ChangeState.Request()
-        request.transition.id = transition
-        done = threading.Event()
         try:
-            if not until(lambda: client.wait_for_service(timeout_sec=0.1)):
-                return
+            while not self.__comes(context, change.service_is_ready):
+                pass
             self.__arrived.clear()
-            future = client.call_async(request)
-            future.add_done_callback(lambda _: done.set())
-            if not until(lambda: done.wait(0.1)):
-                return
-            if not future.result().success:
+            if not self.__is_made(context, change, look, transition):
                 logger.error(f"Failed to make {what}")
             elif not self.__arrived.wait(_NEWS_GRACE):
                 # The node had not discovered our subscription yet; who waits must not wait forever.
                 news = lifecycle_msgs.msg.TransitionEvent()
                 news.start_state.label, news.goal_state.label = passing, goal
                 context.emit_event_sync(StateTransition(action=self, msg=news))
+        except _GoneError:
+            logger.warning(f"Abandoning {what}: the node is not there any more")
         except RuntimeError:  # the ROS node was shut down under our feet
             if not context.is_shutdown:
                 raise
+
+    def __is_made(self, context: LaunchContext, change: Any, look: Any, transition: int) -> bool:
+        """Ask for a transition until the node answers, or is in the state that it leads to.
+
+        The answer gets lost when the node has not discovered our reader yet.
+        """
+        request = lifecycle_msgs.srv.ChangeState.Request()
+        request.transition.id = transition
+        asked = change.call_async(request)
+        while not self.__comes(context, asked.done):
+            looked = look.call_async(lifecycle_msgs.srv.GetState.Request())
+            if not self.__comes(context, looked.done):
+                continue  # the node is at work, or this answer was lost, too
+            state = looked.result().current_state.label
+            if state == _STATES[transition][1]:
+                return True
+            if state not in _PASSING and not asked.done():
+                asked = change.call_async(request)
+        return bool(asked.result().success)
+
+    def __comes(self, context: LaunchContext, condition: Callable[[], bool]) -> bool:
+        """Wait for a condition; return whether it holds within the grace.
+
+        Raises:
+            _GoneError: Nothing will come any more.
+        """
+        ended = self.get_asyncio_future()
+        assert ended is not None  # it has been executed
+        end = time.monotonic() + _ANSWER_GRACE
+        while not condition():
+            if context.is_shutdown or ended.done():
+                raise _GoneError
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any, cast
 
 from launch import Action, LaunchContext, SomeSubstitutionsType
-from launch.utilities import evaluate
+from launch.substitutions import SubstitutionFailure
+from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
+from rclpy.exceptions import InvalidNamespaceException
+from rclpy.validate_namespace import validate_namespace
 
-from ..parameter_descriptions import evaluate_value
+from ..parameter_descriptions import evaluate_dict, normalize_dict
 
 
 def scoped(context: LaunchContext, name: str) -> list[Any]:
@@ -36,13 +39,21 @@ class PushRosNamespace(Action):
 
     def __init__(self, namespace: SomeSubstitutionsType, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.__namespace = namespace
+        self.__namespace = normalize_to_list_of_substitutions(namespace)
 
     def execute(self, context: LaunchContext) -> None:
-        """Set it."""
+        """Set it.
+
+        Raises:
+            SubstitutionFailure: No namespace can be called so.
+        """
         outer = context.launch_configurations.get("ros_namespace")
-        namespace = join_namespaces(outer, evaluate(context, self.__namespace))
+        namespace = join_namespaces(outer, perform_substitutions(context, self.__namespace))
         assert namespace is not None  # the inner one is not
+        try:
+            validate_namespace(namespace)
+        except InvalidNamespaceException as error:
+            raise SubstitutionFailure(f"the resulting namespace is invalid: {error}") from error
         context.launch_configurations["ros_namespace"] = namespace
 
 
@@ -54,20 +65,13 @@ class SetParameter(Action):
 
     def __init__(self, name: SomeSubstitutionsType, value: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.__name, self.__value = name, value
+        key = tuple(normalize_to_list_of_substitutions(name))
+        self.__parameters = normalize_dict({key: value})
 
     def execute(self, context: LaunchContext) -> None:
         """Add it."""
-        name = evaluate(context, self.__name)
-        value = evaluate_value(context, name, self.__value)
-        _append(context, "global_params", (name, value))
-
-
-class SetUseSimTime(SetParameter):
-    """Sets `use_sim_time` of the nodes that follow."""
-
-    def __init__(self, value: Any, **kwargs: Any) -> None:
-        super().__init__("use_sim_time", value, **kwargs)
+        for parameter in evaluate_dict(context, self.__parameters).items():
+            _append(context, "global_params", parameter)
 
 
 class SetRemap(Action):
@@ -77,9 +81,10 @@ class SetRemap(Action):
         self, src: SomeSubstitutionsType, dst: SomeSubstitutionsType, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self.__src, self.__dst = src, dst
+        self.__src = normalize_to_list_of_substitutions(src)
+        self.__dst = normalize_to_list_of_substitutions(dst)
 
     def execute(self, context: LaunchContext) -> None:
         """Add it."""
-        rule = (evaluate(context, self.__src), evaluate(context, self.__dst))
+        rule = tuple(perform_substitutions(context, name) for name in (self.__src, self.__dst))
         _append(context, "ros_remaps", rule)

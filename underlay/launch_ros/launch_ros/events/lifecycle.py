@@ -6,17 +6,32 @@ from collections.abc import Callable
 from typing import Any
 
 from launch import Event
-from lifecycle_msgs.msg import TransitionEvent
+from lifecycle_msgs.msg import Transition, TransitionEvent
+
+# By their ids; that to create a node and that to destroy it nobody can ask for.
+_TRANSITIONS = {
+    getattr(Transition, name): name
+    for name in dir(Transition)
+    if name.startswith("TRANSITION_")
+    and name.endswith(("CONFIGURE", "CLEANUP", "ACTIVATE", "_SHUTDOWN"))
+}
 
 
 class ChangeState(Event):
-    """A request to the nodes that the matcher accepts to make a transition."""
+    """A request to the nodes that the matcher accepts to make a transition.
+
+    Raises:
+        ValueError: There is no transition of that id.
+    """
 
     name = "launch_ros.events.lifecycle.ChangeState"
 
     def __init__(
         self, *, lifecycle_node_matcher: Callable[[Any], bool], transition_id: int
     ) -> None:
+        if transition_id not in _TRANSITIONS:
+            known = ", ".join(f"{name}: {number}" for number, name in _TRANSITIONS.items())
+            raise ValueError(f"transition_id is {transition_id}, and there are only {known}")
         self.lifecycle_node_matcher = lifecycle_node_matcher
         self.transition_id = transition_id
 

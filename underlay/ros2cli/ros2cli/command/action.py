@@ -16,7 +16,7 @@ from rclpy.node import Node
 
 from ros2cli.cli import Command
 from ros2cli.graph import ANSWER, absolute, find, node_names, open_node, settle, spin, split_name
-from ros2cli.values import fill, get_type, now, parse, to_yaml
+from ros2cli.values import fill_at_once, get_type, parse, to_yaml
 
 STATUS = {
     GoalStatus.STATUS_SUCCEEDED: "SUCCEEDED",
@@ -78,12 +78,11 @@ def send_goal(args: argparse.Namespace) -> None:
     """Send the goal; Ctrl-C cancels it."""
     action_type = get_type(args.action_type, "action")
     goal = action_type.Goal()
-    stamps = fill(goal, parse(args.goal))
+    fill_at_once(goal, parse(args.goal))
     with open_node(args) as node:
         client = ActionClient(node, action_type, absolute(node, args.action_name))
         print("Waiting for an action server to become available...")
         find(client.server_is_ready, float("inf"))
-        now(node, stamps)
         print(f"Sending goal:\n     {to_yaml(goal)}")
         sent = client.send_goal_async(
             goal, feedback_callback=_print_feedback if args.feedback else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from lifecycle_msgs.srv import ChangeState, GetAvailableTransitions, GetState
@@ -81,8 +82,10 @@ def set_state(args: argparse.Namespace) -> str | None:
             known = "".join(f"\n- {t.label} [{t.id}]" for t in transitions)
             return f"Unknown transition requested, available ones are:{known}"
         if not _ask(node, ChangeState, f"{name}/change_state", transition=chosen[0]).success:
-            return "Transitioning failed"
-        print("Transitioning successful")
+            # The status is 0 all the same, as it is upstream.
+            print("Transitioning failed", file=sys.stderr)
+        else:
+            print("Transitioning successful")
         return None
 
 

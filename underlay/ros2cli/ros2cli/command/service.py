@@ -7,7 +7,7 @@ import time
 
 from ros2cli.cli import Command
 from ros2cli.graph import absolute, find, is_hidden, open_node, settle, spin
-from ros2cli.values import fill, get_type, now, parse
+from ros2cli.values import fill_at_once, get_type, parse
 
 
 def add_to(command: Command) -> None:
@@ -54,7 +54,7 @@ def call(args: argparse.Namespace) -> None:
     """Call it, once or at a rate, however long it takes to answer."""
     service_type = get_type(args.service_type, "srv")
     request = service_type.Request()
-    stamps = fill(request, parse(args.values))
+    fill_at_once(request, parse(args.values))
     if args.rate is not None and not args.rate > 0:
         raise ValueError("the rate must be positive")
     with open_node(args) as node:
@@ -63,7 +63,6 @@ def call(args: argparse.Namespace) -> None:
             print("waiting for service to become available...")
             find(client.service_is_ready, float("inf"))
         while True:
-            now(node, stamps)
             print(f"requester: making request: {request!r}\n")
             future = client.call_async(request)
             spin(node, future.done)

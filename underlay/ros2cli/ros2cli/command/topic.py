@@ -56,16 +56,18 @@ def add_to(command: Command) -> None:
     add("message_type")
     add("values", nargs="?", default="{}", help="fields in YAML; `now` and `auto` fill in stamps")
     add("-r", "--rate", type=_positive, default=1.0, metavar="HZ", help="(default: 1)")
-    add("-p", "--print", type=_count, default=1, metavar="N", help="print every Nth message only")
+    add("-p", "--print", type=int, default=1, metavar="N", help="every Nth message only, 0: none")
     times = parser.add_mutually_exclusive_group()
     times.add_argument(
         "-1", "--once", action="store_const", const=1, dest="times", help="one message"
     )
-    times.add_argument("-t", "--times", type=_count, metavar="N", help="so many messages")
+    times.add_argument("-t", "--times", type=_whole, default=0, metavar="N", help="N, 0: endless")
     wait = "--wait-matching-subscriptions"
-    add("-w", wait, type=int, metavar="N", help="first wait for N subscriptions (default: 1 or 0)")
+    add("-w", wait, type=_whole, metavar="N", help="first wait for N (default: 1 with -1 or -t)")
     add("--max-wait-time-secs", type=_positive, metavar="S", help="give up waiting after this")
-    add("--keep-alive", type=float, default=0.1, metavar="S", help="stay after the last message")
+    add(
+        "--keep-alive", type=_positive, default=0.1, metavar="S", help="stay after the last message"
+    )
     add("-n", "--node-name", help="name of the publishing node")
     qos.add_options(parser, "default")
 
@@ -199,7 +201,7 @@ def publish(args: argparse.Namespace) -> None:
         for number in count(1):
             now(node, stamps)
             publisher.publish(message)
-            if number % args.print == 0:
+            if args.print and number % args.print == 0:
                 print(f"publishing #{number}: {message!r}\n")
             if number == args.times:
                 break
@@ -213,6 +215,13 @@ def _wait_for_subscriptions(node: Node, publisher: Any, args: argparse.Namespace
     wanted = args.wait_matching_subscriptions
     if wanted is None:
         wanted = 1 if args.times else 0
+    if not wanted:
+        if args.max_wait_time_secs is not None:
+            raise RuntimeError(
+                "--max-wait-time-secs option is only effective with "
+                "--wait-matching-subscriptions, --once or --times"
+            )
+        return
     start = time.monotonic()
     while (found := publisher.get_subscription_count()) < wanted:
         if args.max_wait_time_secs and time.monotonic() - start > args.max_wait_time_secs:
@@ -221,6 +230,11 @@ def _wait_for_subscriptions(node: Node, publisher: Any, args: argparse.Namespace
             )
         print(f"Waiting for at least {wanted} matching subscription(s)...")
         spin(node, lambda: publisher.get_subscription_count() >= wanted, 1.0)
+    # The others that are there shall hear it, too, not only those that happened to be found first.
+    known = 0
+    while (found := publisher.get_subscription_count()) != known:
+        known = found
+        spin(node, lambda: False, args.spin_time)
 
 
 def measure_rate(args: argparse.Namespace) -> None:
@@ -262,6 +276,12 @@ def _positive(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not positive")
     return value
+
+
+def _whole(text: str) -> int:
+    if int(text) < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative")
+    return int(text)
 
 
 def _count(text: str) -> int:

@@ -9,6 +9,7 @@ from math import atan2, cos, pi, sin, sqrt
 
 import numpy as np
 import pytest
+from from_python import from_python
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,29 @@ from basis_ik.kernels.descent import REACHED
 from basis_ik.kernels.pan_tilt import admits_pan_tilt, pan_tilt
 from basis_ik.solvers.prepared import prepare
 from basis_ik.transforms.rigid import RigidTransform
+
+(
+    aim_step,
+    descend_to_point,
+    exact_miss,
+    pull_to_seed,
+    ray_miss,
+    begin_aside,
+    begin_well,
+    relate_to_point,
+) = map(
+    from_python,
+    (
+        aim_step,
+        descend_to_point,
+        exact_miss,
+        pull_to_seed,
+        ray_miss,
+        begin_aside,
+        begin_well,
+        relate_to_point,
+    ),
+)
 
 
 def some_chain(seed, m=5, slides=(), mimics=()):

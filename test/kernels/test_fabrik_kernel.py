@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from from_python import from_python
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -17,6 +18,10 @@ from basis_ik.kernels.fabrik_reach import (
     TOO_NEAR,
     UNFINISHED,
     reach_chain,
+)
+
+arc, arc_half_angle, descent, lean, slope = map(
+    from_python, (arc, arc_half_angle, descent, lean, slope)
 )
 
 NOTHING = np.empty(0)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from from_python import from_python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,16 @@ from basis_ik.kernels.fabrik_joint import (
 from basis_ik.kernels.fabrik_limbs import sweep_limbs
 from basis_ik.kernels.fabrik_skeleton import Goals, Skeleton, errors, follow, load, place
 from basis_ik.kernels.fabrik_tree import backward, forward, sweep_tree
+
+_miss = from_python(fabrik_descent._miss)
+_solve = from_python(fabrik_descent._solve)
+_step = from_python(fabrik_descent._step)
+_jacobian = from_python(fabrik_descent._jacobian)
+
+advance, freedoms, clamp_joint, inverse, product, rotated, load, backward, forward = map(
+    from_python,
+    (advance, freedoms, clamp_joint, inverse, product, rotated, load, backward, forward),
+)
 
 SEEDS = st.integers(0, 10**6)
 NOTHING = np.empty(0)
@@ -170,7 +181,7 @@ def test_the_jacobian_is_the_derivative_of_what_is_missing(seed, free_root):
     table, jac = np.empty((21, 6)), np.empty((12, 24))
     freedoms(s, q, table)
     table[:, 5] = np.where(table[:, 5] == 2.0, 2.0, 0.0)
-    fabrik_descent._jacobian(s, g, table, p, 0.7, jac)
+    _jacobian(s, g, table, p, 0.7, jac)
     other, moved = np.empty_like(q), p.copy()
     # The rotation's row is exact at the goal only: measure there.
     g = g._replace(turns=q[3:4].copy())
@@ -183,7 +194,7 @@ def test_the_jacobian_is_the_derivative_of_what_is_missing(seed, free_root):
             advance(s, q, table, step, other)
             moved[0] = p[0] + step[21:] * free_root
             place(s, other, moved)
-            fabrik_descent._miss(g, other, moved, 0.7, out)
+            _miss(g, other, moved, 0.7, out)
             column.append(out.copy())
         if c < 21 and (table[c, 5] == 2.0 or touches(s, q, c // 3)):
             continue
@@ -203,7 +214,7 @@ def test_solve_inverts_a_symmetric_matrix(seed):
     a = a @ a.T + 0.1 * np.eye(5)
     b = rng.normal(size=5)
     x = b.copy()
-    fabrik_descent._solve(a.copy(), x)
+    _solve(a.copy(), x)
     np.testing.assert_allclose(a @ x, b, atol=1e-9)
 
 
@@ -222,9 +233,9 @@ def test_a_step_runs_against_no_limit(seed):
     assert np.count_nonzero(np.abs(table[:, 5]) == 1.0) >= 4
     jac, miss, step = np.empty((6, 24)), np.empty(6), np.empty(24)
     g = goals(3.0 * np.random.default_rng(seed).normal(size=(2, 3)))
-    fabrik_descent._miss(g, pushed, p, 1.0, miss)
-    fabrik_descent._jacobian(s, g, table, p, 1.0, jac)
-    fabrik_descent._step(jac, table, miss, 1e-3, step)
+    _miss(g, pushed, p, 1.0, miss)
+    _jacobian(s, g, table, p, 1.0, jac)
+    _step(jac, table, miss, 1e-3, step)
     assert np.all(step[:21] * table[:, 5] <= 0.0)
     assert np.abs(step).max() <= 0.6 + 1e-12
 

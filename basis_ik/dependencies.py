@@ -1,0 +1,42 @@
+"""The oldest versions of what basis_ik stands on, and who says so when one is older."""
+
+from __future__ import annotations
+
+import platform
+import re
+from importlib.metadata import PackageNotFoundError, version
+
+from basis_ik.errors import BasisIkError
+
+# Debian 12's, all but Python itself; `make test DEPENDENCIES=oldest` runs every test with them.
+OLDEST = {"python": "3.10", "numba": "0.56.4", "numpy": "1.24", "transforms3d": "0.4"}
+
+
+class DependencyError(BasisIkError, ImportError):
+    """A package that basis_ik stands on is too old."""
+
+
+def check_dependencies() -> None:
+    """See to it that no dependency is too old, without importing any.
+
+    An old one fails, if it does, where it is imported or a kernel is compiled, and in words of its
+    own.
+
+    Raises:
+        DependencyError: One is older than `OLDEST`.
+    """
+    for name, oldest in OLDEST.items():
+        try:
+            found = platform.python_version() if name == "python" else version(name)
+        except PackageNotFoundError:
+            continue  # absent, which its import tells, or installed in a way that leaves no version
+        if _numbers(found) < _numbers(oldest):
+            remedy = "" if name == "python" else f": upgrade it, pip install -U {name}"
+            raise DependencyError(
+                f"basis_ik needs {name} {oldest} or newer; this is {found}{remedy}"
+            )
+
+
+def _numbers(text: str) -> list[int]:
+    """Return what a version begins with: 1.24.2+deb is 1, 24, 2."""
+    return [int(number) for number in re.findall(r"\d+", text.split("+")[0])]

@@ -1,0 +1,157 @@
+"""The parameters of one chain: judged alone at start, and then against a robot."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from basis_ik.errors import BasisIkError
+from basis_ik.model.chain import Chain
+from basis_ik.model.elements import listed, shown
+from basis_ik.model.path import ChainError, path_between
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.goals import Ray
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.ros.arm_parameters import misplaced, pointing_ray
+from basis_ik.ros.parameters import ConfigError, Parameters, refused
+
+MOST_JOINTS = 100  # of one chain
+
+
+class ChainParameters:
+    """The parameters of one chain, and errors that name them.
+
+    Args:
+        parameters: The node's.
+        chain: Name of the chain; empty when the node has no other.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any] | Parameters, chain: str) -> None:
+        self._parameters = parameters
+        self._prefix = f"{chain}." if chain else ""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a value, by its name without the chain's."""
+        return self._parameters[self._prefix + name]
+
+    def refused(self, name: str, text: object) -> ConfigError:
+        """Return the error of a value, by its name without the chain's."""
+        return refused(self._prefix + name, str(text))
+
+    def check(self) -> None:
+        """Judge what no robot description is needed for, beyond each value by itself.
+
+        Raises:
+            ConfigError: The chain begins where it ends, or there are lists for different numbers of
+                joints.
+        """
+        root, tip = self["root_link"], self["tip_link"]
+        if root and root == tip:
+            raise self.refused("tip_link", f"is {shown(tip)}, like root_link; name two links")
+        given = [name for name in ("home", "max_acceleration", "max_jerk") if self[name]]
+        for first, second in itertools.pairwise(given):
+            if len(self[first]) != len(self[second]):
+                text = f"has {len(self[second])} numbers, and {first} has {len(self[first])}"
+                raise self.refused(second, f"{text}; each joint of the chain needs one in both")
+
+    def chain(self, model: RobotModel) -> Chain:
+        """Return the chain that they ask for.
+
+        Raises:
+            ConfigError: The robot does not have it, or it has too many joints to be followed; the
+                parameter to change is named.
+            ChainError: The robot has no arm at all.
+        """
+        root, tip = self["root_link"] or None, self["tip_link"] or None
+        try:
+            chain = model.chain(root, tip)
+        except ChainError as error:
+            name = _culprit(error, root, tip)
+            if name is None:
+                raise
+            value = f"is {shown(self[name])}" if self[name] else "is empty"
+            raise self.refused(name, f"{value}: {error}") from None
+        way = path_between(chain.root, chain.tip, model.joints)
+        if not any(step.joint.moves and not step.upwards for step in way):
+            text = (
+                f"is {listed((chain.tip,))}, which is not below root_link {listed((chain.root,))}"
+            )
+            raise self.refused("tip_link", f"{text}: the two are the wrong way round")
+        count = len(chain.joint_names)
+        if count > MOST_JOINTS:
+            # Nothing could be solved for them within a period of the control loop.
+            text = f"leaves {count} joints to move between {chain.root} and {chain.tip}"
+            raise self.refused(
+                "tip_link", f"{text}; at most {MOST_JOINTS} can be followed: choose another link"
+            )
+        return chain
+
+    def ray(self, model: RobotModel, chain: Chain) -> Ray:
+        """Return the ray that is pointed at points, in tip coordinates.
+
+        Raises:
+            ConfigError: `pointing_frame` is no link that is fixed to the tip.
+        """
+        frame = self["pointing_frame"]
+        try:
+            return pointing_ray(model, chain, self["pointing_axis"], frame)
+        except BasisIkError as error:
+            text = f"is {shown(frame)}, which is not fixed to {chain.tip}: {error}"
+            raise self.refused("pointing_frame", text) from None
+
+    def check_home(self, chain: Chain) -> None:
+        """Check where `~/home` goes (n,); empty: nowhere.
+
+        Raises:
+            ConfigError: Not one number for each joint, or one outside its limits.
+        """
+        home = self["home"]
+        complaint = misplaced(chain, home) if home else None
+        if complaint:
+            raise self.refused("home", f"does not fit: {complaint}")
+
+    def limits(self, chain: Chain) -> MotionLimits:
+        """Return how the chain may move; an empty list stands for the default.
+
+        Raises:
+            ConfigError: Not one number for each joint.
+        """
+        given = {name: self[name] for name in ("max_acceleration", "max_jerk")}
+        names = chain.joint_names
+        for name, values in given.items():
+            if values and len(values) != len(names):
+                text = f"wants {len(names)} numbers ({', '.join(names)}), not {len(values)}"
+                raise self.refused(name, text)
+        acceleration, jerk = (np.array(each) if each else None for each in given.values())
+        return MotionLimits.of_chain(chain, acceleration, jerk)
+
+
+def _culprit(error: ChainError, root: str | None, tip: str | None) -> str | None:
+    """Return the name of the parameter to change when there is no such chain; None: the robot."""
+    if error.link is not None:
+        return "root_link" if error.link == root else "tip_link"
+    if error.joint is not None:
+        return None if root is None else "root_link"  # a joint that cannot be solved for
+    if error.candidates or tip is not None:
+        return "tip_link"
+    return None if root is None else "root_link"
+
+
+def check_apart(chains: Mapping[str, Chain]) -> None:
+    """Refuse chains that would both command a joint.
+
+    Args:
+        chains: By name.
+
+    Raises:
+        ConfigError: Two have a joint in common.
+    """
+    for (one, first), (other, second) in itertools.combinations(chains.items(), 2):
+        common = tuple(name for name in first.joint_names if name in second.joint_names)
+        if common:
+            text = f"has '{one}' and '{other}', which both move {listed(common)}"
+            remedy = f"start one below, by {one}.root_link or {other}.root_link, or leave one out"
+            raise refused("chains", f"{text}; {remedy}")

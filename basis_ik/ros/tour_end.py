@@ -1,0 +1,64 @@
+"""How the launch of a demo ends: when its tours are over and RViz, if there is one, is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from launch import Action, LaunchContext
+from launch.actions import LogInfo, RegisterEventHandler, Shutdown
+from launch.event_handlers import OnProcessExit, OnProcessStart
+from launch.events.process import ProcessExited, ProcessStarted
+from launch_ros.actions import Node
+
+
+def end_with(tours: Sequence[Node], failure: str) -> list[Action]:
+    """Return the actions that end the launch; its exit status says whether all tours went well.
+
+    Args:
+        tours: Programs that end by themselves, with status 0 if all went well.
+        failure: What to say if one did not.
+    """
+    end = _End(len(tours), failure)
+    return [
+        RegisterEventHandler(OnProcessStart(on_start=end.on_process_start)),
+        *(
+            RegisterEventHandler(OnProcessExit(target_action=tour, on_exit=end.on_tour_exit))
+            for tour in tours
+        ),
+        RegisterEventHandler(OnProcessExit(on_exit=end.on_process_exit)),
+    ]
+
+
+class _End:
+    def __init__(self, under_way: int, failure: str) -> None:
+        self._under_way, self._failure = under_way, failure
+        self._failed = self._rviz_open = False
+
+    def on_process_start(self, event: ProcessStarted, _: LaunchContext) -> None:
+        self._rviz_open |= _is_rviz(event)
+
+    def on_tour_exit(self, event: ProcessExited, context: LaunchContext) -> Action | None:
+        if context.is_shutdown:
+            return None
+        self._under_way -= 1
+        self._failed |= event.returncode != 0
+        if self._rviz_open:
+            return None if self._under_way else LogInfo(msg="Close RViz to end the launch.")
+        return self._shut_down("the tour is over")
+
+    def on_process_exit(self, event: ProcessExited, context: LaunchContext) -> Action | None:
+        if context.is_shutdown or not _is_rviz(event):
+            return None
+        self._rviz_open = False
+        return self._shut_down("RViz was closed")
+
+    def _shut_down(self, reason: str) -> Action | None:
+        # An exception is how a launch file gives `ros2 launch` an exit status other than 0.
+        if self._failed:
+            raise RuntimeError(self._failure)
+        return None if self._under_way else Shutdown(reason=reason)
+
+
+def _is_rviz(event: ProcessStarted | ProcessExited) -> bool:
+    return Path(event.cmd[0]).name == "rviz2"

@@ -1,0 +1,265 @@
+"""What is to be compiled before it is used: named steps, for a node and for an installation.
+
+The first call of a kernel compiles it, or fetches it from the cache. Kernels take arrays of one
+kind whatever the robot is, so that those of one robot are those of all.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from basis_ik.kernels.jit import count_ready, when_compiling
+from basis_ik.model.chain import Chain
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.tree import TransformTree
+
+# Six joints, two of which move further links: enough for every kernel.
+_LINK = """<link name="{below}"/><joint name="{below}" type="{kind}">
+<parent link="{above}"/><child link="{below}"/><origin xyz="0.1 0 0.2"/><axis xyz="{axis}"/>
+<limit lower="-2" upper="2" velocity="1" effort="1"/></joint>"""
+_JOINTS = (
+    ("a", "revolute", "0 0 1"),
+    ("b", "revolute", "0 1 0"),
+    ("c", "prismatic", "1 0 0"),
+    ("d", "continuous", "0 0 1"),
+    ("e", "revolute", "0 1 0"),
+    ("f", "revolute", "1 0 0"),
+)
+
+
+THREAD = "kernels"
+SWITCH_INTERVAL = 5e-4  # s for which a thread may keep the GIL that another waits for
+
+
+class Step(NamedTuple):
+    """A piece of the warm-up.
+
+    Attributes:
+        name: What it makes ready, for people.
+        run: Does it.
+    """
+
+    name: str
+    run: Callable[[], object]
+
+
+class WarmUp:
+    """Steps under way in a thread; the compiler lets go of the GIL often enough for others.
+
+    Until it is through, nobody else may call a kernel: they would wait for the compiler's lock.
+
+    Args:
+        steps: What to do.
+        alone: Whether this process has nothing else to do. Then garbage is not collected meanwhile,
+            a tenth of the time; the first collection afterwards stops all threads for a second.
+
+    Attributes:
+        step: Name of the step that is being done.
+        compiling: Whether something is really compiled, not only fetched from the cache.
+    """
+
+    def __init__(self, steps: Sequence[Step], *, alone: bool = False) -> None:
+        self._steps, self._alone = steps, alone
+        self._error: BaseException | None = None
+        self.step, self.compiling = "", False
+        self._thread = threading.Thread(target=self._work, name=THREAD, daemon=True)
+        when_compiling(self._on_compiling)
+        self._thread.start()
+
+    def _on_compiling(self) -> None:
+        self.compiling = True
+
+    def _work(self) -> None:
+        try:
+            with _set_up_for_compiling(alone=self._alone):
+                for step in self._steps:
+                    self.step = step.name
+                    step.run()
+        except BaseException as error:
+            self._error = error
+
+    @property
+    def ready(self) -> bool:
+        """Whether all is there; raises what has gone wrong."""
+        return self.wait(0.0)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for some time at most, and tell whether all is there."""
+        self._thread.join(seconds)
+        if self._error is not None:
+            raise self._error
+        return not self._thread.is_alive()
+
+    def __str__(self) -> str:
+        ready, all_ = count_ready()
+        return f"compiling the kernels, once: {ready} of {all_}"
+
+
+@contextmanager
+def _set_up_for_compiling(*, alone: bool) -> Iterator[None]:
+    """Have the GIL handed over ten times as soon, or alone, no garbage collected; then as before.
+
+    Whoever answers a request needs the GIL dozens of times.
+    """
+    was_on, interval = gc.isenabled(), sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    if alone:
+        gc.disable()
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+        if was_on:
+            gc.enable()
+
+
+def still_compiling() -> bool:
+    """Tell whether a warm-up is at work, which no process can end in an orderly way."""
+    return any(thread.name == THREAD for thread in threading.enumerate())
+
+
+def node_steps() -> list[Step]:
+    """Return the steps for all that the node basis_ik may call."""
+    from basis_ik.solvers import tips
+
+    return [
+        Step("robot descriptions", sample_chain),
+        *_chain_steps(sample_chain),
+        Step("several tips", lambda: tips.warm_up(_sample(), sample_chain().tip)),
+    ]
+
+
+def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
+    """Return the steps for all that a pipeline may call.
+
+    Args:
+        chain: Gives the chain, when the first of the steps is done.
+    """
+    from basis_ik.kernels.motion_joints import is_equal
+    from basis_ik.kernels.safety import is_inside, is_safe
+    from basis_ik.motion import jog, limiter
+    from basis_ik.solvers import aim_chain, solve, track
+    from basis_ik.transforms import rigid
+
+    def check() -> None:
+        here = np.zeros(len(chain().joint_names))
+        is_safe(here, here, here, here, here)
+        is_inside(here, here, here)
+        is_equal(here, here)
+
+    return [
+        Step("transforms", rigid.warm_up),
+        Step("last check", check),
+        Step("limits of motion", lambda: limiter.warm_up(MotionLimits.of_chain(chain()))),
+        Step("links", lambda: chain().link_poses(np.zeros(len(chain().joint_names)))),
+        Step("poses", lambda: solve.warm_up(chain())),
+        Step("points to look at", lambda: aim_chain.warm_up_aim(chain())),
+        Step("tracking", lambda: track.warm_up(chain())),
+        Step("twists", lambda: jog.warm_up(chain(), MotionLimits.of_chain(chain()))),
+    ]
+
+
+def prepare(chain: Chain) -> None:
+    """Make a chain ready for a control loop: what is remembered of it is worked out now."""
+    for step in _chain_steps(lambda: chain):
+        step.run()
+
+
+def frames_steps() -> list[Step]:
+    """Return the steps for all that frames_node may call."""
+    from basis_ik.solvers.constraints import Point, Reach
+    from basis_ik.transforms import rigid
+
+    return [
+        Step("transforms", rigid.warm_up),
+        Step("trees of frames", _sample_tree),
+        Step("points-at", lambda: Point("b", "c", "target").apply(_sample_tree())),
+        Step("FABRIK", lambda: Reach(("b", "c", "d"), "target").apply(_sample_tree())),
+    ]
+
+
+def library_steps() -> list[Step]:
+    """Return the steps for what only the library's users call."""
+    from basis_ik.solvers.batch import solve_batch
+    from basis_ik.solvers.bone_limits import SwingTwist
+    from basis_ik.solvers.fabrik import sweep_chain
+    from basis_ik.solvers.fabrik_limits import BallLimit
+    from basis_ik.solvers.fabrik_tree import solve_tree
+    from basis_ik.solvers.points_at import Up, points_at
+    from basis_ik.transforms.node import TransformNode
+
+    def point_within_limits() -> None:
+        up = Up((1.0, 0.0, 0.0), "a", (0.0, 1.0, 0.0))
+        points_at(_sample_tree(), "b", "c", "target", up=up)
+        limit = SwingTwist(RigidTransform.from_rpy(0.0, 0.0, 0.0), 0.1, -0.1, 0.1)
+        points_at(_sample_tree(), "b", "c", "target", limit=limit)
+
+    def solve_poses() -> None:
+        chain = sample_chain()
+        solve_batch(chain, [chain.forward(np.zeros(len(chain.joint_names)))])
+
+    def combine_nodes() -> None:
+        node = TransformNode(scale=(1.0, 2.0, 3.0))
+        node = TransformNode.from_matrix((node @ node.inverse()).matrix)
+        node.apply((0.0, 0.0, 0.0))
+
+    joints, parents = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 2], [-1, 0, 2.0]]), (-1, 0, 1, 1)
+    targets = {2: (1.0, 0.5, 1.8), 3: (-1.0, 0.5, 1.8)}
+
+    def sweep() -> None:
+        sweep_chain(joints[:3], (0.5, 0.5, 1.0), max_iterations=2)
+
+    def solve_limbs() -> None:
+        solve_tree(joints, parents, targets, max_iterations=2)
+
+    def solve_with_limits() -> None:
+        limits = {1: BallLimit.cone(0.01)}
+        solve_tree(joints, parents, targets, limits=limits, max_iterations=1000)
+
+    return [
+        Step("batches", solve_poses),
+        Step("points-at with limits", point_within_limits),
+        Step("transform nodes", combine_nodes),
+        Step("FABRIK's sweeps", sweep),
+        Step("limbs", solve_limbs),
+        Step("trees with limits", solve_with_limits),
+    ]
+
+
+def all_steps() -> list[Step]:
+    """Return the steps for all that both nodes and the library may call."""
+    return [*node_steps(), *frames_steps(), *library_steps()]
+
+
+def _sample_tree() -> TransformTree:
+    tree = TransformTree("a")
+    for parent, frame in pairwise("abcd"):
+        tree.add(frame, parent, RigidTransform.from_rpy(0.1, 0.0, 0.0, [0.0, 0.0, 1.0]))
+    tree.add("target", "a", RigidTransform.from_rpy(0.0, 0.0, 0.0, [1.0, 0.0, 0.5]))
+    return tree
+
+
+@cache
+def _sample() -> RobotModel:
+    above, texts = "root", []
+    for below, kind, axis in _JOINTS:
+        texts.append(_LINK.format(above=above, below=below, kind=kind, axis=axis))
+        above = below
+    return RobotModel.from_urdf(f'<robot name="sample"><link name="root"/>{"".join(texts)}</robot>')
+
+
+@cache
+def sample_chain() -> Chain:
+    """Return a chain that stands for all others."""
+    return _sample().chain()

@@ -1,0 +1,57 @@
+"""A step that is NaN must not come out as a plausible command: the joint stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from from_python import from_python
+
+from basis_ik.kernels.aim_chain import walk
+from basis_ik.kernels.descent import REACHED
+from basis_ik.kernels.levels import _move
+from basis_ik.kernels.pose_solve import solve_pose
+from basis_ik.kernels.pose_step import step_towards
+from basis_ik.model.robot import RobotModel
+from basis_ik.solvers.prepared import NEAR, PATIENCE, prepared
+
+URDF = Path(__file__).parents[2] / "urdf"
+PANDA = RobotModel.from_urdf((URDF / "panda.urdf").read_text()).chain()
+Q = [0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_step_that_is_no_number_moves_no_joint(number):
+    ready, start, q = prepared(PANDA), np.array(Q), np.zeros(7)
+    weights, target = ready.full.copy(), PANDA.forward(np.array(Q) + 0.2).matrix.copy()
+    weights[number] = np.nan
+    status = step_towards(
+        ready.exact, ready.joints, ready.variables, ready.ends, weights, target, start, start,
+        np.full(7, 0.1), q, ready.new_work(), 1e-6, 1e-6, 60,
+    )[0]  # fmt: skip
+    assert status != REACHED
+    assert np.abs(q - start).max() < 0.06  # a kick off a singularity, not the whole step
+    if number in (1, 2, 4):
+        assert q.tolist() == Q
+
+
+def test_a_descent_that_is_no_number_moves_no_joint():
+    ready, q = prepared(PANDA), np.zeros(7)
+    weights, target = ready.full.copy(), PANDA.forward(np.array(Q) + 0.2).matrix.copy()
+    weights[4] = np.nan
+    solve_pose(
+        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights, target,
+        np.array(Q), q, ready.new_work(), 1e-6, 1e-6, 3, 0, 0, PATIENCE, False, NEAR,
+    )  # fmt: skip
+    assert q.tolist() == Q
+
+
+def test_a_step_to_a_point_or_of_ranked_tasks_that_is_no_number_moves_no_joint():
+    ready, q, moved = prepared(PANDA), np.array(Q), np.zeros(7)
+    work = ready.new_work()
+    work[:, 2] = np.nan
+    from_python(walk)(ready.variables, q, work, 0.1)
+    assert q.tolist() == Q
+    from_python(_move)(ready.variables, q, np.full(7, np.nan), moved)
+    assert moved.tolist() == Q

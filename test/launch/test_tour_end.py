@@ -1,0 +1,131 @@
+"""When the demos end, and how: with stand-ins for RViz and for every program that is started."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from shutil import copytree, which
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOURS = {
+    "demo.launch.py": "demo_targets",
+    "point_head.launch.py": "moving_point",
+    "two_arms.launch.py": "demo_targets",
+}
+PROGRAMS = {
+    "basis_ik": ["ik_node", "simulated_arm", "demo_targets", "moving_point"],
+    "robot_state_publisher": ["robot_state_publisher"],
+    "tf2_ros": ["static_transform_publisher"],
+    "rviz2": ["rviz2"],
+}
+STAND_IN = """#!/bin/sh
+trap 'exit 0' INT TERM
+: >'{started}'
+until [ -e '{end}' ]; do /bin/sleep 0.05; done
+read status <'{end}' && exit $status
+"""
+
+
+class Stage:
+    """A launch whose programs run until they are told their exit status."""
+
+    def __init__(self, folder, file, rviz):
+        for package, programs in PROGRAMS.items():
+            marker = folder / "share" / "ament_index" / "resource_index" / "packages" / package
+            marker.parent.mkdir(parents=True, exist_ok=True)
+            marker.touch()
+            (folder / "lib" / package).mkdir(parents=True)
+            for program in programs:
+                path = folder / "lib" / package / program
+                path.write_text(
+                    STAND_IN.format(started=folder / f"{program}.started", end=folder / program)
+                )
+                path.chmod(0o755)
+        for room in ("launch", "config", "urdf", "rviz"):
+            copytree(ROOT / room, folder / "share" / "basis_ik" / room)
+        # Nothing but the stand-ins is found, not even an RViz that is installed here.
+        path = [str(folder / "lib" / "rviz2")] if rviz else []
+        self._folder = folder
+        self._log = folder / "log"
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                [which("ros2"), "launch", "basis_ik", file, "launch_rviz:=true"],
+                env={
+                    **os.environ,
+                    "AMENT_PREFIX_PATH": f"{folder}:{os.environ['AMENT_PREFIX_PATH']}",
+                    "PATH": ":".join([*path, str(folder / "none")]),
+                },
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def wait_for(self, condition, patience=60.0):
+        end = time.monotonic() + patience
+        while not condition():
+            assert self._process.poll() is None, self.said()
+            assert time.monotonic() < end, self.said()
+            time.sleep(0.05)
+
+    def started(self, program):
+        return (self._folder / f"{program}.started").exists()
+
+    def end(self, program, status=0):
+        self.wait_for(lambda: self.started(program))
+        part = self._folder / f"{program}.part"
+        part.write_text(f"{status}\n")
+        part.rename(self._folder / program)
+
+    def said(self):
+        return self._log.read_text()
+
+    def status(self):
+        """Wait for the end of the launch; return its exit status."""
+        return self._process.wait(60.0)
+
+    def close(self):
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(60.0)
+
+
+@pytest.fixture
+def stage(tmp_path):
+    stages = []
+
+    def start(file, rviz):
+        stages.append(Stage(tmp_path, file, rviz))
+        return stages[-1]
+
+    yield start
+    stages[-1].close()
+
+
+@pytest.mark.parametrize("file", TOURS)
+@pytest.mark.parametrize("status", [0, 1])
+def test_without_rviz_a_launch_ends_with_the_tour_and_as_it_did(stage, file, status):
+    launch = stage(file, rviz=False)
+    launch.end(TOURS[file], status)
+    assert bool(launch.status()) == bool(status), launch.said()
+    assert "RViz is not installed here" in launch.said()
+
+
+@pytest.mark.parametrize("file", TOURS)
+@pytest.mark.parametrize("status", [0, 1])
+def test_rviz_outlives_the_tour_until_it_is_closed(stage, file, status):
+    launch = stage(file, rviz=True)
+    launch.wait_for(lambda: launch.started("rviz2"))
+    launch.end(TOURS[file], status)
+    launch.wait_for(lambda: "Close RViz to end the launch." in launch.said())
+    launch.end("rviz2")
+    assert bool(launch.status()) == bool(status), launch.said()
+
+
+def test_a_tour_outlives_an_rviz_that_ends_at_once(stage):
+    launch = stage("point_head.launch.py", rviz=True)
+    launch.end("rviz2", 1)  # it found no screen
+    launch.wait_for(lambda: "process has died" in launch.said())
+    launch.end("moving_point", 1)
+    assert launch.status() != 0, launch.said()  # the tour's verdict is still waited for

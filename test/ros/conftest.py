@@ -1,0 +1,38 @@
+"""What tests of the programs' starts have in common."""
+
+import signal
+import sys
+import threading
+
+import pytest
+
+from basis_ik.ros import programs
+
+PATIENCE = 30.0  # s, for what must end by itself
+
+
+@pytest.fixture
+def complaint(capfd, monkeypatch, own_domain):
+    """Run to the end what must not run, here, without a process of its own; its one line."""
+    # A guard that is gone lets it run: then it is stopped, and the end of pytest must not follow.
+    monkeypatch.setattr(programs, "PATIENCE", 3600.0)
+
+    # A node of this process that is not freed at once is still in the graph, under the name of the
+    # program; so it has a domain for itself.
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain))
+
+    def complain(program, *parameters, more=()):
+        given = [word for parameter in parameters for word in ("-p", parameter)]
+        monkeypatch.setattr(sys, "argv", [program, "--ros-args", *more, *given])
+        rescue = threading.Timer(PATIENCE, signal.raise_signal, [signal.SIGINT])
+        rescue.start()
+        try:
+            assert getattr(programs, program)() == 1
+        finally:
+            rescue.cancel()
+        said = capfd.readouterr().err
+        assert "Traceback" not in said
+        (line,) = [line for line in said.splitlines() if line.startswith(program)]
+        return line
+
+    return complain

@@ -1,0 +1,175 @@
+"""A chain's parameters: every mistake names the parameter that is to be mended."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from basis_ik.model.path import ChainError
+from basis_ik.model.robot import RobotModel
+from basis_ik.ros.chain_parameters import MOST_JOINTS, ChainParameters, check_apart
+from basis_ik.ros.ik_parameters import CHAIN
+from basis_ik.ros.parameters import ConfigError
+
+URDF = Path(__file__).parents[2] / "urdf"
+UR5E, PANDA, LEGS = (
+    RobotModel.from_urdf((URDF / f"{name}.urdf").read_text()) for name in ("ur5e", "panda", "legs")
+)
+
+
+def of(chain="", **given):
+    """Return the parameters of a chain, those not given at their defaults."""
+    prefix = f"{chain}." if chain else ""
+    values = {declaration.name: declaration.default for declaration in CHAIN}
+    return ChainParameters({prefix + k: v for k, v in {**values, **given}.items()}, chain)
+
+
+def snake(count):
+    """Return a robot of so many joints in a row, each beside the last and across it."""
+    joints = (
+        f'<link name="l{i + 1}"/><joint name="j{i}" type="continuous"><parent link="l{i}"/>'
+        f'<child link="l{i + 1}"/><origin xyz="0.1 0 0.2" rpy="1.5 0 0"/></joint>'
+        for i in range(count)
+    )
+    return RobotModel.from_urdf(f'<robot name="snake"><link name="l0"/>{"".join(joints)}</robot>')
+
+
+FREE = RobotModel.from_urdf(
+    """<robot name="free"><link name="map"/><link name="body"/><link name="arm"/>
+    <joint name="drive" type="planar"><parent link="map"/><child link="body"/></joint>
+    <joint name="lift" type="continuous"><parent link="body"/><child link="arm"/></joint>
+    </robot>"""
+)
+STIFF = RobotModel.from_urdf('<robot name="stiff"><link name="a"/></robot>')
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "words"),
+    [
+        ({"root_link": "a", "tip_link": "a"}, "tip_link", "like root_link"),
+        ({"home": [0.0] * 6, "max_jerk": [9.0] * 7}, "max_jerk", "7 numbers, and home has 6"),
+        (
+            {"max_acceleration": [1.0], "max_jerk": [9.0] * 2},
+            "max_jerk",
+            "2 numbers, and max_acceleration has 1",
+        ),
+    ],
+    ids=["same ends", "home and jerk", "acceleration and jerk"],
+)
+@pytest.mark.parametrize("chain", ["", "left"], ids=["alone", "named"])
+def test_what_no_robot_is_needed_for_is_refused_without_one(chain, given, name, words):
+    with pytest.raises(ConfigError) as caught:
+        of(chain, **given).check()
+    prefix = f"{chain}." if chain else ""
+    assert str(caught.value).startswith(f"parameter '{prefix}{name}' ")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_defaults_and_what_agrees_are_accepted_without_a_robot():
+    of().check()
+    of(home=[0.0] * 2, max_acceleration=[1.0] * 2, max_jerk=[1.0] * 2, root_link="a").check()
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "name", "words"),
+    [
+        (UR5E, {"tip_link": "tol0"}, "tip_link", "did you mean 'tool0'"),
+        (UR5E, {"root_link": "bse_link"}, "root_link", "did you mean 'base_link'"),
+        (UR5E, {"root_link": "tool0"}, "root_link", "no joint moves below 'tool0'"),
+        (UR5E, {"tip_link": "base_link"}, "tip_link", "no joint moves between"),
+        (LEGS, {}, "tip_link", "is empty: no single obvious arm below"),
+        (FREE, {"root_link": "map", "tip_link": "arm"}, "root_link", "start the chain at 'body'"),
+        (
+            UR5E,
+            {"root_link": "tool0", "tip_link": "base_link"},
+            "tip_link",
+            "is 'base_link', which is not below root_link 'tool0': the two are the wrong way round",
+        ),
+        (
+            UR5E,
+            {"root_link": "tool0", "tip_link": "upper_arm_link"},
+            "tip_link",
+            "the two are the wrong way round",
+        ),
+        (snake(MOST_JOINTS + 1), {}, "tip_link", "101 joints to move between l0 and l101"),
+    ],
+    ids=["tip", "root", "root at the end", "tip that stands", "two arms", "planar", "swapped",
+         "swapped inside", "too long"],
+)  # fmt: skip
+def test_a_chain_that_a_robot_does_not_have_is_its_parameters_fault(model, given, name, words):
+    with pytest.raises(ConfigError, match=f"^parameter '{name}' ") as caught:
+        of(**given).chain(model)
+    assert words in str(caught.value)
+    assert "world" not in str(caught.value)
+
+
+def test_a_robot_without_an_arm_is_nobodys_parameter():
+    with pytest.raises(ChainError, match="no joint moves below 'a'"):
+        of().chain(STIFF)
+
+
+def test_chains_down_and_across_the_tree_are_made():
+    assert of(tip_link="tool0").chain(UR5E).root == "base_link"
+    assert len(of(root_link="calf_l", tip_link="ankle_r").chain(LEGS).joint_names) == 8
+    assert len(of().chain(snake(MOST_JOINTS)).joint_names) == MOST_JOINTS
+
+
+@pytest.fixture(scope="module")
+def chain():
+    return PANDA.chain("panda_link0", "panda_link8")
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [("lens", "no link 'lens'"), ("panda_link0", "hangs on")],
+    ids=["unknown", "not fixed"],
+)
+def test_a_pointing_frame_that_the_tip_does_not_carry_is_refused(chain, frame, words):
+    with pytest.raises(ConfigError, match=r"^parameter 'pointing_frame' is") as caught:
+        of(pointing_frame=frame).ray(PANDA, chain)
+    assert words in str(caught.value)
+
+
+def test_a_ray_of_another_link_that_the_tip_carries(chain):
+    ray = of(pointing_frame="panda_link7", pointing_axis=[0.0, 0.0, 2.0]).ray(PANDA, chain)
+    np.testing.assert_allclose(ray.origin, [0.0, 0.0, -0.107])
+
+
+def test_home_as_given_or_nowhere(chain):
+    of(home=(0.5 * (chain.lower + chain.upper)).tolist()).check_home(chain)
+    of().check_home(chain)
+
+
+@pytest.mark.parametrize(
+    ("home", "words"),
+    [([0.0], "7 positions are wanted"), ([0.0] * 7, "panda_joint4 must lie in")],
+    ids=["too few", "outside"],
+)
+def test_a_home_that_makes_no_sense_is_refused(chain, home, words):
+    with pytest.raises(ConfigError, match=r"^parameter 'home' does not fit: ") as caught:
+        of(home=home).check_home(chain)
+    assert words in str(caught.value)
+
+
+def test_motion_limits_are_given_for_each_joint_or_not_at_all(chain):
+    given = of(max_acceleration=[2.0] * 7).limits(chain)
+    assert given.acceleration.tolist() == [2.0] * 7
+    assert given.jerk.tolist() == [2.0 / 0.05] * 7
+    np.testing.assert_allclose(of().limits(chain).acceleration, chain.velocity / 0.25)
+    for name in ("max_acceleration", "max_jerk"):
+        with pytest.raises(ConfigError, match=f"^parameter '{name}' wants 7 numbers .*, not 1"):
+            of(**{name: [1.0]}).limits(chain)
+
+
+def test_chains_that_share_a_joint_are_refused_by_their_names():
+    whole, wrist = PANDA.chain(None, "panda_link8"), PANDA.chain("panda_link5", "panda_link8")
+    with pytest.raises(ConfigError, match=r"^parameter 'chains' has 'a' and 'b'") as caught:
+        check_apart({"a": whole, "b": wrist})
+    assert "both move 'panda_joint6', 'panda_joint7'; start one below, by a.root_link" in str(
+        caught.value
+    )
+
+
+def test_chains_that_share_links_only_are_apart():
+    check_apart({side: LEGS.chain(None, f"ankle_{side}") for side in "lr"})

@@ -1,0 +1,59 @@
+"""What demo programs wait for before they judge."""
+
+from threading import Event
+
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+
+from basis_ik.ros import checker as module
+from basis_ik.ros.checker import Checker
+
+
+@pytest.fixture
+def checker(domain):
+    rclpy.init(domain_id=domain)
+    node = Checker("checker", Event(), ())
+    yield node
+    node.destroy_node()
+    rclpy.shutdown()
+
+
+def hear(checker, monkeypatch, states):
+    """Let one status come with each turn; None is a turn without."""
+    coming = iter(states)
+
+    def spin(_):
+        state = next(coming)
+        if state is not None:
+            checker._on_status(DiagnosticStatus(values=[KeyValue(key="state", value=state)]))
+
+    monkeypatch.setattr(checker, "spin", spin)
+
+
+def test_nothing_is_asked_of_a_node_that_is_silent_or_compiles(checker, monkeypatch):
+    hear(checker, monkeypatch, [None, "COMPILING", "COMPILING", "NO_STATE", "IDLE"])
+    asked = []
+
+    def ready():
+        asked.append(checker.status["state"])
+        return len(asked) == 2
+
+    checker.wait_until(ready, "base", "tip")
+    assert asked == ["NO_STATE", "IDLE"]
+
+
+def test_the_time_in_which_the_node_compiles_does_not_count(checker, monkeypatch):
+    now = [0.0]
+
+    def monotonic():
+        now[0] += 50.0  # s, with each look at the clock
+        return now[0]
+
+    monkeypatch.setattr(module.time, "monotonic", monotonic)
+    hear(checker, monkeypatch, ["COMPILING"] * 10 + ["IDLE"])
+    checker.wait_until(lambda: True, "base", "tip")
+    hear(checker, monkeypatch, [None] * 10)
+    checker.status = {}
+    with pytest.raises(module.BasisIkError, match="is basis_ik running"):
+        checker.wait_until(lambda: True, "base", "tip")

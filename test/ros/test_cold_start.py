@@ -1,0 +1,148 @@
+"""Nothing in the cache: the node answers while it compiles, takes no target, and then goes on."""
+
+import itertools
+import subprocess
+import sys
+import time
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from lifecycle_msgs.srv import GetState
+from rcl_interfaces.srv import ListParameters
+from robot_bench import URDF, Robot, down, start_node, stop_node
+from std_msgs.msg import String
+
+PROMPT = 1.0  # s; the requirement itself
+BARE = """
+import rclpy
+rclpy.init()
+rclpy.spin(rclpy.create_node("bare"))
+"""
+
+
+class Asker:
+    """Calls a service again and again, and keeps the time that each answer took."""
+
+    def __init__(self, robot, kind, name):
+        self.client = robot.node.create_client(kind, name)
+        assert self.client.wait_for_service(60.0), name
+        self.request = kind.Request()
+        self.future, self.since, self.times = None, 0.0, []
+
+    def ask(self):
+        if self.future is not None and self.future.done():
+            self.times.append(time.monotonic() - self.since)
+            self.future = None
+        if self.future is None:
+            self.since, self.future = time.monotonic(), self.client.call_async(self.request)
+
+    def worst(self):
+        unanswered = [time.monotonic() - self.since] if self.future is not None else []
+        return max(self.times[1:] + unanswered)  # the first waits for discovery
+
+
+@pytest.fixture
+def cold(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def bare(own_domain, monkeypatch):
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain))
+    process = subprocess.Popen([sys.executable, "-c", BARE])
+    yield
+    process.kill()
+    process.wait()
+
+
+def compiling(robot):
+    return [s for s in robot.statuses if s.get("state") == "COMPILING"]
+
+
+def test_it_answers_while_it_compiles_and_then_goes_on_by_itself(own_domain, cold, bare):
+    robot = Robot(own_domain)
+    heard = []
+    robot.node.create_subscription(
+        DiagnosticArray, "/diagnostics", lambda m: heard.append((time.monotonic(), m)), 10
+    )
+    process = start_node(own_domain)
+    try:
+        robot.description.publish(String(data=URDF.replace("ur5e", "other")))
+        reference = Asker(robot, ListParameters, "bare/list_parameters")
+        state = Asker(robot, GetState, "basis_ik/get_state")
+        parameters = Asker(robot, ListParameters, "basis_ik/list_parameters")
+        robot.wait(lambda: len(compiling(robot)) > 2, "the node says that it compiles")
+        robot.description.publish(String(data=URDF))  # another one meanwhile
+        robot.send("base_link", down(0.4, 0.2, 0.4))
+        robot.wait(lambda: "refused.NOT_READY" in robot.statuses[-1], "the refusal")
+        assert robot.statuses[-1]["last_refusal"].startswith("NOT_READY")
+        assert robot.statuses[-1]["level"] == DiagnosticStatus.WARN
+        assert not robot.transit("configure")
+        assert robot.state() == "unconfigured"
+        while compiling(robot)[-1] is robot.statuses[-1]:
+            for asker in (reference, state, parameters):
+                asker.ask()
+            time.sleep(0.02)
+        # As long as on a machine that is busy with something else.
+        allowed = PROMPT + reference.worst()
+        for asker in (state, parameters):
+            assert len(asker.times) > 10
+            assert asker.worst() < allowed, asker.client.srv_name
+            print(f"{asker.client.srv_name}: {len(asker.times)} answers in {asker.worst():.3f} s")
+        times = [then for then, _ in heard]
+        assert max(b - a for a, b in itertools.pairwise(times)) < allowed
+        texts = {m.status[0].message for _, m in heard}
+        assert len([t for t in texts if t.startswith("compiling the kernels")]) > 5, texts
+        robot.wait_status(state="IDLE")
+        assert robot.state() == "active"
+        assert robot.commands == [], "the target that was refused"
+        robot.send("base_link", down(0.4, 0.2, 0.4))
+        robot.wait(lambda: robot.at(down(0.4, 0.2, 0.4)), "it reaches a new target")
+    finally:
+        code, output = stop_node(process)
+        robot.close()
+        print(output)
+    assert code == 0
+    assert "cannot configure: compiling the kernels, once: " in output
+    assert "try again" in output
+    assert "ready: ur5e" in output
+    assert "ready: other" not in output, "of descriptions that came meanwhile the newest counts"
+    assert "Traceback" not in output
+    assert any(cold.rglob("*.nbi"))
+
+
+def test_shut_down_while_it_compiles_it_never_starts(own_domain, cold):
+    robot = Robot(own_domain)
+    process = start_node(own_domain)
+    try:
+        robot.description.publish(String(data=URDF))
+        robot.wait(lambda: compiling(robot), "the node says that it compiles")
+        assert robot.transit("shutdown")
+        assert robot.state() == "finalized"
+    finally:
+        code, output = stop_node(process)
+        robot.close()
+    assert code == 0, output
+    assert "Traceback" not in output
+
+
+def test_frames_node_says_that_it_compiles_and_a_signal_ends_it(own_domain, cold, tmp_path):
+    path = tmp_path / "params.yaml"
+    path.write_text(
+        "frames_node:\n  ros__parameters:\n    constraints: [look]\n"
+        "    look: {type: points_at, bone: a, tail: b, target: c}\n"
+    )
+    robot = Robot(own_domain)
+    robot.node.create_subscription(DiagnosticStatus, "frames_node/status", robot._hear, 10)
+    program = ("-m", "basis_ik.ros.programs", "frames_node")
+    process = start_node(own_domain, "--params-file", str(path), program=program)
+    parameters = Asker(robot, ListParameters, "frames_node/list_parameters")
+    robot.wait(lambda: compiling(robot), "the node says that it compiles")
+    parameters.ask()
+    robot.wait(parameters.future.done, "an answer")
+    assert compiling(robot)[-1] is robot.statuses[-1], "it still compiled"
+    code, output = stop_node(process)
+    robot.close()
+    assert code == 0, output
+    assert "Traceback" not in output

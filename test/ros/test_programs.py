@@ -1,0 +1,121 @@
+"""How programs end that cannot start: in a process of their own, by one line and status 1."""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import rclpy
+from std_msgs.msg import String
+
+from basis_ik.ros import programs
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = (
+    "ik_node", "frames_node", "simulated_arm", "demo_targets", "moving_point", "legs_motion",
+)  # fmt: skip
+
+
+def run(program, *arguments, lacking=(), options=()):
+    """Run a program as `pip install` makes it start; some packages cannot be imported."""
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({list(lacking)!r}));"
+        f"from basis_ik.ros.programs import {program}; sys.exit({program}())"
+    )
+    done = subprocess.run(
+        [sys.executable, *options, "-c", code, *arguments],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_without_ros_it_says_that_it_needs_it(program):
+    """Python's own packages only; even numpy is missing."""
+    code, error = run(program, options=["-S"])
+    assert code == 1
+    assert error.startswith(f"{program}: needs ROS 2, which this Python does not have")
+    assert "source /opt/ros/jazzy/setup.bash" in error
+    assert "make shell" in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "package"),
+    [
+        ("ik_node", "moveit_msgs"),
+        ("frames_node", "tf2_ros"),
+        ("simulated_arm", "control_msgs"),
+        ("demo_targets", "diagnostic_msgs"),
+        ("moving_point", "geometry_msgs"),
+        ("legs_motion", "sensor_msgs"),
+        ("ik_node", "numba"),
+    ],
+)
+def test_a_package_that_is_missing_is_named(program, package):
+    code, error = run(program, lacking=[package])
+    assert code == 1
+    assert error.startswith(f"{program}: needs {package}, which is not installed")
+    assert "rosdep install" in error
+    assert error.count("\n") == 1
+
+
+def test_a_module_of_our_own_that_is_missing_is_no_installation_fault():
+    code, error = run("ik_node", lacking=["basis_ik.ros.robot"])
+    assert code == 1
+    assert "Traceback" in error
+    assert "needs" not in error
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_parameter_that_does_not_exist_is_told(program, domain, monkeypatch):
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    given = ["--ros-args", "-p", "rat:=5.0"]
+    if program == "frames_node":
+        path = ROOT / "config" / "legs.yaml"
+        given += ["--params-file", str(path)]
+    code, error = run(program, *given)
+    assert code == 1
+    line = error.splitlines()[-1]
+    assert line.startswith(f"{program}: parameter 'rat' does not exist; ")
+    assert "Traceback" not in error
+
+
+def test_an_argument_that_ros_does_not_know_is_told(domain, monkeypatch):
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    code, error = run("ik_node", "--ros-args", "--bogus")
+    assert code == 1
+    words = "ik_node: ROS 2 refuses its arguments or the environment: ['--bogus']"
+    assert error.splitlines()[-1] == words
+
+
+@pytest.fixture
+def stand_in(monkeypatch, domain):
+    """Put a main in the place of ik_node's."""
+
+    def stand_in(main):
+        found = SimpleNamespace(import_module=lambda _: SimpleNamespace(main=main))
+        monkeypatch.setattr(programs, "importlib", found)
+        monkeypatch.setattr(sys, "argv", ["ik_node"])
+        monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+
+    return stand_in
+
+
+def test_an_error_of_rcl_is_one_line_and_a_fault_of_ours_is_not(stand_in, capsys):
+    def rcl(_):
+        rclpy.create_node("a").create_publisher(String, "a" * 300, 1)
+
+    def ours(_):
+        raise RuntimeError("dictionary changed size")
+
+    stand_in(rcl)
+    assert programs.ik_node() == 1
+    error = capsys.readouterr().err
+    assert error.startswith("ik_node: Invalid topic name: topic length")
+    assert error.count("\n") == 1
+    stand_in(ours)
+    with pytest.raises(RuntimeError, match="dictionary"):
+        programs.ik_node()

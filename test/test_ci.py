@@ -1,0 +1,73 @@
+"""The tests run where the package is used: stock ROS 2 with `colcon test`, and a bare Ubuntu."""
+
+import re
+from collections import Counter
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+JOBS = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+
+
+def script(job):
+    return "\n".join(step["run"] for step in JOBS[job]["steps"] if "run" in step)
+
+
+def test_every_supported_distribution_is_tested_in_its_official_container():
+    ros = JOBS["ros"]
+    assert ros["strategy"]["matrix"]["distro"] == ["jazzy", "kilted", "lyrical", "rolling"]
+    assert ros["container"] == "ros:${{ matrix.distro }}"
+    assert not ros["strategy"]["fail-fast"]  # the others are of interest all the same
+
+
+def test_the_containers_get_what_package_xml_names_and_run_the_tests_with_colcon():
+    found = [
+        script("ros").index(command)
+        for command in (
+            "rosdep install --from-paths src --ignore-src -y",
+            "colcon build",
+            "colcon test ",
+            "colcon test-result --verbose",
+        )
+    ]
+    assert found == sorted(found)
+
+
+def test_a_machine_without_ros_gets_what_the_readme_says_and_runs_ci_run():
+    (install,) = re.findall(r"sudo apt install ([\w +.-]+)", (ROOT / "README.md").read_text())
+    assert f"apt-get install -y {install}\n" in script("bare")
+    assert script("bare").splitlines()[-1] == ".ci/run"
+
+
+def test_colcon_finds_pytest_as_what_runs_the_tests(monkeypatch):
+    """Without it in setup.py, colcon takes unittest, which finds none of them."""
+    given = {}
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("setuptools.setup", given.update)
+    exec((ROOT / "setup.py").read_text(), {})
+    assert given["extras_require"]["test"] == ["pytest"]
+
+
+@pytest.mark.parametrize("dependencies", ["newest", "stock", "oldest"])
+def test_pytest_is_one_that_the_launch_testing_of_jazzy_knows(dependencies):
+    pins = (ROOT / "underlay" / "requirements" / f"{dependencies}.txt").read_text()
+    assert int(re.search(r"^pytest==(\d+)", pins, re.MULTILINE)[1]) < 9
+
+
+def test_test_files_have_names_of_their_own():
+    """launch_testing imports each by its bare name, and refuses the second of a name."""
+    names = Counter(path.name for path in (ROOT / "test").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+@pytest.mark.parametrize(("length", "fits"), [(200, True), (201, False)])
+def test_an_id_that_is_too_long_for_the_environment_is_refused(request, length, fits):
+    plugins = request.config.pluginmanager.get_plugins()
+    (conftest,) = (plugin for plugin in plugins if hasattr(plugin, "LONGEST_ID"))
+    items = [SimpleNamespace(nodeid="x" * length)]
+    with nullcontext() if fits else pytest.raises(pytest.UsageError, match="give shorter ids"):
+        conftest.pytest_collection_modifyitems(items)

@@ -1,0 +1,105 @@
+"""package.xml names what is imported and started, each by the tag that fits, and nothing else."""
+
+import ast
+import re
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RUN = sorted([*(ROOT / "basis_ik").rglob("*.py"), *(ROOT / "launch").glob("*.py")])
+TEST = sorted([ROOT / "conftest.py", *(ROOT / "test").rglob("*.py")])
+OURS = {"basis_ik", *(path.stem for path in TEST)}
+# What comes by a rosdep key or in a package that is named otherwise.
+KEYS = {
+    "hypothesis": "python3-hypothesis",
+    "numba": "python3-numba",
+    "numpy": "python3-numpy",
+    "pip": "python3-pip",
+    "pytest": "python3-pytest",
+    "tf2_ros": "tf2_ros_py",
+    "transforms3d": "python3-transforms3d",
+    "yaml": "python3-yaml",
+}
+# rosdep's `ruckig` is the C++ library alone; `conftest.py` says where the binding comes from.
+WITHOUT_KEY = {"ruckig"}
+
+
+def imported(tree):
+    """Yield the modules that are imported, by their first name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module.split(".")[0]
+
+
+def started(tree):
+    """Yield the packages of the nodes that are launched."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Node", "LifecycleNode"):
+            yield from (each.value.value for each in node.keywords if each.arg == "package")
+
+
+def commanded(text):
+    """Yield the packages of the commands `ros2 ...` and the programs `python -m ...`."""
+    yield from (f"ros2{verb}" for verb in re.findall(r'\bros2(?:"\)?,|\()\s*"(\w+)"', text))
+    yield from (KEYS[name] for name in re.findall(r'"-m", "(\w+)"', text) if name in KEYS)
+
+
+def needed(text):
+    """Return the packages and keys that a Python file needs."""
+    tree = ast.parse(text)
+    modules = set(imported(tree)) - sys.stdlib_module_names - OURS - WITHOUT_KEY
+    named = {KEYS.get(name, name) for name in modules}
+    return named | (set(started(tree)) - OURS) | set(commanded(text))
+
+
+def all_needed(paths):
+    return set().union(*(needed(path.read_text()) for path in paths))
+
+
+def declared(tag):
+    names = [each.text for each in ET.parse(ROOT / "package.xml").iter(tag)]
+    assert names == sorted(set(names)), f"<{tag}>: in alphabetical order, each once"
+    return set(names)
+
+
+def test_what_the_package_needs_to_run():
+    assert declared("exec_depend") == all_needed(RUN) | {"ros2launch"}  # opens its launch files
+
+
+def test_what_the_tests_need_besides():
+    assert declared("test_depend") == all_needed(TEST) - declared("exec_depend")
+
+
+def test_there_are_no_other_kinds_of_dependency():
+    tags = {each.tag for each in ET.parse(ROOT / "package.xml").getroot()}
+    assert {tag for tag in tags if tag.endswith("depend")} == {"exec_depend", "test_depend"}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("def f():\n    from nav_msgs.msg import Path", {"nav_msgs"}),
+        ("import tf2_ros.buffer", {"tf2_ros_py"}),
+        ("import yaml, os, basis_ik.errors, ruckig", {"python3-yaml"}),
+        ("Node(package='joy', executable='joy_node')", {"joy"}),
+        ("Node(package='basis_ik', executable='ik_node')", set()),
+        ('run(["ros2", "topic", "list"])', {"ros2topic"}),
+        ('run([which("ros2"), "launch"])', {"ros2launch"}),
+        ('ros2(\n    "node", "list")', {"ros2node"}),
+        ('[sys.executable, "-m", "pip", "-m", "basis_ik"]', {"python3-pip"}),
+    ],
+)
+def test_what_a_file_needs(text, names):
+    assert needed(text) == names
+
+
+def test_set_up_asks_a_sourced_ros_for_nothing_that_rosdep_would_not_install():
+    (names,) = re.findall(r'^names = "([\w ]+)"', (ROOT / "underlay/setup.sh").read_text(), re.M)
+    assert {KEYS.get(name, name) for name in names.split()} <= (
+        declared("exec_depend") | declared("test_depend")
+    )

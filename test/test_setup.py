@@ -1,0 +1,67 @@
+"""What set-up refuses, in one line, before it touches anything."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = {"setup.sh", "paths.sh", "env.sh"}
+ELSEWHERE = {"AMENT_PREFIX_PATH", "BASIS_IK_UNDERLAY", "DISTRO", "ROS_DISTRO"}
+# A python3 that runs `-c CODE` as the version told, and makes no environments.
+PYTHON = """#!/bin/sh
+[ "$1" = -c ] || exit 1
+exec {python} -c "import sys; sys.version_info = {version}
+$2"
+"""
+
+
+@pytest.fixture
+def refusal(tmp_path):
+    """Return what the set-up of a copy says when it refuses to go on."""
+    shutil.copytree(
+        ROOT / "underlay", tmp_path / "underlay", ignore=lambda folder, names: set(names) - SCRIPTS
+    )
+
+    def run(version=(3, 11), **environment):
+        program = tmp_path / "python3"
+        program.write_text(PYTHON.format(python=sys.executable, version=version))
+        program.chmod(0o755)
+        kept = {k: v for k, v in os.environ.items() if k not in ELSEWHERE}
+        done = subprocess.run(
+            ["bash", str(tmp_path / "underlay" / "setup.sh")],
+            env=kept | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"} | environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (1, "")
+        (line,) = done.stderr.strip().splitlines()
+        return line
+
+    return run
+
+
+def test_unknown_dependencies_are_refused(refusal):
+    line = refusal(DEPENDENCIES="latest")
+    assert line.endswith("DEPENDENCIES=latest is unknown. Choose newest, stock or oldest.")
+
+
+def test_a_sourced_ros_keeps_its_own_dependencies(refusal):
+    line = refusal(DEPENDENCIES="stock", ROS_DISTRO="jazzy", AMENT_PREFIX_PATH="/opt/ros/jazzy")
+    assert "a ROS 2 jazzy with its own is sourced. Leave it out" in line
+
+
+def test_stock_needs_a_python_that_its_numba_knows(refusal):
+    line = refusal((3, 12), DEPENDENCIES="stock")
+    assert "DEPENDENCIES=stock needs Python 3.10 or 3.11" in line
+
+
+def test_the_oldest_need_the_machine_whose_packages_they_are(refusal):
+    line = refusal((3, 12), DEPENDENCIES="oldest")
+    assert "DEPENDENCIES=oldest needs Debian 12" in line
+    assert line.endswith("Choose DEPENDENCIES=stock.")

@@ -1,0 +1,160 @@
+"""What is compiled in advance, and how it is shown."""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numba
+import pytest
+
+from basis_ik import warm_up
+from basis_ik.kernels import jit
+from basis_ik.model.robot import RobotModel
+from basis_ik.warm_up import Step, WarmUp
+
+URDF = Path(__file__).parents[1] / "urdf"
+SCRIPT = """
+import sys
+from basis_ik.kernels.jit import jit, when_compiling
+sys.stderr.isatty = lambda: True
+
+@jit
+def double(x):
+    return 2 * x
+
+exec(sys.argv[1])
+"""
+
+
+def in_terminal(code, tmp_path):
+    """Run code beside a kernel, with a stderr that passes for a terminal; return what is there."""
+    script = tmp_path / "script.py"
+    if not script.exists():  # numba compiles again what was written again
+        script.write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, str(script), code],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DISABLE_JIT": "0"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return done.stderr
+
+
+TOLD = "basis_ik: compiling the solver's kernels, once; some seconds\n"
+
+
+def test_a_terminal_is_told_once_that_something_is_compiled(tmp_path):
+    assert in_terminal("double(2); double(2.0)", tmp_path) == TOLD
+    assert in_terminal("double(2); double(2.0)", tmp_path) == "", "it is in the cache"
+
+
+def test_only_a_terminal_is_told(tmp_path):
+    assert in_terminal("sys.stderr.isatty = lambda: False; double(2)", tmp_path) == ""
+
+
+def test_a_node_tells_it_in_its_own_way(tmp_path):
+    code = "when_compiling(lambda: print('node', file=sys.stderr)); double(2); double(2.0)"
+    assert in_terminal(code, tmp_path) == "node\n"
+
+
+def test_other_peoples_kernels_are_not_ours_to_tell(tmp_path):
+    code = "import numba; numba.njit(lambda x: x)(1.0)"
+    assert in_terminal(code, tmp_path) == ""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("robot", "tip"),
+    [("ur5e", None), ("panda", None), ("pan_tilt", None), ("legs", "ankle_l")],
+)
+def test_the_kernels_of_one_robot_are_those_of_all(robot, tip):
+    for step in warm_up.node_steps():
+        step.run()
+    before = [(kernel, len(kernel.overloads)) for kernel in jit._kernels]
+    warm_up.prepare(RobotModel.from_urdf((URDF / f"{robot}.urdf").read_text()).chain(None, tip))
+    late = [kernel.py_func.__name__ for kernel, n in before if len(kernel.overloads) != n]
+    assert late == []
+
+
+def test_nothing_of_the_library_is_left_to_be_compiled():
+    code = """
+from basis_ik import warm_up
+from basis_ik.kernels import jit
+for step in warm_up.all_steps():
+    step.run()
+reached, entered = set(), [each for each in jit._kernels if each.overloads]
+while entered:
+    each = entered.pop()
+    if each not in reached:
+        reached.add(each)
+        entered += jit._callees(each)
+print(*[each.py_func.__name__ for each in jit._kernels if each not in reached])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True
+    )
+    assert set(done.stdout.split()) <= {"forward"}  # which only tests call
+
+
+def test_steps_are_done_in_order_beside_the_caller():
+    done, go_on = [], threading.Event()
+    under_way = WarmUp([Step("a", lambda: done.append("a")), Step("b", go_on.wait)])
+    assert not under_way.wait(0.01)
+    assert not under_way.ready
+    assert warm_up.still_compiling()
+    go_on.set()
+    assert under_way.wait(60.0)
+    assert under_way.ready
+    assert (done, under_way.step) == (["a"], "b")
+    assert not warm_up.still_compiling()
+
+
+def test_what_goes_wrong_in_a_step_is_not_swallowed():
+    under_way = WarmUp([Step("division", lambda: 1 // 0)])
+    with pytest.raises(ZeroDivisionError):
+        under_way.wait(60.0)
+    with pytest.raises(ZeroDivisionError):
+        _ = under_way.ready
+
+
+def test_the_kernels_that_a_ready_one_calls_are_ready():
+    for step in warm_up.frames_steps():
+        step.run()
+    ready, all_ = jit.count_ready()
+    entered = sum(bool(kernel.overloads) for kernel in jit._kernels)
+    assert entered <= ready <= all_
+    assert ready > 20 or numba.config.DISABLE_JIT
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_garbage_is_not_collected_meanwhile_and_as_before_afterwards(is_on):
+    seen = []
+
+    def fail():
+        seen.append(gc.isenabled())
+        raise ZeroDivisionError
+
+    (gc.enable if is_on else gc.disable)()
+    try:
+        with pytest.raises(ZeroDivisionError):
+            WarmUp([Step("fails", fail)], alone=True).wait(60.0)
+        assert (seen, gc.isenabled()) == ([False], is_on)
+    finally:
+        gc.enable()
+
+
+def test_beside_a_node_garbage_is_collected_and_the_gil_is_handed_over_sooner():
+    seen, before = [], sys.getswitchinterval()
+
+    def look():
+        seen.append((gc.isenabled(), sys.getswitchinterval() < before))
+
+    warm_up = WarmUp([Step("looks", look)])
+    assert warm_up.wait(60.0)
+    assert seen == [(True, True)]
+    assert sys.getswitchinterval() == before
