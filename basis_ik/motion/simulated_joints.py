@@ -1,6 +1,9 @@
-"""Joints without dynamics that obey their limits: they go where told, as fast as they may."""
+"""Joints behind drives that obey the joints' limits: they go where told, as fast as they may."""
 
 from __future__ import annotations
+
+import math
+from collections import deque
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +16,21 @@ class SimulatedJoints:
 
     A target beyond a limit or too fast is followed as far and as fast as the limits allow, so it
     shows as tracking error: hardware protects itself, it does not refuse.
+
+    Attributes:
+        stopped: Whether all drives hold where they are, as after an emergency stop.
+        blocked: shape (n,), True for a joint that does not move.
     """
 
     def __init__(
-        self, lower: FloatArray, upper: FloatArray, speed: FloatArray, positions: FloatArray
+        self,
+        lower: FloatArray,
+        upper: FloatArray,
+        speed: FloatArray,
+        positions: FloatArray,
+        *,
+        time_constant: float = 0.0,
+        feedback_delay: float = 0.0,
     ) -> None:
         """Stand still at the given positions.
 
@@ -25,38 +39,48 @@ class SimulatedJoints:
             upper: shape (n,), inf where there is none.
             speed: shape (n,), greatest [rad/s] or [m/s], inf where there is none.
             positions: shape (n,), within the limits.
+            time_constant: Of the first-order lag of the drives [s]; 0: none.
+            feedback_delay: How old the measured state is [s].
         """
         self._lower, self._upper, self._speed = lower.copy(), upper.copy(), speed.copy()
-        self._positions = np.clip(positions, lower, upper)
-        self._velocities = np.zeros_like(self._positions)
+        self._time_constant = time_constant
+        self._delay = feedback_delay
+        self._actual = np.clip(positions, lower, upper)
+        self._time = 0.0
+        self._history = deque([(0.0, self._actual, np.zeros_like(self._actual))])
+        self.stopped = False
+        self.blocked = np.zeros(len(positions), dtype=bool)
 
     @property
     def positions(self) -> FloatArray:
-        """Shape (n,), [rad] or [m]; a new array every step."""
-        return self._positions
+        """Shape (n,), measured [rad] or [m]; a new array every step."""
+        return self._history[0][1]
 
     @property
     def velocities(self) -> FloatArray:
-        """Shape (n,), the mean over the last step [rad/s] or [m/s]."""
-        return self._velocities
+        """Shape (n,), measured, the mean over a step [rad/s] or [m/s]."""
+        return self._history[0][2]
 
     def step(self, targets: FloatArray, dt: float) -> None:
         """Move towards the targets for a while.
 
         Args:
             targets: shape (n,), [rad] or [m]; a joint whose target is not finite stays put.
-            dt: How long [s]; nothing moves unless it is greater than zero.
+            dt: How long [s], above zero.
         """
-        if not dt > 0.0:
-            self._velocities = np.zeros_like(self._positions)
-            return
+        free = np.isfinite(targets) & ~self.blocked & (not self.stopped)
         # Asked before clipping, which would turn an infinity into a plausible command.
-        wanted = np.where(np.isfinite(targets), targets, self._positions)
+        wanted = np.where(free, targets, self._actual)
+        share = -math.expm1(-dt / self._time_constant) if self._time_constant > 0.0 else 1.0
         farthest = self._speed * dt
-        move = np.clip(wanted - self._positions, -farthest, farthest)
-        moved = np.clip(self._positions + move, self._lower, self._upper)
-        self._velocities = (moved - self._positions) / dt
-        self._positions = moved
+        move = np.clip(share * (wanted - self._actual), -farthest, farthest)
+        moved = np.clip(self._actual + move, self._lower, self._upper)
+        self._time += dt
+        self._history.append((self._time, moved, (moved - self._actual) / dt))
+        self._actual = moved
+        # Half a step, because the sum of the steps is rounded.
+        while len(self._history) > 1 and self._history[1][0] <= self._time - self._delay + 0.5 * dt:
+            self._history.popleft()
 
 
 def initial_positions(lower: FloatArray, upper: FloatArray) -> FloatArray:

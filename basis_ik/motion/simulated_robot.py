@@ -64,9 +64,24 @@ class SimulatedRobot:
         start = initial_positions(self.lower, self.upper)
         self.joints = SimulatedJoints(self.lower, self.upper, self._speed, start)
 
-    def place(self, positions: FloatArray) -> None:
-        """Let the driven joints stand elsewhere, at once; shape (n,)."""
-        self.joints = SimulatedJoints(self.lower, self.upper, self._speed, positions)
+    def place(
+        self, positions: FloatArray, *, time_constant: float = 0.0, feedback_delay: float = 0.0
+    ) -> None:
+        """Give the driven joints other drives, and let them stand at positions, shape (n,).
+
+        Args:
+            positions: [rad] or [m].
+            time_constant: Of the first-order lag of the drives [s]; 0: none.
+            feedback_delay: How old the measured state is [s].
+        """
+        self.joints = SimulatedJoints(
+            self.lower,
+            self.upper,
+            self._speed,
+            positions,
+            time_constant=time_constant,
+            feedback_delay=feedback_delay,
+        )
 
     def columns(self, joints: Sequence[str]) -> NDArray[np.intp]:
         """The places of some driven joints among all, shape (k,).
@@ -88,6 +103,6 @@ class SimulatedRobot:
         return np.flatnonzero(np.isin(self._column, columns))
 
     def state(self) -> tuple[FloatArray, FloatArray]:
-        """Positions and velocities of all movable joints, each of the shape of `names`."""
+        """Measured positions and velocities of all movable joints, of the shape of `names`."""
         positions = self._multiplier * self.joints.positions[self._column] + self._offset
         return positions, self._multiplier * self.joints.velocities[self._column]

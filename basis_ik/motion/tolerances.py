@@ -79,7 +79,7 @@ def _resolved(default: float, wish: float) -> float:
     return default if wish == 0.0 else max(wish, 0.0)
 
 
-def exceeded(errors: FloatArray, limits: FloatArray, joints: Sequence[str]) -> str | None:
+def exceeded(errors: FloatArray, limits: FloatArray, joints: Sequence[str]) -> str:
     """Name the first joint that misses by more than its tolerance.
 
     Args:
@@ -88,11 +88,11 @@ def exceeded(errors: FloatArray, limits: FloatArray, joints: Sequence[str]) -> s
         joints: The n joints.
 
     Returns:
-        One phrase, or None when all is within tolerance.
+        One phrase, or an empty text when all is within tolerance.
     """
     outside = (limits > 0.0) & ~(np.abs(errors) <= limits)
     if not outside.any():
-        return None
+        return ""
     kind, joint = divmod(int(np.argmax(outside)), len(joints))
     return (
         f"joint '{joints[joint]}' misses its {_KINDS[kind]} by {abs(errors[kind, joint]):.4g}, "

@@ -34,6 +34,12 @@ class TrajectorySample(NamedTuple):
     accelerations: FloatArray
     finished: bool
 
+    @classmethod
+    def at_rest(cls, positions: FloatArray) -> TrajectorySample:
+        """The state of standing at positions, shape (n,), for good."""
+        zero = np.zeros_like(positions)
+        return cls(positions, zero, zero, finished=True)
+
 
 class Trajectory:
     """A piecewise polynomial through waypoints, one piece between each two neighbours.
@@ -63,6 +69,11 @@ class Trajectory:
         self._pieces = _fit(self._durations, positions, velocities, accelerations)
         last = (positions[-1], np.nan_to_num(velocities[-1]), np.nan_to_num(accelerations[-1]))
         self._last = TrajectorySample(*last, finished=True)
+
+    @classmethod
+    def constant(cls, state: TrajectorySample) -> Trajectory:
+        """The trajectory that is at its end at any time, and there in this state."""
+        return cls(np.array([-np.inf]), *(values[None] for values in state[:3]))
 
     @property
     def end(self) -> float:
@@ -127,25 +138,25 @@ def plan_trajectory(
     joints: Sequence[str],
     continuous: NDArray[np.bool_],
     now: float,
-    start: float,
-    positions: FloatArray,
-    velocities: FloatArray,
+    since: float,
+    state: TrajectorySample,
+    held: FloatArray,
 ) -> Trajectory:
-    """Join a command that was not refused to the present state.
+    """Join a command that was not refused to the state that it is entered from.
 
-    While the first waypoint is still ahead, the trajectory leads to it from the present state;
-    otherwise it is the commanded one, entered where it is by now. Joints that the command leaves
-    out hold their position. A continuous joint is commanded modulo 2 pi: all its waypoints are
-    shifted by whole turns, such that the first to come is reached by the shortest way.
+    While the first waypoint is still ahead, the trajectory leads to it from that state; otherwise
+    it is the commanded one, entered where it is by now. Joints that the command leaves out hold
+    their position. A continuous joint is commanded modulo 2 pi: all its waypoints are shifted by
+    whole turns, such that the first to come is reached by the shortest way.
 
     Args:
         command: What was commanded.
         joints: The controller's n joints.
         continuous: shape (n,), True where the joint turns without end.
-        now: The present on the follower's time line [s].
-        start: When the trajectory starts or started on that line [s].
-        positions: shape (n,), present.
-        velocities: shape (n,), present.
+        now: When it is entered [s], on the clock of the command's start.
+        since: The time of `state` [s], not later than now.
+        state: The state that it is entered from; NaN accelerations are unknown.
+        held: shape (n,), where joints are that the command leaves out.
 
     Returns:
         The trajectory of the controller's joints, in their order.
@@ -153,7 +164,8 @@ def plan_trajectory(
     count, size = len(command.waypoints), len(joints)
     columns = [list(joints).index(name) for name in command.joint_names]
     states = np.zeros((3, count, size))
-    states[0] = positions
+    states[0] = held
+    start = now if command.start is None else command.start
     times = np.array([start + waypoint.time for waypoint in command.waypoints])
     for row, waypoint in enumerate(command.waypoints):
         for kind, values in enumerate(waypoint[1:4]):
@@ -162,10 +174,9 @@ def plan_trajectory(
             else:
                 states[kind, row] = np.nan
     ahead = min(bisect_right(times.tolist(), now), count - 1)
-    turns = np.round((positions - states[0, ahead]) / math.tau)
+    turns = np.round((state.positions - states[0, ahead]) / math.tau)
     states[0] += np.where(continuous, turns * math.tau, 0.0)
     if now < times[0]:
-        present = np.stack([positions, velocities, np.full(size, np.nan)])
-        times = np.concatenate([[now], times])
-        states = np.concatenate([present[:, None], states], axis=1)
+        times = np.concatenate([[since], times])
+        states = np.concatenate([np.stack(state[:3])[:, None], states], axis=1)
     return Trajectory(times, *states)

@@ -25,12 +25,15 @@ LARGEST_VALUE = 1e9
 STANDSTILL = float(np.finfo(np.float32).eps)
 
 
-class RefusalCode(IntEnum):
-    """Why a command is refused, with the numbers of control_msgs/FollowJointTrajectory."""
+class ErrorCode(IntEnum):
+    """Why a command is refused or a goal ends, as in control_msgs/FollowJointTrajectory."""
 
+    SUCCESSFUL = 0
     INVALID_GOAL = -1
     INVALID_JOINTS = -2
     OLD_HEADER_TIMESTAMP = -3
+    PATH_TOLERANCE_VIOLATED = -4
+    GOAL_TOLERANCE_VIOLATED = -5
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Refusal:
         reason: One line that names the offending joint, point and value.
     """
 
-    code: RefusalCode
+    code: ErrorCode
     reason: str
 
 
@@ -71,29 +74,32 @@ class TrajectoryCommand:
     Attributes:
         joint_names: k names.
         waypoints: In the order of their times.
-        delay: From now to the start [s], negative when it is past; None means "start now".
+        start: When it starts or started [s] on the controller's clock; None means "when it comes
+            into force".
     """
 
     joint_names: tuple[str, ...]
     waypoints: tuple[Waypoint, ...]
-    delay: float | None = None
+    start: float | None = None
 
 
 def refuse_trajectory(
     command: TrajectoryCommand,
     joints: Sequence[str],
+    now: float,
     *,
     allow_partial_joints: bool = False,
     allow_final_velocity: bool = False,
 ) -> Refusal | None:
     """Say why a command must not be executed.
 
-    Stricter than upstream: duplicate joints, times below zero, values that are not finite or beyond
-    1e9, and accelerations without velocities are refused as well.
+    Stricter than upstream: duplicate joints, values that are not finite or beyond 1e9, and
+    accelerations without velocities are refused as well.
 
     Args:
         command: What was commanded.
         joints: The controller's joints.
+        now: On the controller's clock [s].
         allow_partial_joints: Whether a subset of the joints is enough.
         allow_final_velocity: Whether the last waypoint may be passed at speed.
 
@@ -104,31 +110,29 @@ def refuse_trajectory(
     if refusal is not None:
         return refusal
     if not command.waypoints:
-        return Refusal(RefusalCode.INVALID_GOAL, "the trajectory has no points")
+        return Refusal(ErrorCode.INVALID_GOAL, "the trajectory has no points")
     for index, waypoint in enumerate(command.waypoints):
         reason = _waypoint_fault(waypoint, command.joint_names)
         if reason is not None:
-            return Refusal(RefusalCode.INVALID_GOAL, f"point {index}: {reason}")
+            return Refusal(ErrorCode.INVALID_GOAL, f"point {index}: {reason}")
     times = [waypoint.time for waypoint in command.waypoints]
     for index in range(1, len(times)):
         if not times[index - 1] < times[index]:
             return Refusal(
-                RefusalCode.INVALID_GOAL,
+                ErrorCode.INVALID_GOAL,
                 f"point {index}: time_from_start {times[index]:.9g} s is not after the "
                 f"{times[index - 1]:.9g} s of the point before",
             )
-    if command.delay is not None and command.delay + times[-1] < 0.0:
-        return Refusal(
-            RefusalCode.OLD_HEADER_TIMESTAMP,
-            f"the trajectory ended {-(command.delay + times[-1]):.3f} s ago",
-        )
+    if command.start is not None and command.start + times[-1] < now:
+        ago = now - (command.start + times[-1])
+        return Refusal(ErrorCode.OLD_HEADER_TIMESTAMP, f"the trajectory ended {ago:.3f} s ago")
     if not allow_final_velocity:
         for name, velocity in zip(
             command.joint_names, command.waypoints[-1].velocities, strict=False
         ):
             if abs(velocity) > STANDSTILL:
                 return Refusal(
-                    RefusalCode.INVALID_GOAL,
+                    ErrorCode.INVALID_GOAL,
                     f"joint '{name}' has velocity {velocity:.6g} at the last point instead of zero",
                 )
     return None
@@ -150,7 +154,7 @@ def _refuse_joints(
         reason = f"joint {_quoted(duplicates)} is named more than once"
     elif missing and not allow_partial:
         reason = f"joint {_quoted(missing)} is missing and allow_partial_joints_goal is false"
-    return None if reason is None else Refusal(RefusalCode.INVALID_JOINTS, reason)
+    return None if reason is None else Refusal(ErrorCode.INVALID_JOINTS, reason)
 
 
 def _quoted(names: Sequence[str], most: int = 8, longest: int = 64) -> str:
@@ -160,8 +164,8 @@ def _quoted(names: Sequence[str], most: int = 8, longest: int = 64) -> str:
 
 
 def _waypoint_fault(waypoint: Waypoint, names: Sequence[str]) -> str | None:
-    if not 0.0 <= waypoint.time < math.inf:
-        return f"time_from_start {waypoint.time:.9g} s is no time from the start on"
+    if not math.isfinite(waypoint.time):
+        return f"time_from_start {waypoint.time:.9g} s is not finite"
     if waypoint.effort.size:
         return "effort is not supported"
     fields = ("positions", "velocities", "accelerations")

@@ -83,7 +83,11 @@ class SimulatedArm(Node):
             robot.columns(joints)  # before anything is declared for them
         except BasisIkError as error:
             raise refused("joints", f"does not fit: {error}") from None
-        robot.place(self._arm_parameters.declare_joints(robot, joints))
+        robot.place(
+            self._arm_parameters.declare_joints(robot, joints),
+            time_constant=self._arm_parameters.number("drive_time_constant"),
+            feedback_delay=self._arm_parameters.number("feedback_delay"),
+        )
         self._controller = SimulatedController(self, self._arm_parameters, robot, joints)
         self.get_logger().info(f"simulating '{model.name}'; controlled: {', '.join(joints)}")
 

@@ -21,7 +21,7 @@ DECLARATIONS = (
     Declaration("robot_description", "", "URDF; empty: wait for the topic.", read_only=True),
     Declaration("joints", [], "Controlled ones; empty: all that move.", read_only=True),
     Declaration(
-        "publish_rate", 125.0, "Of the motion and joint_states [Hz].", 10.0, 1000.0, read_only=True
+        "publish_rate", 125.0, "Of the cycles and joint_states [Hz].", 10.0, 1000.0, read_only=True
     ),
     Declaration(
         "state_publish_rate", 50.0, "Of controller_state [Hz].", 1.0, 1000.0, read_only=True
@@ -34,6 +34,19 @@ DECLARATIONS = (
         True,
         "Whether joint_states has the uncontrolled joints too.",
         read_only=True,
+    ),
+    Declaration(
+        "interpolate_from_desired_state",
+        False,
+        "Whether new trajectories begin at the last command, not at the measured state.",
+        read_only=True,
+    ),
+    Declaration("speed_scaling", 1.0, "How fast trajectory time passes.", 0.0, 1.0),
+    Declaration(
+        "drive_time_constant", 0.0, "Of the drives' first-order lag [s].", 0.0, 1.0, read_only=True
+    ),
+    Declaration(
+        "feedback_delay", 0.0, "How old the measured state is [s].", 0.0, 1.0, read_only=True
     ),
     Declaration("allow_partial_joints_goal", False, "Whether joints may be left out."),
     Declaration(
@@ -63,10 +76,10 @@ class ArmParameters:
         """
         self._parameters = Parameters(node)
         self._parameters.declare(DECLARATIONS)
-        self._parameters.refuse_unknown("initial_positions.", "constraints.")
+        self._parameters.refuse_unknown("initial_positions.", "constraints.", "blocked_joint")
 
     def declare_joints(self, robot: SimulatedRobot, controlled: Sequence[str]) -> FloatArray:
-        """Declare what there is one of per joint.
+        """Declare what there is one of per joint, or names one.
 
         Args:
             robot: Its n driven joints have initial positions.
@@ -97,6 +110,10 @@ class ArmParameters:
             for name in controlled
             for part, when in (("trajectory", "on the way"), ("goal", "at the end"))
         )
+        blocked = Declaration(
+            "blocked_joint", "", "Does not move; empty: none.", choices=("", *robot.driven)
+        )
+        self._parameters.declare([blocked])
         self._parameters.refuse_unknown()
         return np.array([self.number(f"initial_positions.{name}") for name in robot.driven])
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from builtin_interfaces.msg import Time
+from builtin_interfaces.msg import Time as TimeMessage
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -15,45 +15,44 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
+from rclpy.time import Time
 from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
+from basis_ik.motion.control_loop import ControlLoop
 from basis_ik.motion.simulated_robot import SimulatedRobot
 from basis_ik.motion.tolerances import Tolerances
-from basis_ik.motion.trajectory import TrajectorySample
 from basis_ik.motion.trajectory_command import (
+    ErrorCode,
     Refusal,
-    RefusalCode,
     TrajectoryCommand,
     refuse_trajectory,
 )
-from basis_ik.motion.trajectory_follower import Judgement, Progress, TrajectoryFollower
+from basis_ik.motion.trajectory_controller import (
+    GoalEnd,
+    GoalStatus,
+    TrajectoryController,
+    Update,
+)
 from basis_ik.ros.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.trajectory_messages import to_array, to_command, to_point, to_wishes
 
-Result = FollowJointTrajectory.Result
-
 # After a longer pause of the process, or a leap of its clock, the motion goes on where it was.
-LONGEST_STEP = 0.1  # [s]
+LONGEST_PAUSE = 10**8  # [ns]
 # Results are kept this long for clients that ask late, as rclcpp does [s]; with rclpy's 15 min the
 # goals of somebody who streams them would pile up.
 RESULT_TIMEOUT = 10
 # A fault that goes on is told once in this time [s].
 LOG_PERIOD = 1.0
-VIOLATIONS = {
-    Progress.PATH_VIOLATED: (Result.PATH_TOLERANCE_VIOLATED, "path"),
-    Progress.GOAL_VIOLATED: (Result.GOAL_TOLERANCE_VIOLATED, "goal"),
-}
 
 
 @dataclass
 class ActiveGoal:
-    """The action goal that is being executed, and the command that it is judged by."""
+    """The action goal that is being executed."""
 
     handle: ServerGoalHandle
     result: Future
-    command: TrajectoryCommand
-    tolerances: Tolerances
 
 
 class Every:
@@ -91,10 +90,16 @@ class SimulatedController:
         self._robot = robot
         self._joints = tuple(joints)
         self._columns = robot.columns(joints)
-        self._targets = robot.joints.positions.copy()
-        self._follower = TrajectoryFollower(
-            self._joints, robot.continuous[self._columns], self._targets[self._columns]
+        self._period = 1.0 / parameters.number("publish_rate")
+        self._controller = TrajectoryController(
+            self._joints,
+            robot.continuous[self._columns],
+            robot.joints.positions[self._columns],
+            parameters.tolerances(self._joints),
+            period=self._period,
+            interpolate_from_desired_state=parameters.flag("interpolate_from_desired_state"),
         )
+        self._loop = ControlLoop(robot.joints, self._columns, self._controller, self._period)
         self._goal: ActiveGoal | None = None
         self._state_due = Every(parameters.number("state_publish_rate"))
         self._feedback_due = Every(parameters.number("action_monitor_rate"))
@@ -103,13 +108,13 @@ class SimulatedController:
         self._told = np.arange(len(robot.names)) if everything else own
         self._joint_state = JointState(name=[robot.names[i] for i in self._told])
         self._joint_states = node.create_publisher(JointState, "joint_states", 10)
-        self._state = JointTrajectoryControllerState(
-            joint_names=list(joints), speed_scaling_factor=1.0
-        )
+        self._state = JointTrajectoryControllerState(joint_names=list(joints))
         self._states = node.create_publisher(
             JointTrajectoryControllerState, "~/controller_state", 10
         )
         node.create_subscription(JointTrajectory, "~/joint_trajectory", self._on_trajectory, 10)
+        node.create_service(SetBool, "~/activate", self._on_activate)
+        node.create_service(SetBool, "~/emergency_stop", self._on_emergency_stop)
         self._server = ActionServer(
             node,
             FollowJointTrajectory,
@@ -121,14 +126,15 @@ class SimulatedController:
             result_timeout=RESULT_TIMEOUT,
         )
         self._clock = node.get_clock()
-        self._last_step = self._clock.now().nanoseconds
         # The system's clock may be set at any moment, which must not stop the timer.
         simulated_time = node.get_parameter("use_sim_time").value
         pace = self._clock if simulated_time else Clock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(1.0 / parameters.number("publish_rate"), self._step, clock=pace)
+        # Cycles are due a period apart from here on, whenever the timer finds the time for them.
+        self._origin = self._last_cycle = self._clock.now().nanoseconds
+        node.create_timer(self._period, self._on_timer, clock=pace)
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
-        command = to_command(message, self._last_step)
+        command = to_command(message, self._origin)
         refusal = self._refusal(command)
         if refusal is not None:
             self._node.get_logger().error(
@@ -136,19 +142,17 @@ class SimulatedController:
                 throttle_duration_sec=LOG_PERIOD,
             )
             return
-        goal = self._goal
-        if goal is None:
-            self._follower.accept(command, self._parameters.tolerances(self._joints))
-            return
-        # As upstream: the goal is not aborted but judged by the trajectory that replaces its own.
-        if self._follower.waiting is goal.command:
-            goal.command = command
-        self._follower.accept(command, goal.tolerances)
+        self._controller.follow(command)
 
     def _on_goal(self, goal: FollowJointTrajectory.Goal) -> GoalResponse:
-        refusal = self._refusal(to_command(goal.trajectory, self._last_step))
+        if not self._controller.active:
+            self._node.get_logger().error(
+                "goal refused: the controller is inactive", throttle_duration_sec=LOG_PERIOD
+            )
+            return GoalResponse.REJECT
+        refusal = self._refusal(to_command(goal.trajectory, self._origin))
         if refusal is None and goal.multi_dof_trajectory.points:
-            refusal = Refusal(RefusalCode.INVALID_GOAL, "multi_dof_trajectory is not supported")
+            refusal = Refusal(ErrorCode.INVALID_GOAL, "multi_dof_trajectory is not supported")
         if refusal is not None:
             self._node.get_logger().error(
                 f"goal refused, {refusal.code.name}: {refusal.reason}",
@@ -158,23 +162,41 @@ class SimulatedController:
         return GoalResponse.ACCEPT
 
     def _on_accepted(self, handle: ServerGoalHandle) -> None:
-        if self._goal is not None:
-            self._goal.handle.abort()
-            self._finish(self._goal, Result.INVALID_GOAL, "replaced by a new goal")
-        command = to_command(handle.request.trajectory, self._last_step)
-        tolerances = self._tolerances(handle.request)
-        self._goal = ActiveGoal(handle, Future(), command, tolerances)
-        self._follower.accept(command, tolerances)
-        handle.execute(functools.partial(self._result_of, result=self._goal.result))
+        goal = ActiveGoal(handle, Future())
+        command = to_command(handle.request.trajectory, self._origin)
+        self._finish(self._controller.start_goal(command, self._tolerances(handle.request)))
+        self._goal = goal
+        handle.execute(functools.partial(self._result_of, result=goal.result))
 
     @staticmethod
     async def _result_of(_: ServerGoalHandle, result: Future) -> FollowJointTrajectory.Result:
         return await result
 
+    def _on_activate(
+        self, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        if not request.data:
+            self._finish(self._controller.deactivate())
+        elif not self._controller.active:
+            self._controller.activate(self._parameters.tolerances(self._joints))
+        return self._answer(response, "active" if request.data else "inactive")
+
+    def _on_emergency_stop(
+        self, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        self._robot.joints.stopped = request.data
+        return self._answer(response, "stopped" if request.data else "released")
+
+    def _answer(self, response: SetBool.Response, text: str) -> SetBool.Response:
+        self._node.get_logger().info(text)
+        response.success, response.message = True, text
+        return response
+
     def _refusal(self, command: TrajectoryCommand) -> Refusal | None:
         return refuse_trajectory(
             command,
             self._joints,
+            1e-9 * (self._clock.now().nanoseconds - self._origin),
             allow_partial_joints=self._parameters.flag("allow_partial_joints_goal"),
             allow_final_velocity=self._parameters.flag("allow_nonzero_velocity_at_trajectory_end"),
         )
@@ -190,74 +212,71 @@ class SimulatedController:
         )
         return defaults
 
-    def _step(self) -> None:
-        now = self._clock.now()
-        dt = min(max(1e-9 * (now.nanoseconds - self._last_step), 0.0), LONGEST_STEP)
-        self._last_step = now.nanoseconds
-        joints, columns = self._robot.joints, self._columns
+    def _on_timer(self) -> None:
         if self._goal is not None and self._goal.handle.is_cancel_requested:
-            self._follower.hold(joints.positions[columns])
-            self._goal.handle.canceled()
-            self._finish(self._goal, Result.SUCCESSFUL, "canceled; the position is held")
-        desired = self._follower.advance(dt, joints.positions[columns], joints.velocities[columns])
-        self._targets[columns] = desired.positions
-        joints.step(self._targets, dt)
-        judgement = self._follower.judge(joints.positions[columns], joints.velocities[columns])
-        self._publish(now.to_msg(), dt, desired, judgement)
-        self._conclude(judgement)
+            self._finish(self._controller.cancel_goal())
+        self._controller.speed_scaling = self._parameters.number("speed_scaling")
+        blocked = self._parameters.text("blocked_joint")
+        self._robot.joints.blocked = np.array([name == blocked for name in self._robot.driven])
+        now, period = self._clock.now().nanoseconds, round(1e9 * self._period)
+        if not 0 <= now - self._last_cycle <= LONGEST_PAUSE:
+            self._last_cycle = now - period
+        while self._last_cycle + period <= now:
+            self._last_cycle += period
+            self._cycle()
 
-    def _publish(
-        self, stamp: Time, dt: float, desired: TrajectorySample, judgement: Judgement
-    ) -> None:
+    def _cycle(self) -> None:
+        update = self._loop.cycle(1e-9 * (self._last_cycle - self._origin))
+        stamp = Time(nanoseconds=self._last_cycle).to_msg()
         positions, velocities = self._robot.state()
         self._joint_state.header.stamp = stamp
         self._joint_state.position = to_array(positions[self._told])
         self._joint_state.velocity = to_array(velocities[self._told])
         self._joint_states.publish(self._joint_state)
-        state_due, feedback_due = self._state_due.due(dt), self._feedback_due.due(dt)
-        goal = self._goal
-        feedback_due = feedback_due and goal is not None and self._is_judged(goal)
+        if update is None:
+            return
+        self._publish(stamp, update)
+        if update.violation:
+            self._node.get_logger().warning(
+                f"tolerance violated, the position is held: {update.violation}",
+                throttle_duration_sec=LOG_PERIOD,
+            )
+        self._finish(update.goal_end)
+
+    def _publish(self, stamp: TimeMessage, update: Update) -> None:
+        state_due = self._state_due.due(self._period)
+        feedback_due = self._feedback_due.due(self._period) and self._goal is not None
         if not state_due and not feedback_due:
             return
         joints, columns = self._robot.joints, self._columns
-        reference = to_point(*desired[:3])
+        reference = to_point(*update.reference[:3])
         actual = to_point(joints.positions[columns], joints.velocities[columns])
-        error = to_point(*judgement.errors)
+        error = to_point(*update.errors)
         if state_due:
             state = self._state
             state.header.stamp = stamp
-            state.reference = state.output = reference
+            state.reference, state.output = reference, to_point(*update.output[:3])
             state.feedback, state.error = actual, error
+            state.speed_scaling_factor = self._controller.speed_scaling
             self._states.publish(state)
-        if feedback_due and goal is not None:
+        if feedback_due and self._goal is not None:
             feedback = FollowJointTrajectory.Feedback(
                 joint_names=self._state.joint_names, desired=reference, actual=actual, error=error
             )
             feedback.header.stamp = stamp
-            goal.handle.publish_feedback(feedback)
+            self._goal.handle.publish_feedback(feedback)
 
-    def _conclude(self, judgement: Judgement) -> None:
-        if judgement.progress is Progress.REACHED:
-            code, text = Result.SUCCESSFUL, "the goal was reached"
-        elif judgement.progress in VIOLATIONS:
-            code, what = VIOLATIONS[judgement.progress]
-            text = f"{what} tolerance violated: {judgement.reason}"
-            self._node.get_logger().warning(
-                f"{text}; the position is held", throttle_duration_sec=LOG_PERIOD
-            )
-        else:
+    def _finish(self, end: GoalEnd | None) -> None:
+        """Tell the end of the active goal; None: it goes on, or there is none."""
+        if end is None or self._goal is None:
             return
-        if self._goal is not None and self._is_judged(self._goal):
-            if code == Result.SUCCESSFUL:
-                self._goal.handle.succeed()
-            else:
-                self._goal.handle.abort()
-            self._finish(self._goal, code, text)
-
-    def _is_judged(self, goal: ActiveGoal) -> bool:
-        """Whether the present motion is the goal's: not while it waits for its start time."""
-        return self._follower.waiting is not goal.command
-
-    def _finish(self, goal: ActiveGoal, code: int, text: str) -> None:
-        goal.result.set_result(Result(error_code=code, error_string=text))
-        self._goal = None
+        goal, self._goal = self._goal, None
+        if end.status is GoalStatus.SUCCEEDED:
+            goal.handle.succeed()
+        elif end.status is GoalStatus.CANCELED:
+            goal.handle.canceled()
+        else:
+            goal.handle.abort()
+        goal.result.set_result(
+            FollowJointTrajectory.Result(error_code=end.code, error_string=end.text)
+        )

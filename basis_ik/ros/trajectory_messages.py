@@ -15,12 +15,12 @@ from basis_ik.motion.trajectory_command import TrajectoryCommand, Waypoint
 FloatArray = NDArray[np.float64]
 
 
-def to_command(message: JointTrajectory, now: int) -> TrajectoryCommand:
+def to_command(message: JointTrajectory, origin: int) -> TrajectoryCommand:
     """A message as a command.
 
     Args:
         message: Any; nothing is checked.
-        now: What its stamp is compared with [ns].
+        origin: What its stamp is counted from [ns].
 
     Returns:
         The command; a stamp of zero means "start now".
@@ -29,7 +29,7 @@ def to_command(message: JointTrajectory, now: int) -> TrajectoryCommand:
     return TrajectoryCommand(
         tuple(message.joint_names),
         tuple(_waypoint(point) for point in message.points),
-        1e-9 * (stamp - now) if stamp else None,
+        1e-9 * (stamp - origin) if stamp else None,
     )
 
 

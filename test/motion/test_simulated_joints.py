@@ -10,6 +10,7 @@ from basis_ik.motion.simulated_joints import SimulatedJoints, initial_positions
 LOWER = np.array([-2.0, 0.5, -math.inf])
 UPPER = np.array([2.0, 1.5, math.inf])
 SPEED = np.array([1.0, 3.0, math.inf])
+WIDE = (np.array([-math.inf]), np.array([math.inf]), np.array([math.inf]))
 
 # Finite ones as large as a fast polynomial may overshoot; beyond 1e9 a command is refused anyway.
 any_target = st.lists(
@@ -69,14 +70,53 @@ def test_a_joint_whose_target_is_not_finite_stays_put_while_the_others_move(bad)
     np.testing.assert_allclose(arm.positions, [0.0, 1.2, 0.0])
 
 
-@pytest.mark.parametrize("dt", [0.0, -0.1, math.nan])
-def test_without_time_nothing_moves(dt):
-    arm = joints()
-    arm.step(np.array([1.0, 1.2, 1.0]), 0.1)
-    before = arm.positions
-    arm.step(np.array([1.0, 1.2, 2.0]), dt)
-    np.testing.assert_array_equal(arm.positions, before)
+def at_target(arm):
+    arm.step(np.array([0.1, 1.1, 0.1]), 0.1)
+    return arm
+
+
+def test_a_lagging_drive_covers_the_same_share_of_its_way_in_equal_times():
+    arm = SimulatedJoints(*WIDE, np.zeros(1), time_constant=0.03)
+    for _ in range(15):
+        arm.step(np.ones(1), 0.002)
+    assert arm.positions[0] == pytest.approx(1.0 - math.exp(-1.0))
+    coarse = SimulatedJoints(*WIDE, np.zeros(1), time_constant=0.03)
+    coarse.step(np.ones(1), 0.03)
+    assert coarse.positions[0] == pytest.approx(arm.positions[0])
+
+
+def test_a_lagging_drive_obeys_the_greatest_speed():
+    arm = SimulatedJoints(LOWER, UPPER, SPEED, np.array([0.0, 1.0, 0.0]), time_constant=0.03)
+    arm.step(np.array([9.0, 9.0, 0.0]), 0.1)
+    np.testing.assert_allclose(arm.velocities[:2], [1.0, 3.0])
+
+
+def test_a_measured_state_is_as_old_as_the_delay():
+    arm = SimulatedJoints(*WIDE, np.zeros(1), feedback_delay=0.05)
+    measured = []
+    for target in range(1, 11):
+        arm.step(np.array([float(target)]), 0.01)
+        measured.append((arm.positions[0], arm.velocities[0]))
+    assert [position for position, _ in measured] == [0, 0, 0, 0, 0, 1, 2, 3, 4, 5]
+    np.testing.assert_allclose([velocity for _, velocity in measured], [0.0] * 5 + [100.0] * 5)
+
+
+def test_stopped_drives_stand_and_go_on_when_released():
+    arm = at_target(joints())
+    arm.stopped = True
+    arm.step(np.array([0.0, 1.0, 0.0]), 0.1)
+    np.testing.assert_array_equal(arm.positions, [0.1, 1.1, 0.1])
     np.testing.assert_array_equal(arm.velocities, np.zeros(3))
+    arm.stopped = False
+    arm.step(np.array([0.0, 1.0, 0.0]), 0.1)
+    np.testing.assert_allclose(arm.positions, [0.0, 1.0, 0.0], atol=1e-15)
+
+
+def test_a_blocked_joint_stands_while_the_others_move():
+    arm = at_target(joints())
+    arm.blocked = np.array([False, True, False])
+    arm.step(np.array([0.0, 1.0, 0.0]), 0.1)
+    np.testing.assert_allclose(arm.positions, [0.0, 1.1, 0.0], atol=1e-15)
 
 
 def test_positions_once_handed_out_do_not_change():

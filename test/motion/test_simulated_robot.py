@@ -111,6 +111,15 @@ def test_joints_that_cannot_be_controlled_are_refused_with_those_that_can(wrong)
         rig.columns(wrong)
 
 
+def test_placed_joints_have_the_drives_that_were_asked_for():
+    rig = robot(joint("wheel", "continuous"))
+    rig.place(np.zeros(1), time_constant=0.1, feedback_delay=0.1)
+    rig.joints.step(np.array([0.1]), 0.1)
+    assert rig.state()[0] == [0.0]
+    rig.joints.step(np.array([0.1]), 0.1)
+    assert rig.state()[0][0] == pytest.approx(0.1 * (1.0 - math.exp(-1.0)))
+
+
 def test_placed_joints_stand_there_and_keep_their_limits():
     rig = robot(TURN, joint("wheel", "continuous"))
     rig.place(np.array([1.5, 40.0]))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basis_ik.motion.trajectory import Trajectory, plan_trajectory
+from basis_ik.motion.trajectory import Trajectory, TrajectorySample, plan_trajectory
 from basis_ik.motion.trajectory_command import TrajectoryCommand, Waypoint
 
 EMPTY = np.zeros(0)
@@ -137,14 +137,16 @@ def point(time, positions, velocities=(), accelerations=()):
 
 
 def plan(*points, names=("a", "b"), continuous=(False, False), now=10.0, start=10.0, **state):
+    zero = (0.0, 0.0)
+    values = [np.array(state.get(x, zero)) for x in ("positions", "velocities", "accelerations")]
     return plan_trajectory(
-        TrajectoryCommand(tuple(names), points),
+        TrajectoryCommand(tuple(names), points, start),
         ("a", "b"),
         np.array(continuous),
         now,
-        start,
-        np.array(state.get("positions", (0.0, 0.0))),
-        np.array(state.get("velocities", (0.0, 0.0))),
+        state.get("since", now),
+        TrajectorySample(*values, finished=False),
+        np.array(state.get("held", zero)),
     )
 
 
@@ -159,6 +161,28 @@ def test_the_way_leads_from_the_present_state_to_the_first_waypoint():
 def test_the_present_velocity_is_kept_where_the_first_waypoint_states_one():
     trajectory = plan(point(2.0, (1.0, 0.0), (0.0, 0.0)), velocities=(0.5, -0.5))
     np.testing.assert_allclose(trajectory.sample(10.0).velocities, [0.5, -0.5])
+
+
+def test_the_present_acceleration_is_kept_where_the_first_waypoint_states_one():
+    trajectory = plan(point(2.0, (1.0, 0.0), (0.0, 0.0), (0.0, 0.0)), accelerations=(0.4, -0.4))
+    np.testing.assert_allclose(trajectory.sample(10.0).accelerations, [0.4, -0.4])
+
+
+def test_the_way_begins_at_the_time_of_the_state():
+    trajectory = plan(point(1.0, (1.0, 0.0)), since=9.0)
+    np.testing.assert_allclose(trajectory.sample(10.0).positions, [0.5, 0.0])
+
+
+def test_without_a_start_time_a_trajectory_starts_now():
+    trajectory = plan(point(0.0, (0.0, 0.0)), point(1.0, (1.0, 0.0)), now=7.0, start=None)
+    np.testing.assert_allclose(trajectory.sample(7.5).positions, [0.5, 0.0])
+
+
+def test_a_constant_trajectory_is_always_at_its_end():
+    state = TrajectorySample(np.array([0.3]), np.array([0.1]), np.array([0.0]), finished=True)
+    trajectory = Trajectory.constant(state)
+    for time in (-1e9, 0.0, 1e9):
+        assert trajectory.sample(time) == state
 
 
 def test_a_first_waypoint_that_is_due_at_once_is_desired_at_once():
@@ -192,9 +216,11 @@ def test_joints_that_are_left_out_hold_their_position():
         point(1.0, (1.0,), (0.4,), (0.0,)),
         point(2.0, (2.0,), (0.0,)),
         names=("b",),
-        positions=(0.7, 0),
+        positions=(0.6, 0),
+        held=(0.7, 0),
+        now=11.5,
     )
-    for time in np.linspace(10.0, 12.5, 9):
+    for time in np.linspace(11.5, 12.5, 9):
         assert trajectory.sample(time).positions[0] == pytest.approx(0.7)
 
 

@@ -4,14 +4,19 @@ import numpy as np
 import pytest
 
 from basis_ik.motion.trajectory_command import (
-    RefusalCode,
+    ErrorCode,
     TrajectoryCommand,
     Waypoint,
     refuse_trajectory,
 )
 
 JOINTS = ("a", "b")
-GOAL, JOINT, OLD = RefusalCode
+NOW = 100.0
+GOAL, JOINT, OLD = (
+    ErrorCode.INVALID_GOAL,
+    ErrorCode.INVALID_JOINTS,
+    ErrorCode.OLD_HEADER_TIMESTAMP,
+)
 
 
 def point(time=1.0, positions=(0.1, 0.2), velocities=(), accelerations=(), effort=()):
@@ -20,12 +25,12 @@ def point(time=1.0, positions=(0.1, 0.2), velocities=(), accelerations=(), effor
     )
 
 
-def command(*points, names=JOINTS, delay=None):
-    return TrajectoryCommand(tuple(names), points, delay)
+def command(*points, names=JOINTS, start=None):
+    return TrajectoryCommand(tuple(names), points, start)
 
 
-def refusal(*points, names=JOINTS, delay=None, **rules):
-    return refuse_trajectory(command(*points, names=names, delay=delay), JOINTS, **rules)
+def refusal(*points, names=JOINTS, start=None, **rules):
+    return refuse_trajectory(command(*points, names=names, start=start), JOINTS, NOW, **rules)
 
 
 @pytest.mark.parametrize(
@@ -34,16 +39,17 @@ def refusal(*points, names=JOINTS, delay=None, **rules):
         command(point()),
         command(point(), names=("b", "a")),
         command(point(0.0)),
+        command(point(-1.0), point(-0.5)),
         command(point(1.0), point(2.0, velocities=(0.0, 0.0))),
         command(point(1.0, velocities=(9.0, 9.0)), point(2.0, velocities=(0.0, 5e-8))),
         command(point(1.0, velocities=(0, 0), accelerations=(0, 0))),
-        command(point(), delay=5.0),
-        command(point(1.0), point(2.0), delay=-1.5),
+        command(point(), start=NOW + 5.0),
+        command(point(1.0), point(2.0), start=NOW - 1.5),
         command(point(positions=(1e9, -1e9))),
     ],
 )
 def test_what_a_controller_executes_is_not_refused(fit):
-    assert refuse_trajectory(fit, JOINTS) is None
+    assert refuse_trajectory(fit, JOINTS, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -70,21 +76,20 @@ def test_what_a_controller_executes_is_not_refused(fit):
         (command(point(velocities=(0, -math.inf))), GOAL, "velocities of joint 'b' are not finite"),
         (command(point(velocities=(0, 0), accelerations=(math.nan, 0))), GOAL, "accelerations of"),
         (command(point(positions=(0, 1e200))), GOAL, "joint 'b' are beyond 1e9"),
-        (command(point(-1.0)), GOAL, "point 0: time_from_start -1 s is no time"),
-        (command(point(math.inf)), GOAL, "point 0: time_from_start inf s is no time"),
-        (command(point(math.nan)), GOAL, "point 0: time_from_start nan s is no time"),
+        (command(point(math.inf)), GOAL, "point 0: time_from_start inf s is not finite"),
+        (command(point(math.nan)), GOAL, "point 0: time_from_start nan s is not finite"),
         (
             command(point(1.0), point(1.0)),
             GOAL,
             "point 1: time_from_start 1 s is not after the 1 s",
         ),
         (command(point(1.0), point(2.0), point(1.5)), GOAL, "point 2: time_from_start 1.5 s"),
-        (command(point(1.0), delay=-3.0), OLD, "ended 2.000 s ago"),
+        (command(point(1.0), start=NOW - 3.0), OLD, "ended 2.000 s ago"),
         (command(point(velocities=(0, 0.1))), GOAL, "joint 'b' has velocity 0.1 at the last point"),
     ],
 )
 def test_what_a_controller_refuses_is_refused_with_its_reason(unfit, code, reason):
-    refused = refuse_trajectory(unfit, JOINTS)
+    refused = refuse_trajectory(unfit, JOINTS, NOW)
     assert refused is not None
     assert refused.code == code
     assert reason in refused.reason
@@ -112,4 +117,4 @@ def test_hostile_joint_names_leave_the_reason_short_and_on_one_line():
 
 
 def test_the_codes_are_those_of_the_action():
-    assert [int(code) for code in RefusalCode] == [-1, -2, -3]
+    assert [int(code) for code in ErrorCode] == [0, -1, -2, -3, -4, -5]

@@ -1,0 +1,261 @@
+"""What ros2_control's joint_trajectory_controller makes of trajectories, cycle by cycle.
+
+Its rules are those that were recorded of the real one; docs/simulated_arm.md has the comparison.
+Positions are [rad] or [m], velocities per second, times [s].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.motion.tolerances import Tolerances, exceeded
+from basis_ik.motion.trajectory import Trajectory, TrajectorySample, plan_trajectory
+from basis_ik.motion.trajectory_command import ErrorCode, TrajectoryCommand
+
+FloatArray = NDArray[np.float64]
+
+
+class GoalStatus(Enum):
+    """How an action goal ends."""
+
+    SUCCEEDED = "succeeded"
+    CANCELED = "canceled"
+    ABORTED = "aborted"
+
+
+class GoalEnd(NamedTuple):
+    """The end of an action goal.
+
+    Attributes:
+        status: How it ends.
+        code: Of its result.
+        text: Of its result, the real controller's words.
+    """
+
+    status: GoalStatus
+    code: ErrorCode
+    text: str
+
+
+REACHED = GoalEnd(GoalStatus.SUCCEEDED, ErrorCode.SUCCESSFUL, "Goal successfully reached!")
+CANCELED = GoalEnd(GoalStatus.CANCELED, ErrorCode.SUCCESSFUL, "")
+PREEMPTED = GoalEnd(
+    GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "Current goal preempted by new incoming action."
+)
+DEACTIVATED = GoalEnd(
+    GoalStatus.ABORTED,
+    ErrorCode.INVALID_GOAL,
+    "Current goal cancelled during deactivate transition.",
+)
+PATH_VIOLATED = GoalEnd(
+    GoalStatus.ABORTED,
+    ErrorCode.PATH_TOLERANCE_VIOLATED,
+    "Aborted due to path tolerance violation",
+)
+
+
+class Update(NamedTuple):
+    """What one cycle of the controller came to.
+
+    Attributes:
+        reference: The state that is desired now.
+        output: The state that is commanded: the one that is desired a cycle later.
+        errors: shape (2, n), reference minus measured positions and velocities.
+        goal_end: The end of the active goal, if it ended in this cycle.
+        violation: Which tolerance was violated; empty otherwise.
+    """
+
+    reference: TrajectorySample
+    output: TrajectorySample
+    errors: FloatArray
+    goal_end: GoalEnd | None = None
+    violation: str = ""
+
+
+class TrajectoryController:
+    """Follows the newest trajectory, and knows whether it is part of an action goal.
+
+    Trajectory time is the sum of the periods, each times the speed scaling, so that no jump of any
+    clock disturbs a motion. The clock counts only in the cycle in which a trajectory comes into
+    force.
+
+    Attributes:
+        speed_scaling: How fast trajectory time passes, from 0 to 1.
+    """
+
+    def __init__(
+        self,
+        joints: Sequence[str],
+        continuous: NDArray[np.bool_],
+        positions: FloatArray,
+        tolerances: Tolerances,
+        *,
+        period: float,
+        interpolate_from_desired_state: bool = False,
+    ) -> None:
+        """Hold a position, active.
+
+        Args:
+            joints: The n joints, in the order of all arrays.
+            continuous: shape (n,), True where the joint turns without end.
+            positions: shape (n,), [rad] or [m].
+            tolerances: In force until a goal brings its own.
+            period: From one cycle to the next [s].
+            interpolate_from_desired_state: Whether a trajectory whose first point is ahead begins
+                at the last command instead of the measured state.
+        """
+        self._joints = tuple(joints)
+        self._continuous = continuous
+        self._period = period
+        self._from_desired_state = interpolate_from_desired_state
+        self._output = TrajectorySample.at_rest(positions)
+        self._measured = positions
+        self._new: TrajectoryCommand | Trajectory | None = None
+        self._trajectory = Trajectory.constant(self._output)
+        self._time = 0.0
+        self._has_goal = False
+        self.speed_scaling = 1.0
+        self.activate(tolerances)
+
+    @property
+    def active(self) -> bool:
+        """Whether trajectories are taken and commands are given."""
+        return self._active
+
+    @property
+    def output(self) -> TrajectorySample:
+        """The last command."""
+        return self._output
+
+    def activate(self, tolerances: Tolerances) -> None:
+        """Hold the last command.
+
+        Args:
+            tolerances: In force until a goal brings its own.
+        """
+        self._active = True
+        self._tolerances = tolerances
+        self._hold(self._output.positions)
+
+    def deactivate(self) -> GoalEnd | None:
+        """Leave the last command as it is and end the active goal, if there is one."""
+        self._active = False
+        return self._end_goal(DEACTIVATED)
+
+    def follow(self, command: TrajectoryCommand) -> None:
+        """Follow a trajectory from the next cycle on; the active goal is judged by it.
+
+        Args:
+            command: One that `refuse_trajectory` does not refuse. An inactive controller drops it.
+        """
+        if self._active:
+            self._new = command
+            self._holding = False
+
+    def start_goal(self, command: TrajectoryCommand, tolerances: Tolerances) -> GoalEnd | None:
+        """Follow the trajectory of a goal from the next cycle on.
+
+        Args:
+            command: One that `refuse_trajectory` does not refuse.
+            tolerances: In force until another goal is started or the controller is activated.
+
+        Returns:
+            The end of the goal that was active.
+        """
+        preempted = self._end_goal(PREEMPTED)
+        self._has_goal = True
+        self._tolerances = tolerances
+        self.follow(command)
+        return preempted
+
+    def cancel_goal(self) -> GoalEnd | None:
+        """End the active goal, if there is one, and hold the measured position."""
+        if self._has_goal:
+            self._hold(self._measured)
+        return self._end_goal(CANCELED)
+
+    def update(self, now: float, positions: FloatArray, velocities: FloatArray) -> Update:
+        """Go through one cycle.
+
+        Args:
+            now: On the clock of the commands' start times [s].
+            positions: shape (n,), measured.
+            velocities: shape (n,), measured.
+        """
+        self._measured = positions
+        first = self._new is not None
+        if self._new is None:
+            self._time += self._period * self.speed_scaling
+        else:
+            self._trajectory = self._enter(self._new, now, positions, velocities)
+            self._time = now
+            self._new = None
+        reference = self._trajectory.sample(self._time)
+        # As upstream: a whole period ahead, however slowly trajectory time passes.
+        output = self._trajectory.sample(self._time + self._period)
+        errors = np.stack([reference.positions - positions, reference.velocities - velocities])
+        goal_end, violation = self._judge(errors, first, output.finished)
+        if not violation:
+            self._output = output
+        return Update(reference, self._output, errors, goal_end, violation)
+
+    def _enter(
+        self,
+        new: TrajectoryCommand | Trajectory,
+        now: float,
+        positions: FloatArray,
+        velocities: FloatArray,
+    ) -> Trajectory:
+        if isinstance(new, Trajectory):
+            return new
+        if self._from_desired_state:
+            # As upstream: the last command is for now, but is dated to the cycle that gave it.
+            since, state = now - self._period, self._output
+        else:
+            # As upstream: no acceleration is measured, and an unknown one counts as zero.
+            since = now
+            state = TrajectorySample(positions, velocities, np.zeros_like(positions), False)
+        return plan_trajectory(
+            new, self._joints, self._continuous, now, since, state, self._output.positions
+        )
+
+    def _judge(self, errors: FloatArray, first: bool, at_end: bool) -> tuple[GoalEnd | None, str]:
+        """The end of the goal, and which tolerance was violated: a position is held from then on.
+
+        Without a goal the violation alone.
+        """
+        if self._holding:
+            return None, ""
+        # A trajectory that is over in its first cycle is still one that jumped.
+        path = exceeded(errors, self._tolerances.path, self._joints) if first or not at_end else ""
+        if path:
+            self._hold(self._measured)
+            return self._end_goal(PATH_VIOLATED), f"on the path, {path}"
+        if not at_end:
+            return None, ""
+        missed = exceeded(errors, self._tolerances.goal, self._joints)
+        late = self._time - self._trajectory.end
+        if not missed:
+            if self._has_goal:
+                self._new = Trajectory.constant(self._trajectory.sample(self._trajectory.end))
+                self._holding = True
+            return self._end_goal(REACHED), ""
+        if not 0.0 < self._tolerances.goal_time < late:
+            return None, ""
+        self._hold(self._measured)
+        text = f"Aborted due to goal_time_tolerance exceeding by {late:.6f} seconds"
+        end = GoalEnd(GoalStatus.ABORTED, ErrorCode.GOAL_TOLERANCE_VIOLATED, text)
+        return self._end_goal(end), f"{late:.3f} s after the end, {missed}"
+
+    def _end_goal(self, end: GoalEnd) -> GoalEnd | None:
+        had_goal, self._has_goal = self._has_goal, False
+        return end if had_goal else None
+
+    def _hold(self, positions: FloatArray) -> None:
+        self._new = Trajectory.constant(TrajectorySample.at_rest(positions))
+        self._holding = True

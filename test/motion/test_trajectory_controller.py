@@ -1,0 +1,333 @@
+import numpy as np
+import pytest
+
+from basis_ik.motion.control_loop import ControlLoop
+from basis_ik.motion.simulated_joints import SimulatedJoints
+from basis_ik.motion.tolerances import Tolerances
+from basis_ik.motion.trajectory_command import TrajectoryCommand, Waypoint
+from basis_ik.motion.trajectory_controller import (
+    CANCELED,
+    DEACTIVATED,
+    PATH_VIOLATED,
+    PREEMPTED,
+    REACHED,
+    TrajectoryController,
+)
+
+DT = 0.01
+
+
+def tolerances(path=0.0, goal=0.0, goal_time=0.0, stopped=0.01):
+    return Tolerances(np.array([[path], [0.0]]), np.array([[goal], [stopped]]), goal_time)
+
+
+def to(*targets, start=None):
+    """A command from (time, position[, velocity[, acceleration]])."""
+    points = []
+    for time, *values in targets:
+        fields = [np.array([x]) for x in values] + [np.zeros(0)] * (4 - len(values))
+        points.append(Waypoint(time, *fields))
+    return TrajectoryCommand(("a",), tuple(points), start)
+
+
+class Rig:
+    """A joint of 1 rad/s between -1 and 1 behind its controller, and all that it commanded."""
+
+    def __init__(self, *, in_force=None, speed=1.0, time_constant=0.0, from_desired=False):
+        self.joint = SimulatedJoints(
+            np.array([-1.0]),
+            np.array([1.0]),
+            np.array([speed]),
+            np.zeros(1),
+            time_constant=time_constant,
+        )
+        self.controller = TrajectoryController(
+            ("a",),
+            np.array([False]),
+            np.zeros(1),
+            in_force or tolerances(),
+            period=DT,
+            interpolate_from_desired_state=from_desired,
+        )
+        self.loop = ControlLoop(self.joint, np.array([0]), self.controller, DT)
+        self.now = 0.0
+        self.out = []
+        self.cycle()
+
+    def cycle(self):
+        self.now += DT
+        update = self.loop.cycle(self.now)
+        self.out.append(self.controller.output.positions[0])
+        return update
+
+    def run(self, seconds):
+        return [self.cycle() for _ in range(round(seconds / DT))]
+
+    def until_end(self):
+        for count in range(1000):
+            update = self.cycle()
+            if update.goal_end is not None:
+                return update.goal_end, (count + 1) * DT
+        pytest.fail("the goal did not end in 1000 cycles")
+
+    def until_violation(self):
+        for _ in range(1000):
+            update = self.cycle()
+            if update.violation:
+                return update
+        pytest.fail("nothing was violated in 1000 cycles")
+
+    @property
+    def at(self):
+        return self.joint.positions[0]
+
+
+def test_without_a_command_the_position_is_held():
+    rig = Rig()
+    assert all(not update.errors.any() for update in rig.run(0.1))
+    assert rig.at == 0.0
+
+
+def test_what_is_commanded_now_is_desired_and_measured_a_cycle_later():
+    rig = Rig()
+    rig.controller.follow(to((0.5, 0.4)))
+    before = rig.cycle()
+    after = rig.cycle()
+    assert before.output.positions[0] == pytest.approx(0.4 * DT / 0.5)
+    assert after.reference.positions[0] == pytest.approx(before.output.positions[0])
+    np.testing.assert_allclose(after.errors, 0.0, atol=1e-12)
+
+
+def test_the_end_is_reached_in_time_told_once_and_held():
+    rig = Rig()
+    rig.controller.start_goal(to((0.5, 0.4)), tolerances(stopped=0.0))
+    end, time = rig.until_end()
+    assert end == REACHED
+    assert time == pytest.approx(0.5, abs=2 * DT)
+    assert {update.goal_end for update in rig.run(0.2)} == {None}
+    assert rig.at == pytest.approx(0.4)
+
+
+def test_a_joint_that_still_moves_has_not_reached_the_goal():
+    rig = Rig()
+    rig.controller.start_goal(to((0.1, 0.5)), tolerances())  # five times too fast
+    end, time = rig.until_end()
+    assert end == REACHED
+    assert time == pytest.approx(0.5, abs=3 * DT)
+
+
+def test_a_first_point_ahead_is_approached_from_the_measured_state():
+    rig = Rig(time_constant=0.1, speed=9.0)
+    rig.controller.follow(to((1.0, 0.8)))
+    rig.run(0.5)
+    lag = rig.out[-1] - rig.at
+    assert lag > 0.05
+    rig.controller.follow(to((1.0, 0.8)))
+    rig.cycle()
+    assert rig.out[-1] - rig.out[-2] == pytest.approx(-lag, abs=0.02)
+
+
+def test_from_the_desired_state_the_command_advances_two_cycles_at_once():
+    rig = Rig(time_constant=0.1, speed=9.0, from_desired=True)
+    rig.controller.follow(to((1.0, 0.8)))
+    rig.run(0.5)
+    step = rig.out[-1] - rig.out[-2]
+    # The same line: from the last command, which is due a cycle after `now - DT`.
+    rest = rig.out[-1] + 0.5 * step / DT
+    rig.controller.follow(to((0.5 - DT, rest)))
+    rig.cycle()
+    assert rig.out[-1] - rig.out[-2] == pytest.approx(2 * step, rel=1e-6)
+
+
+def test_an_acceleration_that_nobody_measured_counts_as_zero():
+    rig = Rig()
+    rig.controller.follow(to((1.0, 0.1, 0.0, 0.0)))
+    assert rig.cycle().reference.accelerations[0] == 0.0
+    s = 0.5
+    rig.run(s - DT)
+    assert rig.cycle().reference.positions[0] == pytest.approx(
+        0.1 * s**3 * (10 - 15 * s + 6 * s * s)
+    )
+
+
+@pytest.mark.parametrize("from_desired", [False, True])
+def test_a_first_point_at_the_present_is_entered_where_it_is(from_desired):
+    rig = Rig(time_constant=0.1, from_desired=from_desired)
+    window = to((0.0, 0.0), (1.0, 0.5), start=rig.now)
+    rig.controller.follow(window)
+    rig.run(0.3)
+    rig.controller.follow(to((0.0, 0.15), (0.7, 0.5), start=rig.now))
+    rig.run(0.3)
+    np.testing.assert_allclose(np.diff(rig.out[2:]), 0.5 * DT, atol=1e-12)
+
+
+def test_a_stamp_ahead_is_left_for_at_once_and_reached_then():
+    rig = Rig()
+    rig.controller.start_goal(to((0.2, 0.6), start=rig.now + 0.4), tolerances())
+    rig.run(0.1)
+    assert rig.at == pytest.approx(0.1, abs=0.6 * 3 * DT)
+    end, time = rig.until_end()
+    assert (end, time) == (REACHED, pytest.approx(0.5, abs=3 * DT))
+
+
+def test_leaving_the_path_ends_the_goal_on_the_spot():
+    rig = Rig()
+    rig.controller.start_goal(to((0.1, 0.5)), tolerances(path=0.05))
+    update = rig.until_violation()
+    assert update.goal_end == PATH_VIOLATED
+    assert update.violation.startswith("on the path, joint 'a' misses its position by 0.0")
+    stood = rig.at
+    commanded = rig.out[-1]
+    assert commanded == rig.out[-2]  # nothing new in the cycle of the violation
+    rig.run(0.1)
+    assert rig.out[-1] == stood != commanded
+    assert rig.at == pytest.approx(stood)
+
+
+def test_a_jump_in_a_single_cycle_violates_the_path_too():
+    rig = Rig()
+    rig.controller.start_goal(to((0.0, 0.5)), tolerances(path=0.1))
+    assert rig.cycle().goal_end == PATH_VIOLATED
+
+
+def test_a_goal_beyond_a_limit_is_missed_when_its_time_is_over():
+    rig = Rig()
+    rig.controller.start_goal(to((1.5, 1.5)), tolerances(goal=0.01, goal_time=0.495))
+    end, time = rig.until_end()
+    assert end.code == -5
+    assert end.text == "Aborted due to goal_time_tolerance exceeding by 0.500000 seconds"
+    assert time == pytest.approx(2.0, abs=3 * DT)
+    rig.run(2 * DT)
+    assert (rig.at, rig.out[-1]) == (1.0, 1.0)
+
+
+def test_without_a_goal_time_the_goal_is_waited_for():
+    rig = Rig()
+    rig.controller.start_goal(to((1.5, 1.5)), tolerances(goal=0.01))
+    assert {update.goal_end for update in rig.run(5.0)} == {None}
+    assert rig.out[-1] == 1.5
+
+
+def test_tolerances_are_not_checked_while_a_position_is_held():
+    rig = Rig(in_force=tolerances(path=0.05))
+    rig.controller.start_goal(to((1.0, 0.3)), tolerances(path=0.05))
+    rig.run(0.5)
+    rig.controller.cancel_goal()
+    rig.joint.stopped = True
+    rig.joint.blocked[:] = True
+    assert not any(update.violation for update in rig.run(0.5))
+
+
+def test_the_tolerances_of_a_goal_stay_in_force():
+    rig = Rig()
+    fast = to((0.1, 0.5))
+    rig.controller.follow(fast)
+    assert not any(update.violation for update in rig.run(1.0))
+    rig.controller.start_goal(to((1.0, 0.0)), tolerances(path=0.05))
+    assert rig.until_end()[0] == REACHED
+    rig.controller.follow(fast)
+    assert rig.until_violation().goal_end is None
+    rig.controller.deactivate()
+    rig.controller.activate(tolerances())
+    rig.controller.follow(fast)
+    assert not any(update.violation for update in rig.run(1.0))
+
+
+def test_goal_tolerances_that_are_not_met_in_time_hold_the_position_without_a_goal_too():
+    rig = Rig(in_force=tolerances(goal=0.01, goal_time=0.195))
+    rig.controller.follow(to((1.0, 1.5)))
+    update = rig.until_violation()
+    assert update.violation.startswith("0.200 s after the end, ")
+    rig.run(0.5)
+    assert rig.out[-1] == 1.0
+
+
+def test_a_new_goal_preempts_the_active_one():
+    rig = Rig()
+    assert rig.controller.start_goal(to((1.0, 0.8)), tolerances()) is None
+    rig.run(0.5)
+    assert rig.controller.start_goal(to((1.0, 0.0)), tolerances()) == PREEMPTED
+    assert rig.until_end()[0] == REACHED
+    rig.run(2 * DT)
+    assert rig.at == pytest.approx(0.0)
+
+
+def test_a_goal_whose_trajectory_was_replaced_ends_with_the_new_one():
+    rig = Rig()
+    rig.controller.start_goal(to((30.0, 0.8)), tolerances())
+    rig.run(0.5)
+    rig.controller.follow(to((0.5, 0.2)))
+    end, time = rig.until_end()
+    assert (end, time) == (REACHED, pytest.approx(0.5, abs=2 * DT))
+    assert rig.at == pytest.approx(0.2, abs=0.01)
+
+
+def test_a_canceled_goal_leaves_the_joint_at_the_measured_position():
+    rig = Rig(time_constant=0.1)
+    rig.controller.start_goal(to((1.0, 0.8)), tolerances())
+    rig.run(0.5)
+    measured = rig.at
+    assert rig.controller.cancel_goal() == CANCELED
+    assert rig.controller.cancel_goal() is None
+    rig.run(1.0)
+    assert rig.out[-1] == measured
+
+
+def test_canceling_without_a_goal_changes_nothing():
+    rig = Rig()
+    rig.controller.follow(to((0.5, 0.4)))
+    rig.run(0.1)
+    assert rig.controller.cancel_goal() is None
+    rig.run(0.5)
+    assert rig.at == pytest.approx(0.4)
+
+
+def test_a_deactivated_controller_leaves_its_command_and_takes_nothing():
+    rig = Rig(time_constant=0.1)
+    rig.controller.start_goal(to((1.0, 0.8)), tolerances())
+    rig.run(0.5)
+    command = rig.out[-1]
+    assert rig.controller.deactivate() == DEACTIVATED
+    rig.controller.follow(to((0.1, -0.5)))
+    assert rig.run(1.0) == [None] * 100
+    assert rig.at == pytest.approx(command, abs=1e-4)
+    rig.controller.activate(tolerances())
+    rig.run(0.5)
+    assert set(rig.out[-100:]) == {command}
+    assert rig.controller.deactivate() is None
+
+
+def test_scaling_slows_a_trajectory_down():
+    rig = Rig()
+    rig.controller.speed_scaling = 0.5
+    rig.controller.start_goal(to((0.5, 0.4)), tolerances())
+    _, time = rig.until_end()
+    assert time == pytest.approx(1.0, abs=3 * DT)
+
+
+def test_stopped_trajectory_time_still_commands_one_cycle_ahead():
+    rig = Rig()
+    rig.controller.speed_scaling = 0.0
+    rig.controller.follow(to((0.5, 0.4)))
+    rig.run(1.0)
+    assert rig.at == pytest.approx(0.4 * DT / 0.5)
+
+
+def test_a_leap_of_the_clock_does_not_disturb_a_motion():
+    rig = Rig()
+    rig.controller.follow(to((0.0, 0.0), (1.0, 0.5), start=rig.now + DT))
+    rig.run(0.3)
+    rig.now += 3600.0
+    rig.run(0.3)
+    rig.now -= 7200.0
+    rig.run(0.5)
+    assert np.diff(rig.out).max() <= 0.5 * DT + 1e-9
+    assert rig.at == pytest.approx(0.5)
+
+
+def test_errors_are_desired_minus_measured():
+    rig = Rig()
+    rig.controller.follow(to((0.0, 0.5)))
+    rig.cycle()
+    update = rig.cycle()
+    np.testing.assert_allclose(update.errors, [[0.5 - DT], [-1.0]])
