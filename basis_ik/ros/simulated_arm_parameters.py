@@ -110,8 +110,12 @@ class ArmParameters:
             for name in controlled
             for part, when in (("trajectory", "on the way"), ("goal", "at the end"))
         )
+        known = f"must be empty or one of {', '.join(robot.driven)}"
         blocked = Declaration(
-            "blocked_joint", "", "Does not move; empty: none.", choices=("", *robot.driven)
+            "blocked_joint",
+            "",
+            "Does not move; empty: none.",
+            check=lambda name: None if name in ("", *robot.driven) else f"{known}, not {name!r}",
         )
         self._parameters.declare([blocked])
         self._parameters.refuse_unknown()
