@@ -1,4 +1,7 @@
-"""How far a followed trajectory may be missed, on the way and at its end."""
+"""How far a followed trajectory may be missed, on the way and at its end.
+
+Only positions are judged, as by the real controller when it commands positions.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-
-_KINDS = ("position", "velocity")
 
 
 class JointTolerance(NamedTuple):
@@ -27,8 +28,8 @@ class Tolerances:
     """Greatest errors; a limit of zero is not checked.
 
     Attributes:
-        path: shape (2, n), [rad] or [m] and per second, until the last waypoint.
-        goal: shape (2, n), to be met once the last waypoint's time has come.
+        path: shape (n,), [rad] or [m], until the last waypoint.
+        goal: shape (n,), to be met once the last waypoint's time has come.
         goal_time: How long after that the goal may still be reached [s]; 0 means for ever.
     """
 
@@ -62,11 +63,11 @@ class Tolerances:
             for wish in wishes:
                 if wish.name not in joints:
                     return f"tolerance for unknown joint {wish.name[:64]!r}"
-                column = list(joints).index(wish.name)
-                for kind, value in enumerate((wish.position, wish.velocity)):
+                for kind, value in (("position", wish.position), ("velocity", wish.velocity)):
                     if not _is_wish(value):
-                        return f"{_KINDS[kind]} tolerance {value:g} of joint '{wish.name}'"
-                    limits[kind, column] = _resolved(limits[kind, column], value)
+                        return f"{kind} tolerance {value:g} of joint '{wish.name}'"
+                column = list(joints).index(wish.name)
+                limits[column] = _resolved(limits[column], wish.position)
             changed.append(limits)
         return Tolerances(changed[0], changed[1], _resolved(self.goal_time, goal_time))
 
@@ -83,8 +84,8 @@ def exceeded(errors: FloatArray, limits: FloatArray, joints: Sequence[str]) -> s
     """Name the first joint that misses by more than its tolerance.
 
     Args:
-        errors: shape (2, n), desired minus actual positions and velocities.
-        limits: shape (2, n); zero is not checked.
+        errors: shape (n,), desired minus measured positions.
+        limits: shape (n,); zero is not checked.
         joints: The n joints.
 
     Returns:
@@ -93,8 +94,8 @@ def exceeded(errors: FloatArray, limits: FloatArray, joints: Sequence[str]) -> s
     outside = (limits > 0.0) & ~(np.abs(errors) <= limits)
     if not outside.any():
         return ""
-    kind, joint = divmod(int(np.argmax(outside)), len(joints))
+    joint = int(np.argmax(outside))
     return (
-        f"joint '{joints[joint]}' misses its {_KINDS[kind]} by {abs(errors[kind, joint]):.4g}, "
-        f"{limits[kind, joint]:.4g} allowed"
+        f"joint '{joints[joint]}' misses its position by {abs(errors[joint]):.4g}, "
+        f"{limits[joint]:.4g} allowed"
     )

@@ -199,7 +199,7 @@ class TrajectoryController:
         # As upstream: a whole period ahead, however slowly trajectory time passes.
         output = self._trajectory.sample(self._time + self._period)
         errors = np.stack([reference.positions - positions, reference.velocities - velocities])
-        goal_end, violation = self._judge(errors, first, output.finished)
+        goal_end, violation = self._judge(errors[0], first, output.finished)
         if not violation:
             self._output = output
         return Update(reference, self._output, errors, goal_end, violation)

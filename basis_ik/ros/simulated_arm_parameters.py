@@ -53,13 +53,6 @@ DECLARATIONS = (
         "allow_nonzero_velocity_at_trajectory_end", False, "Whether the end may be passed."
     ),
     Declaration(
-        "constraints.stopped_velocity_tolerance",
-        0.01,
-        "Speed that counts as stopped [rad/s, m/s]; 0: any.",
-        0.0,
-        1e6,
-    ),
-    Declaration(
         "constraints.goal_time", 0.0, "How late the goal may be reached [s]; 0: any time.", 0.0, 1e6
     ),
 )
@@ -144,10 +137,6 @@ class ArmParameters:
             [self.number(f"constraints.{name}.{part}") for name in controlled]
             for part in ("trajectory", "goal")
         )
-        stopped = self.number("constraints.stopped_velocity_tolerance")
-        size = len(controlled)
         return Tolerances(
-            path=np.array([path, [0.0] * size]),
-            goal=np.array([goal, [stopped] * size]),
-            goal_time=self.number("constraints.goal_time"),
+            path=np.array(path), goal=np.array(goal), goal_time=self.number("constraints.goal_time")
         )

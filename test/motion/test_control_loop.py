@@ -16,7 +16,7 @@ def rig():
     """Three joints, the middle one of which has a controller."""
     infinite = np.full(3, np.inf)
     joints = SimulatedJoints(-infinite, infinite, infinite, np.array([0.5, 0.0, -0.5]))
-    nothing = Tolerances(np.zeros((2, 1)), np.zeros((2, 1)), 0.0)
+    nothing = Tolerances(np.zeros(1), np.zeros(1), 0.0)
     controller = TrajectoryController(
         ("b",), np.array([False]), np.zeros(1), nothing, period=PERIOD
     )

@@ -17,8 +17,8 @@ from basis_ik.motion.trajectory_controller import (
 DT = 0.01
 
 
-def tolerances(path=0.0, goal=0.0, goal_time=0.0, stopped=0.01):
-    return Tolerances(np.array([[path], [0.0]]), np.array([[goal], [stopped]]), goal_time)
+def tolerances(path=0.0, goal=0.0, goal_time=0.0):
+    return Tolerances(np.array([path]), np.array([goal]), goal_time)
 
 
 def to(*targets, start=None):
@@ -100,7 +100,7 @@ def test_what_is_commanded_now_is_desired_and_measured_a_cycle_later():
 
 def test_the_end_is_reached_in_time_told_once_and_held():
     rig = Rig()
-    rig.controller.start_goal(to((0.5, 0.4)), tolerances(stopped=0.0))
+    rig.controller.start_goal(to((0.5, 0.4)), tolerances())
     end, time = rig.until_end()
     assert end == REACHED
     assert time == pytest.approx(0.5, abs=2 * DT)
@@ -108,12 +108,21 @@ def test_the_end_is_reached_in_time_told_once_and_held():
     assert rig.at == pytest.approx(0.4)
 
 
-def test_a_joint_that_still_moves_has_not_reached_the_goal():
+def test_without_a_goal_tolerance_the_goal_is_reached_in_motion_too():
     rig = Rig()
     rig.controller.start_goal(to((0.1, 0.5)), tolerances())  # five times too fast
     end, time = rig.until_end()
-    assert end == REACHED
-    assert time == pytest.approx(0.5, abs=3 * DT)
+    assert (end, time) == (REACHED, pytest.approx(0.1, abs=2 * DT))
+    assert rig.at < 0.2
+    rig.run(0.5)
+    assert rig.at == pytest.approx(0.5)
+
+
+def test_with_a_goal_tolerance_the_joint_is_waited_for():
+    rig = Rig()
+    rig.controller.start_goal(to((0.1, 0.5)), tolerances(goal=0.01))
+    end, time = rig.until_end()
+    assert (end, time) == (REACHED, pytest.approx(0.5, abs=3 * DT))
 
 
 def test_a_first_point_ahead_is_approached_from_the_measured_state():

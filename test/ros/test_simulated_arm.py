@@ -315,8 +315,10 @@ def test_the_output_is_a_cycle_ahead_of_the_reference(arm):
 
 
 def test_the_speed_limit_holds_and_the_goal_waits_for_the_arm(arm):
-    handle = arm.send((0.05, (1.0, 0.5, 1.5)))
+    tolerance = JointTolerance(name="turn", position=0.001)
+    handle = arm.send((0.05, (1.0, 0.5, 1.5)), goal_tolerance=[tolerance])
     assert arm.outcome(handle)[0] == GoalStatus.STATUS_SUCCEEDED
+    assert arm.joint_states[-1].position[0] > 0.9
     arm.comes_to(1.0, 0.5, 1.5)
 
 
