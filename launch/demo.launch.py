@@ -76,7 +76,7 @@ def start(context, launched_at):
             name="joint_trajectory_controller",
             parameters=[
                 described,
-                {"joints": list(chain.joint_names)},
+                {"joints": list(chain.joint_names), "drive_time_constant": 0.03},
                 str(share / "config" / f"demo_{robot}.yaml"),
             ],
             on_exit=Shutdown(reason="the simulated arm ended"),

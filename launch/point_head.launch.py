@@ -51,7 +51,7 @@ def generate_launch_description():
                 package="basis_ik",
                 executable="simulated_arm",
                 name="head_controller",
-                parameters=[described],
+                parameters=[described, {"drive_time_constant": 0.03}],
                 on_exit=Shutdown(reason="the simulated head ended"),
             ),
             Node(

@@ -63,7 +63,7 @@ def simulated(side, described, config):
         package="basis_ik",
         executable="simulated_arm",
         name=f"{side}_arm_controller",
-        parameters=[described, config],
+        parameters=[described, {"drive_time_constant": 0.03}, config],
         on_exit=Shutdown(reason=f"the simulated {side} arm ended"),
     )
 

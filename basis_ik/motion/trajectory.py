@@ -167,12 +167,10 @@ def plan_trajectory(
     states[0] = held
     start = now if command.start is None else command.start
     times = np.array([start + waypoint.time for waypoint in command.waypoints])
-    for row, waypoint in enumerate(command.waypoints):
-        for kind, values in enumerate(waypoint[1:4]):
-            if values.size:
-                states[kind, row, columns] = values
-            else:
-                states[kind, row] = np.nan
+    nothing = np.full(len(columns), np.nan)
+    stated = zip(*(waypoint[1:4] for waypoint in command.waypoints), strict=True)
+    for kind, rows in enumerate(stated):
+        states[kind][:, columns] = [values if values.size else nothing for values in rows]
     ahead = min(bisect_right(times.tolist(), now), count - 1)
     turns = np.round((state.positions - states[0, ahead]) / math.tau)
     states[0] += np.where(continuous, turns * math.tau, 0.0)

@@ -476,6 +476,15 @@ def test_a_message_is_judged_by_the_tolerances_of_the_goal_before_it(after, comm
     assert times == ([] if violated is None else [pytest.approx(violated, abs=4 * PERIOD)])
 
 
+@pytest.mark.parametrize("case", ["a7", "b7"], ids=["h8b", "h9b"])
+def test_a_stream_that_the_arm_can_follow_violates_no_tolerance(case):
+    rig = Rig("lag30", "tol")
+    for index in range(2 * STREAMS[case][0]):
+        rig.until(index / STREAMS[case][0] + DELAY)
+        rig.controller.follow(message(case, index))
+    assert rig.violations == []
+
+
 # ---- Speed scaling
 
 
