@@ -151,11 +151,11 @@ class TrajectoryController:
         """Follow a trajectory from the next cycle on; the active goal is judged by it.
 
         Args:
-            command: One that `refuse_trajectory` does not refuse. An inactive controller drops it.
+            command: One that `refuse_trajectory` does not refuse. An inactive controller has no
+                cycles, and holds when it is activated: it never follows it.
         """
-        if self._active:
-            self._new = command
-            self._holding = False
+        self._new = command
+        self._holding = False
 
     def start_goal(self, command: TrajectoryCommand, tolerances: Tolerances) -> GoalEnd | None:
         """Follow the trajectory of a goal from the next cycle on.

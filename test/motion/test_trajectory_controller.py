@@ -218,13 +218,45 @@ def test_without_a_goal_time_the_goal_is_waited_for():
 
 
 def test_tolerances_are_not_checked_while_a_position_is_held():
-    rig = Rig(in_force=tolerances(path=0.05))
-    rig.controller.start_goal(to((1.0, 0.3)), tolerances(path=0.05))
-    rig.run(0.5)
-    rig.controller.cancel_goal()
-    rig.joint.stopped = True
-    rig.joint.blocked[:] = True
+    rig = Rig()
+    rig.controller.start_goal(to((1.0, 0.8)), tolerances(path=0.004))
     assert not any(update.violation for update in rig.run(0.5))
+    rig.controller.cancel_goal()
+    held = rig.cycle()
+    assert abs(held.errors[0, 0]) > 0.004  # the last command is still being executed
+    assert not any(update.violation for update in [held, *rig.run(0.5)])
+
+
+@pytest.mark.parametrize("as_goal", [True, False])
+def test_the_end_of_a_goal_is_not_judged_after_it_but_that_of_a_message_is(as_goal):
+    judged = tolerances(path=0.1, goal=0.1, goal_time=0.05)
+    controller = TrajectoryController(("a",), np.array([False]), np.zeros(1), judged, period=DT)
+    if as_goal:
+        controller.start_goal(to((0.0, 0.3)), judged)
+    else:
+        controller.follow(to((0.0, 0.3)))
+    there = controller.update(0.0, np.array([0.3]), np.zeros(1))
+    assert there.goal_end == (REACHED if as_goal else None)
+    pushed = [controller.update(DT * i, np.zeros(1), np.zeros(1)) for i in range(1, 20)]
+    assert any(update.violation for update in pushed) != as_goal
+
+
+def test_joints_that_are_left_out_end_where_they_were_commanded():
+    controller = TrajectoryController(
+        ("a", "b"),
+        np.zeros(2, dtype=bool),
+        np.zeros(2),
+        Tolerances(np.zeros(2), np.zeros(2), 0.0),
+        period=DT,
+    )
+    both = Waypoint(0.0, np.array([0.3, 0.4]), *[np.zeros(0)] * 3)
+    controller.follow(TrajectoryCommand(("a", "b"), (both,)))
+    controller.update(0.0, np.zeros(2), np.zeros(2))
+    controller.follow(TrajectoryCommand(("a",), to((1.0, 0.0)).waypoints))
+    behind = np.array([0.2, 0.3])
+    for cycle in range(1, 120):
+        controller.update(cycle * DT, behind, np.zeros(2))
+    np.testing.assert_allclose(controller.output.positions, [0.0, 0.4], atol=1e-12)
 
 
 def test_the_tolerances_of_a_goal_stay_in_force():
