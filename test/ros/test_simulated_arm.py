@@ -659,8 +659,8 @@ def test_cycles_are_a_period_apart_and_drives_lag(own_domain, tmp_path):
         client.topic.publish(trajectory((1.0, (1.0, 0.3, 0.0))))
         client.until(lambda: client.at[0] > 0.8)
         stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in client.joint_states]
-        # A pause of the process shifts the cycles, and the network may lose some.
-        assert np.median(np.diff(stamps)) == 2_000_000
+        # After a pause of the process there is a longer step, and the network may lose some.
+        assert min(np.diff(stamps)) == 2_000_000
         moving = [m for m in client.states if 0.7 < m.feedback.positions[0] < 0.8]
         lags = [m.error.positions[0] / m.reference.velocities[0] for m in moving]
         np.testing.assert_allclose(lags, 0.051, atol=0.002)
