@@ -16,19 +16,22 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from tf2_ros import Buffer, TransformListener
+from tf2_ros import TransformListener
 
 from basis_ik.errors import BasisIkError
+from basis_ik.motion.measured import StateStamp
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros import ik_parameters
 from basis_ik.ros.chain_parameters import ChainParameters
 from basis_ik.ros.cold_start import ColdStart
+from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.loop_executor import LoopExecutor
 from basis_ik.ros.parameters import ConfigError, Parameters, given_lists
+from basis_ik.ros.publishers import unheard
 from basis_ik.ros.readiness import Readiness, Unready
 from basis_ik.ros.robot import Robot
-from basis_ik.ros.sim_clock import ClockWatch
+from basis_ik.ros.sim_clock import ClockWatch, LoopClock, loop_time
 from basis_ik.warm_up import WarmUp, node_steps
 
 ANSWER_TIME = 0.5  # s that `configure` waits for kernels that come from the cache
@@ -64,18 +67,22 @@ class IkNode(LifecycleNode):
         self._successor: Robot | None = None
         self._prepared: Robot | None = None
         self._active = self._started = False
-        self._buffer = Buffer()
+        self._buffer = FrameBuffer()
         self._listener = TransformListener(self._buffer, self)
-        self.create_subscription(
-            JointState, "joint_states", self._on_joint_state, qos_profile_sensor_data
-        )
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self.create_subscription(String, "robot_description", self._on_description, latched)
-        # A steady clock drives the loop: it goes on when simulated time stands still.
+        for kind, topic, callback, qos in (
+            (JointState, "joint_states", self._on_joint_state, qos_profile_sensor_data),
+            (String, "robot_description", self._on_description, latched),
+        ):
+            unfit = unheard(self, topic)
+            self.create_subscription(kind, topic, callback, qos, event_callbacks=unfit)
+        # A steady clock drives the loop, for requests are answered also while simulated time stands
+        # still; `LoopClock` tells how many of its own periods are due.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._period = 1.0 / self.parameters["update_rate"]
         self._loop = LoopMeter(self._period)
         self._timer = self.create_timer(self._period, self._on_timer, clock=steady)
+        self._loop_clock = LoopClock(self, self._period, self._on_clock_jump)
         self._unread: str | None = None
         self._cold_start: ColdStart | None = None
         self._kernels = WarmUp(node_steps())  # last: a bad parameter is told at once
@@ -182,7 +189,7 @@ class IkNode(LifecycleNode):
         """Let a deactivated robot brake to the end, here and now."""
         end = time.monotonic() + BRAKING_PATIENCE
         while self._robot is not None and not self._robot.resting and time.monotonic() < end:
-            self._robot.cycle(time.monotonic())
+            self._robot.cycle(loop_time(self))
             time.sleep(self._period)
 
     def _autostart(self) -> None:
@@ -301,10 +308,25 @@ class IkNode(LifecycleNode):
     # The loop --------------------------------------------------------------------------------
 
     def _on_joint_state(self, message: JointState) -> None:
-        now = time.monotonic()
-        if self._robot is not None:
-            for arm in self._robot.arms:
-                arm.hear(message.name, message.position, now)
+        clock = self.get_clock().now().nanoseconds
+        if self._robot is None or not clock:  # without time nothing has an age
+            return
+        now, stamp = loop_time(self), message.header.stamp
+        timeout = round(1e9 * self.parameters["joint_state_timeout"])
+        stamp = StateStamp(stamp.sec, stamp.nanosec, clock, timeout)
+        for arm in self._robot.arms:
+            arm.hear(message.name, message.position, now, stamp)
+
+    def _on_clock_jump(self, seconds: float) -> None:
+        """Brake, and forget what was known with times of before; tf keeps its static frames."""
+        if seconds <= 0.0:
+            self._buffer.clear()
+        if self._robot is None:
+            return
+        for arm in self._robot.arms:
+            arm.on_clock_jump()
+        what = f"has jumped by {seconds:.3f} s" if seconds else "is another one"
+        self._journal.say("clock", "jump", f"the clock {what}: targets are dropped")
 
     def answer(self) -> None:
         """Answer a target that has just come at once, if no command went out just now.
@@ -313,7 +335,7 @@ class IkNode(LifecycleNode):
         """
         if self._robot is None:
             return
-        since = time.monotonic() - self._period
+        since = loop_time(self) - self._period
         asked = sent = False
         for arm in self._robot.arms:
             asked = arm.just_asked() or asked
@@ -325,9 +347,14 @@ class IkNode(LifecycleNode):
     def _on_timer(self) -> None:
         if self._robot is None:
             return
-        now = time.monotonic()
-        self._loop.begin(now)
-        self._robot.cycle(now)
+        self._loop.begin(time.monotonic())
+        now, periods = loop_time(self), self._loop_clock.periods()
+        for earlier in reversed(range(periods)):
+            self._robot.cycle(now - earlier * self._period)
+        standstill = self._loop_clock.standstill()
+        if standstill is not None:
+            for arm in self._robot.arms:
+                arm.tell_standstill(standstill)
         self._loop.end(time.monotonic())
         if self._successor is not None and self._robot.resting:
             self._succeed()

@@ -6,13 +6,13 @@ import contextlib
 from collections.abc import Sequence
 
 from rclpy.lifecycle import LifecycleNode
-from tf2_ros import Buffer
 
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros.arm import Arm
 from basis_ik.ros.chain_parameters import ChainParameters, check_apart
+from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
 from basis_ik.warm_up import prepare
@@ -43,7 +43,7 @@ class Robot:
         text: str,
         names: Sequence[str],
         parameters: Parameters,
-        buffer: Buffer,
+        buffer: FrameBuffer,
     ) -> None:
         self._node, self._parameters, self._buffer = node, parameters, buffer
         self.text = text
@@ -93,7 +93,7 @@ class Robot:
             arm.pipeline.rest()
 
     def cycle(self, now: float) -> None:
-        """Do one control period's work; `now` is a steady time [s]."""
+        """Do one control period's work; `now` is a time as of `loop_time` [s]."""
         for arm in self.arms:
             arm.cycle(now)
 
