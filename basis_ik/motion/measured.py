@@ -69,7 +69,7 @@ class MeasuredState:
             anew; None: no joint does.
 
     Attributes:
-        refused: Why joint states are refused at present; None after an accepted one.
+        refused: Why joint states are refused or not believed at present, or None.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class MeasuredState:
         refused = self._admit_values(names, positions)
         if refused is None and self._places:
             refused = self._admit_reading(positions, now, stamp)
-        if refused is not None or self._places:
+        if refused is not None or (self._places and now - self._doubted >= SETTLING):
             self.refused = refused
         return refused
 

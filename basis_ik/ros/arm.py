@@ -217,15 +217,11 @@ class Arm:
             self.meter.joint_states.count += 1
             self.journal.fine("joint state", "joint states are good again")
         else:
-            refused = self._with_publishers(refused)
+            if refused.reason is Refusal.JUMP:  # somebody else may contradict the driver
+                text = f"{refused.detail}; {self._state_publishers}"
+                refused = self.measured.refused = Refused(refused.reason, text)
             self.refusals.add(refused)
             self.journal.trouble("joint state", refused.reason.name, f"joint state: {refused}")
-
-    def _with_publishers(self, refused: Refused) -> Refused:
-        """Name those who may contradict each other about where a joint is."""
-        if refused.reason is not Refusal.JUMP:
-            return refused
-        return Refused(refused.reason, f"{refused.detail}; {self._state_publishers}")
 
     def on_clock_jump(self) -> None:
         """Brake, and forget all times: they are of another clock."""

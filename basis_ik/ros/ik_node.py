@@ -6,6 +6,7 @@ import gc
 import time
 import traceback
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
@@ -30,7 +31,7 @@ from basis_ik.ros.loop_executor import LoopExecutor
 from basis_ik.ros.parameters import ConfigError, Parameters, given_lists
 from basis_ik.ros.publishers import unheard
 from basis_ik.ros.readiness import Readiness, Unready
-from basis_ik.ros.robot import Robot
+from basis_ik.ros.robot import Description, Robot, read_description
 from basis_ik.ros.sim_clock import ClockWatch, LoopClock, loop_time
 from basis_ik.warm_up import WarmUp, node_steps
 
@@ -84,6 +85,8 @@ class IkNode(LifecycleNode):
         self._timer = self.create_timer(self._period, self._on_timer, clock=steady)
         self._loop_clock = LoopClock(self, self._period, self._on_clock_jump)
         self._unread: str | None = None
+        self._reader = ThreadPoolExecutor(1, "robot_description")
+        self._reading: Future[Description] | None = None
         self._cold_start: ColdStart | None = None
         self._kernels = WarmUp(node_steps())  # last: a bad parameter is told at once
 
@@ -109,7 +112,7 @@ class IkNode(LifecycleNode):
             BasisIkError: The description, or a chain asked of it, is bad.
         """
         if self._description and not self._started:
-            self._prepared = self._make(self._description)  # raises what is wrong with it
+            self._prepared = self._make()  # raises what is wrong with it
             self._autostart()
         self._read()
         if not self._description:
@@ -165,7 +168,7 @@ class IkNode(LifecycleNode):
             raise ConfigError(self._lacking.text)
         robot, self._prepared = self._prepared, None
         self._unload()
-        self._adopt(robot or self._make(self._description))
+        self._adopt(robot or self._make())
 
     def _activate(self) -> None:
         assert self._robot is not None  # configured
@@ -232,8 +235,11 @@ class IkNode(LifecycleNode):
 
     # The robot -------------------------------------------------------------------------------
 
-    def _make(self, text: str) -> Robot:
-        return Robot(self, text, self._names, self.parameters, self._buffer)
+    def _make(self, description: Description | None = None) -> Robot:
+        """Make a robot of a description that has been read; else of the one that is in use."""
+        if description is None:
+            description = read_description(self._description, self._names, self.parameters)
+        return Robot(self, description, self.parameters, self._buffer)
 
     def _adopt(self, robot: Robot) -> None:
         self._robot = robot
@@ -250,19 +256,27 @@ class IkNode(LifecycleNode):
             self._read()
 
     def _read(self) -> None:
-        """Take a robot that has come: the malformed is refused, the same is nothing new."""
-        if self._unread is None:
+        """Read a description that has come, beside the loop if there is a robot to move."""
+        if self._unread is None or self._reading is not None:
             return
         text, self._unread = self._unread, None
         if self.parameters["robot_description"] or (text and text == self._description):
             return
+        self._reading = self._reader.submit(read_description, text, self._names, self.parameters)
+        if self._robot is None:
+            self._take(self._reading)
+
+    def _take(self, reading: Future[Description]) -> None:
+        """Take a robot that has been described: what is malformed is refused."""
+        self._reading = None
         try:
-            robot = self._make(text)
+            description = reading.result()
+            robot = self._make(description)
         except BasisIkError as error:
             self._refuse(error)
             return
         self._journal.fine("description", "a sound robot description has come")
-        self._description = text
+        self._description = description.text
         if self._robot is None:
             if self._prepared is not None:
                 self._prepared.destroy()
@@ -345,6 +359,9 @@ class IkNode(LifecycleNode):
             self._timer.reset()
 
     def _on_timer(self) -> None:
+        if self._reading is not None and self._reading.done():
+            self._take(self._reading)
+            self._read()  # a newer one may have come meanwhile
         if self._robot is None:
             return
         self._loop.begin(time.monotonic())

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import sys
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rclpy.lifecycle import LifecycleNode
 
@@ -15,7 +18,48 @@ from basis_ik.ros.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
-from basis_ik.warm_up import prepare
+from basis_ik.warm_up import SWITCH_INTERVAL, prepare
+
+
+class Description(NamedTuple):
+    """What a robot description says of the chains that are to be moved.
+
+    Attributes:
+        text: URDF.
+        model: The robot.
+        chains: By name.
+    """
+
+    text: str
+    model: RobotModel
+    chains: dict[str, Chain]
+
+
+def read_description(text: str, names: Sequence[str], parameters: Parameters) -> Description:
+    """Read a robot description; it may take a second, and needs no node.
+
+    Args:
+        text: URDF.
+        names: Names of its chains; one empty name for one chain without.
+        parameters: The node's parameters, those of the chains included.
+
+    Raises:
+        ConfigError: A parameter does not fit the robot; it is named.
+        BasisIkError: The description is bad.
+    """
+    interval = sys.getswitchinterval()
+    # A control loop beside this needs the GIL a dozen times in each period; and so much that is new
+    # would have Python look for garbage, for some periods.
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    gc.disable()
+    try:
+        model = RobotModel.from_urdf(text)
+        chains = {name: ChainParameters(parameters, name).chain(model) for name in names}
+    finally:
+        gc.enable()
+        sys.setswitchinterval(interval)
+    check_apart(chains)
+    return Description(text, model, chains)
 
 
 class Robot:
@@ -23,38 +67,32 @@ class Robot:
 
     Args:
         node: The node that it lives in.
-        text: URDF.
-        names: Names of its chains; one empty name for one chain without.
+        description: What it is like.
         parameters: The node's parameters, those of the chains included.
         buffer: The node's transforms.
 
     Attributes:
-        text: As given.
+        text: Its URDF.
         arms: One for each chain.
 
     Raises:
         ConfigError: A parameter does not fit the robot; it is named.
-        BasisIkError: The description is bad.
     """
 
     def __init__(
         self,
         node: LifecycleNode,
-        text: str,
-        names: Sequence[str],
+        description: Description,
         parameters: Parameters,
         buffer: FrameBuffer,
     ) -> None:
         self._node, self._parameters, self._buffer = node, parameters, buffer
-        self.text = text
+        self.text = description.text
         self.arms: list[Arm] = []
         self._plug_ins: list[PlugIn] = []
-        model = RobotModel.from_urdf(text)
-        chains = {name: ChainParameters(parameters, name).chain(model) for name in names}
-        check_apart(chains)
         with contextlib.ExitStack() as undo:
-            for name, chain in chains.items():
-                arm = Arm(node, name, model, chain, parameters, buffer)
+            for name, chain in description.chains.items():
+                arm = Arm(node, name, description.model, chain, parameters, buffer)
                 undo.callback(arm.destroy)
                 self.arms.append(arm)
             undo.pop_all()

@@ -155,7 +155,10 @@ def test_a_joint_moves_as_fast_as_it_can_and_no_faster(quick):
     assert quick.silent(0.3, 0.5) == ("a", "b", "c"), "nothing is believed"
     assert told(quick, 0.25, now=0.3) is None
     assert quick.silent(0.69, 0.5) == ("a", "b", "c")
+    assert quick.refused is refused
     assert quick.silent(0.71, 0.5) == ()
+    assert told(quick, 0.25, now=0.71) is None
+    assert quick.refused is None
 
 
 def test_the_way_is_judged_by_stamps_where_there_are_any(quick):
