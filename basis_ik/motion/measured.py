@@ -16,6 +16,7 @@ from basis_ik.motion.admission import Refusal, Refused, StampRules, admit_stamp,
 FASTEST = 2.0
 JUMP_MARGIN = 0.05  # rad or m; encoder noise, and positions that are stamped late
 SETTLING = 0.5  # s; a new place is believed when it has lasted so long
+CONTRADICTION = 2.0  # s; the same after a joint has jumped to and fro: its driver may just pause
 STEADY = 0.1  # of the timeout; a clock that is off keeps its distance so closely
 
 
@@ -58,9 +59,10 @@ class MeasuredState:
     Joint states may be reordered, hold other robots' joints, or come in parts. Ages are counted per
     joint on the clock of the control loop.
 
-    A joint that jumps is not believed, and the arm must not move, until no state has jumped for
-    half a second: two publishers may contradict each other for ever. A jump that lasts so long
-    without a state from the old place is believed then; an encoder has a new reference.
+    A joint that jumps is not believed, and no motion may begin, until no state has jumped for half
+    a second, or for two after joints have jumped to and fro: two publishers may contradict each
+    other for ever. A jump that lasts so long without a state from the old place is believed then;
+    an encoder has a new reference.
 
     Args:
         joint_names: The chain's joints.
@@ -94,7 +96,8 @@ class MeasuredState:
         self._last: list[_Reading | None] = [None] * count
         self._rivals: list[_Rival | None] = [None] * count
         self._doubtful: tuple[str, ...] = ()
-        self._doubted = -math.inf
+        self._doubted = self._doubted_since = -math.inf
+        self._returns = 0  # of joints that had jumped, in the present doubt
         self._offset: _Offset | None = None
         self.refused: Refused | None = None
 
@@ -121,7 +124,7 @@ class MeasuredState:
         refused = self._admit_values(names, positions)
         if refused is None and self._places:
             refused = self._admit_reading(positions, now, stamp)
-        if refused is not None or (self._places and now - self._doubted >= SETTLING):
+        if refused is not None or (self._places and not self._in_doubt(now)):
             self.refused = refused
         return refused
 
@@ -153,6 +156,8 @@ class MeasuredState:
         readings = [(k, _Reading(float(positions[i]), now, counted)) for k, i in self._places]
         jumped = [(k, each) for k, each in readings if self._jumps(k, self._last[k], each)]
         if jumped:
+            if not self._in_doubt(now):
+                self._doubted_since, self._returns = now, 0
             self._doubtful = tuple(self._joint_names[k] for k, _ in jumped)
             self._doubted = now
         if isinstance(stamped, Refused):
@@ -165,6 +170,8 @@ class MeasuredState:
             return Refused(Refusal.OUT_OF_ORDER, f"{(newest - stamped) * 1e-9:.3f} s older")
         if jumped:
             self._doubted = -math.inf
+        elif any(self._rivals[k] is not None for k, _ in readings):
+            self._returns += 1
         for k, reading in readings:
             self._positions[k] = reading.position
             self._arrivals[k] = now
@@ -207,7 +214,15 @@ class MeasuredState:
         new = rival is None or self._jumps(k, rival.last, reading)
         since = reading.arrival if rival is None or new else rival.since
         self._rivals[k] = _Rival(since, reading)
-        return reading.arrival - since >= SETTLING
+        return reading.arrival - since >= self._settling
+
+    @property
+    def _settling(self) -> float:
+        """How long a new place has to last [s]."""
+        return SETTLING if self._returns < 2 else CONTRADICTION
+
+    def _in_doubt(self, now: float) -> bool:
+        return now - self._doubted < self._settling
 
     def _jump(self, k: int, reading: _Reading) -> Refused:
         """Say how far a joint has jumped."""
@@ -224,14 +239,21 @@ class MeasuredState:
         """Return how long ago the longest-silent joint was heard [s], inf before the first time."""
         return now - min(self._arrivals)
 
-    def silent(self, now: float, limit: float) -> tuple[str, ...]:
+    def silent(self, now: float, limit: float, *, moving: bool = False) -> tuple[str, ...]:
         """Return the joints whose positions are not known.
 
-        Those are the joints that have not been heard for longer than `limit` [s], or else those
-        that have just jumped.
+        Args:
+            now: The control loop's clock [s].
+            limit: For how long a joint may be unheard [s].
+            moving: Whether the arm is in motion. It then need not brake for a single state that is
+                wrong: those that jump, too, may do so for as long.
+
+        Returns:
+            The joints that have not been heard for so long, or else those that jump.
         """
         if now - min(self._arrivals, default=now) <= limit:
-            return self._doubtful if now - self._doubted < SETTLING else ()
+            bearable = moving and now - self._doubted_since <= limit
+            return self._doubtful if self._in_doubt(now) and not bearable else ()
         return tuple(
             name
             for name, arrival in zip(self._joint_names, self._arrivals, strict=True)

@@ -290,7 +290,8 @@ class Arm:
         oldest = self._clock.now().nanoseconds - settings.stamp_rules.max_age
         goal = self.targets.locate(steady=now, patience=settings.transform_timeout, oldest=oldest)
         timeout = settings.joint_state_timeout
-        silent = self.measured.silent(now, timeout)
+        moving = self.pipeline.command is not None
+        silent = self.measured.silent(now, timeout, moving=moving)
         if silent:
             self._brake_blindly(silent, now - self._active_since <= timeout)
             return

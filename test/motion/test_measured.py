@@ -202,6 +202,36 @@ def test_of_two_that_contradict_each_other_neither_is_believed(quick):
         assert quick.silent(now, 0.5) == ("a", "b", "c")
 
 
+def test_an_arm_in_motion_bears_jumps_for_as_long_as_silence(quick):
+    told(quick, 0.0, now=0.0)
+    for k in range(1, 80):
+        now = 0.01 * k
+        told(quick, 0.0, now=now)
+        told(quick, 2.0, now=now)
+        held = quick.silent(now, 0.5, moving=True)
+        assert held == (() if now <= 0.51 else ("a", "b", "c"))
+    told(quick, 0.0, now=2.78)
+    assert quick.silent(2.78, 0.5, moving=True) == ("a", "b", "c")
+    told(quick, 0.0, now=2.8)
+    assert quick.silent(2.8, 0.5) == ()
+    told(quick, 2.0, now=2.81)
+    assert quick.silent(2.81, 0.5, moving=True) == (), "a new one"
+    assert quick.silent(2.81, 0.5) == ("a", "b", "c")
+
+
+def test_of_two_that_contradict_each_other_one_may_pause(quick):
+    """Meanwhile the other might be right; but it was contradicted just before."""
+    for k in range(100):
+        now = 0.01 * k
+        told(quick, 0.0, now=now)
+        told(quick, 5.0, now=now)
+    for k in range(1, 199):
+        now = 0.99 + 0.01 * k
+        told(quick, 5.0, now=now)
+        assert {"a", "b"} <= set(quick.silent(now, 10.0))
+    assert quick.positions().tolist() == [0.0] * 3
+
+
 @pytest.mark.parametrize("off", [-3.0, 3.0, 0.3], ids=["behind", "ahead", "a little ahead"])
 def test_nor_if_the_clock_of_one_is_off(quick, off):
     for k in range(200):
