@@ -18,7 +18,9 @@ from basis_ik.ros.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
-from basis_ik.warm_up import SWITCH_INTERVAL, prepare
+from basis_ik.warm_up import prepare
+
+GIVE_WAY = 1e-4  # s after which a thread that reads lets the control loop have the GIL
 
 
 class Description(NamedTuple):
@@ -50,7 +52,7 @@ def read_description(text: str, names: Sequence[str], parameters: Parameters) ->
     interval = sys.getswitchinterval()
     # A control loop beside this needs the GIL a dozen times in each period; and so much that is new
     # would have Python look for garbage, for some periods.
-    sys.setswitchinterval(SWITCH_INTERVAL)
+    sys.setswitchinterval(GIVE_WAY)
     gc.disable()
     try:
         model = RobotModel.from_urdf(text)
