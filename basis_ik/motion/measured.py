@@ -91,9 +91,9 @@ class MeasuredState:
     def reset(self) -> None:
         """Forget all positions, stamps and ages: the clock has jumped."""
         count = len(self._joint_names)
-        self._positions = np.full(count, np.nan)
+        self._positions = [math.nan] * count
         self._arrivals = [-math.inf] * count
-        self._last: list[_Reading | None] = [None] * count
+        self._stamps = [0] * count
         self._rivals: list[_Rival | None] = [None] * count
         self._doubtful: tuple[str, ...] = ()
         self._doubted = self._doubted_since = -math.inf
@@ -153,8 +153,13 @@ class MeasuredState:
         stamped = 0 if stamp is None else self._admit_stamp(stamp, now)
         # With a stamp that means nothing the arrival tells how long a joint had for its way.
         counted = 0 if isinstance(stamped, Refused) else stamped
-        readings = [(k, _Reading(float(positions[i]), now, counted)) for k, i in self._places]
-        jumped = [(k, each) for k, each in readings if self._jumps(k, self._last[k], each)]
+        jumped = [
+            (k, after)
+            for k, i in self._places
+            # Most states go no farther than this, and are to cost little.
+            if abs(positions[i] - self._positions[k]) > JUMP_MARGIN
+            and self._jumps(k, self._last(k), after := _Reading(positions[i], now, counted))
+        ]
         if jumped:
             if not self._in_doubt(now):
                 self._doubted_since, self._returns = now, 0
@@ -165,27 +170,37 @@ class MeasuredState:
         lasting = [self._lasts(k, each) for k, each in jumped]
         if not all(lasting):
             return self._jump(*jumped[0])
-        newest = max((last.stamp for k, _ in readings if (last := self._last[k])), default=0)
+        newest = max([self._stamps[k] for k, _ in self._places])
         if 0 < stamped < newest:
             return Refused(Refusal.OUT_OF_ORDER, f"{(newest - stamped) * 1e-9:.3f} s older")
         if jumped:
             self._doubted = -math.inf
-        elif any(self._rivals[k] is not None for k, _ in readings):
+        returned = False
+        for k, i in self._places:
+            self._positions[k], self._arrivals[k] = positions[i], now
+            self._stamps[k] = stamped
+            returned = returned or self._rivals[k] is not None
+            self._rivals[k] = None
+        if returned and not jumped:
             self._returns += 1
-        for k, reading in readings:
-            self._positions[k] = reading.position
-            self._arrivals[k] = now
-            self._last[k], self._rivals[k] = reading, None
         return None
+
+    def _last(self, k: int) -> _Reading:
+        """Return the last reading of a joint that was believed."""
+        return _Reading(self._positions[k], self._arrivals[k], self._stamps[k])
 
     def _admit_stamp(self, stamp: StateStamp, now: float) -> int | Refused:
         """Return a stamp [ns], or why it is refused; whether it is in order is not asked here."""
+        offset = stamp.sec * 1_000_000_000 + stamp.nanosec - stamp.clock
+        sound = stamp.sec >= 0 and 0 <= stamp.nanosec < 1_000_000_000
+        if sound and abs(offset) <= stamp.timeout:  # what follows costs more
+            self._offset = None
+            return offset + stamp.clock
         rules = StampRules(max_age=stamp.timeout, max_future=stamp.timeout)
         admitted = admit_stamp(stamp.sec, stamp.nanosec, now=stamp.clock, newest=0, rules=rules)
         if not isinstance(admitted, Refused) or admitted.reason is Refusal.BAD_STAMP:
             self._offset = None
             return admitted
-        offset = stamp.sec * 1_000_000_000 + stamp.nanosec - stamp.clock
         before = self._offset
         if before is None or abs(offset - before.nanoseconds) > STEADY * stamp.timeout:
             before = self._offset = _Offset(offset, now)
@@ -195,10 +210,8 @@ class MeasuredState:
         detail = f"{admitted.detail}, steadily: the publisher's clock is off, or use_sim_time is"
         return Refused(admitted.reason, detail)
 
-    def _jumps(self, k: int, before: _Reading | None, after: _Reading) -> bool:
+    def _jumps(self, k: int, before: _Reading, after: _Reading) -> bool:
         """Tell whether a joint cannot have come from one reading to another."""
-        if before is None:
-            return False
         return self._way(k, before, after) > (
             FASTEST * self._velocity[k] * _elapsed(before, after) + JUMP_MARGIN
         )
@@ -226,14 +239,13 @@ class MeasuredState:
 
     def _jump(self, k: int, reading: _Reading) -> Refused:
         """Say how far a joint has jumped."""
-        before = self._last[k]
-        assert before is not None
+        before = self._last(k)
         way, time = self._way(k, before, reading), _elapsed(before, reading)
         return Refused(Refusal.JUMP, f"{self._joint_names[k]}: by {way:.3f} in {time:.3f} s")
 
     def positions(self) -> NDArray[np.float64]:
         """Return a copy of the positions (n,), NaN for joints never seen."""
-        return self._positions.copy()
+        return np.array(self._positions)
 
     def age(self, now: float) -> float:
         """Return how long ago the longest-silent joint was heard [s], inf before the first time."""

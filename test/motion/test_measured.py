@@ -107,8 +107,9 @@ def test_a_state_far_from_the_clock_is_refused_and_told_how_far(state, at, reaso
     assert state.refused is None
 
 
-def test_a_malformed_stamp_is_refused(state):
-    malformed = StateStamp(5, 1_000_000_000, 5_000_000_000, TIMEOUT)
+@pytest.mark.parametrize(("sec", "nanosec"), [(5, 1_000_000_000), (-1, 999_999_999)])
+def test_a_malformed_stamp_is_refused(state, sec, nanosec):
+    malformed = StateStamp(sec, nanosec, 1_000_000_000 * (sec + 1), TIMEOUT)
     assert state.update(["a"], [1.0], 1.0, malformed).reason is Refusal.BAD_STAMP
 
 
