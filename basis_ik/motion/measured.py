@@ -61,8 +61,8 @@ class MeasuredState:
 
     A joint that jumps is not believed, and no motion may begin, until no state has jumped for half
     a second, or for two after joints have jumped to and fro: two publishers may contradict each
-    other for ever. A jump that lasts so long without a state from the old place is believed then;
-    an encoder has a new reference.
+    other for ever. A jump that lasts so long without a state from the old place is believed then,
+    for an encoder may have a new reference; so is one whose way the joint can have made meanwhile.
 
     Args:
         joint_names: The chain's joints.
@@ -173,16 +173,18 @@ class MeasuredState:
         newest = max([self._stamps[k] for k, _ in self._places])
         if 0 < stamped < newest:
             return Refused(Refusal.OUT_OF_ORDER, f"{(newest - stamped) * 1e-9:.3f} s older")
-        if jumped:
-            self._doubted = -math.inf
-        returned = False
+        returned = arrived = False
         for k, i in self._places:
             self._positions[k], self._arrivals[k] = positions[i], now
             self._stamps[k] = stamped
-            returned = returned or self._rivals[k] is not None
-            self._rivals[k] = None
-        if returned and not jumped:
+            rival, self._rivals[k] = self._rivals[k], None
+            if rival is not None:
+                back = self._jumps(k, rival.last, self._last(k))
+                returned, arrived = returned or back, arrived or not back
+        if returned:
             self._returns += 1
+        elif jumped or (arrived and self._settling == SETTLING):  # it was only late to be told
+            self._doubted = -math.inf
         return None
 
     def _last(self, k: int) -> _Reading:

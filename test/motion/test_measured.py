@@ -154,12 +154,22 @@ def test_a_joint_moves_as_fast_as_it_can_and_no_faster(quick):
     assert "a: by 0.260 in 0.100 s" in refused.detail
     assert quick.positions().tolist() == [0.24] * 3
     assert quick.silent(0.3, 0.5) == ("a", "b", "c"), "nothing is believed"
-    assert told(quick, 0.25, now=0.3) is None
+    assert told(quick, 0.10, now=0.3) is None
     assert quick.silent(0.69, 0.5) == ("a", "b", "c")
     assert quick.refused is refused
     assert quick.silent(0.71, 0.5) == ()
     assert told(quick, 0.25, now=0.71) is None
     assert quick.refused is None
+
+
+def test_an_arm_that_was_only_late_to_tell_where_it_is_is_believed(quick):
+    """A driver that lagged behind tells a fast motion in no time, but it goes on from there."""
+    told(quick, 0.0, now=0.0)
+    assert told(quick, 0.3, now=0.01).reason is Refusal.JUMP
+    assert told(quick, 0.31, now=0.1).reason is Refusal.JUMP
+    assert quick.silent(0.1, 0.5) == ("a", "b", "c")
+    assert told(quick, 0.32, now=0.14) is None
+    assert quick.silent(0.14, 0.5) == ()
 
 
 def test_the_way_is_judged_by_stamps_where_there_are_any(quick):
