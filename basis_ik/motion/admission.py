@@ -31,10 +31,12 @@ class Refusal(enum.Enum):
     FUTURE = "the stamp lies in the future"
     OUT_OF_ORDER = "the stamp is older than the last accepted one"
     NO_TRANSFORM = "tf has no transform to the chain's root"
+    TF_STALE = "the frame's newest transform is too old"
     NOT_READY = "the node is not ready yet"
     NOT_STREAMED = "the command interface takes whole motions only"
     SIZE_MISMATCH = "names and positions differ in number"
     DUPLICATE_JOINT = "a joint is named twice"
+    JUMP = "a joint has moved faster than it can"
 
 
 @dataclass(frozen=True)

@@ -11,22 +11,24 @@ import numpy as np
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
-from tf2_ros import Buffer
 
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
-from basis_ik.motion.admission import Refusals
+from basis_ik.motion.admission import Refusal, Refusals, Refused
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, Ray
-from basis_ik.motion.measured import MeasuredState
+from basis_ik.motion.measured import MeasuredState, StateStamp
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.statistics import ArmMeter
 from basis_ik.pipeline import Pipeline, State
 from basis_ik.ros.arm_parameters import Settings, misplaced
 from basis_ik.ros.chain_parameters import ChainParameters
+from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.motion_output import MotionOutput
 from basis_ik.ros.outputs import Output, make_output
 from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.publishers import Publishers, TargetPublishers, unheard
+from basis_ik.ros.sim_clock import loop_time
 from basis_ik.ros.status import StatusReport
 from basis_ik.ros.target_input import Arrival, TargetInput
 
@@ -74,7 +76,7 @@ class Arm:
         model: RobotModel,
         chain: Chain,
         parameters: Parameters,
-        buffer: Buffer,
+        buffer: FrameBuffer,
     ) -> None:
         self._node, self._parameters, self._clock = node, parameters, node.get_clock()
         self._read, self._kept = parameters.changes, Settings.of(parameters)
@@ -84,7 +86,7 @@ class Arm:
         self.ray, limits = self._own.ray(model, chain), self._own.limits(chain)
         period = 1.0 / parameters["update_rate"]
         self.meter = ArmMeter()
-        self.measured = MeasuredState(chain.joint_names)
+        self.measured = MeasuredState(chain.joint_names, chain.velocity, chain.continuous)
         self.other_joints = other_joints(model, chain)
         self.others = MeasuredState(self.other_joints)
         self.journal = Journal(node, name)
@@ -102,14 +104,18 @@ class Arm:
         self.trouble: str | None = None
         self.output_name = self._output.name
         self._report = StatusReport(node, self, self.journal)
+        subscribed = (
+            (PoseStamped, self.resolve("target_pose"), self.take_pose),
+            (PointStamped, self.resolve("target_point"), self.take_point),
+            (TwistStamped, self.resolve("twist"), self._on_twist),
+        )
         self._subscriptions = [
-            node.create_subscription(kind, self.resolve(topic), callback, 1)
-            for kind, topic, callback in (
-                (PoseStamped, "target_pose", self.take_pose),
-                (PointStamped, "target_point", self.take_point),
-                (TwistStamped, "twist", self._on_twist),
-            )
+            node.create_subscription(kind, topic, callback, 1, event_callbacks=unheard(node, topic))
+            for kind, topic, callback in subscribed
         ]
+        topics = [topic for _, topic, _ in subscribed]
+        self._target_publishers = TargetPublishers(node, topics, self.journal)
+        self._state_publishers = Publishers(node, "joint_states")
 
     def resolve(self, name: str) -> str:
         """Return a private topic or service name of this chain: `~/name` or `~/chain/name`."""
@@ -132,7 +138,7 @@ class Arm:
         """Start to take targets; those that came before are not replayed."""
         self.targets.clear()
         self.pipeline.rest()
-        self.active, self._active_since = True, time.monotonic()
+        self.active, self._active_since = True, loop_time(self._node)
 
     def deactivate(self) -> None:
         """Take no more targets; brake, and then be silent."""
@@ -196,20 +202,39 @@ class Arm:
         self.active = False
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
+        self._target_publishers.destroy()
         self._report.destroy()
         self._output.destroy()
 
-    def hear(self, names: list[str], positions: Sequence[float], now: float) -> None:
+    def hear(
+        self, names: list[str], positions: Sequence[float], now: float, stamp: StateStamp
+    ) -> None:
         """Take in a joint state; arguments as of `MeasuredState.update`."""
-        refused = self.measured.update(names, positions, now)
-        self.others.update(names, positions, now)  # good or bad, they do not concern the chain
+        refused = self.measured.update(names, positions, now, stamp)
+        self.others.update(names, positions, now, stamp)  # they do not concern the chain
         self._heard = self._heard or not self.measured.silent(now, 0.0)
         if refused is None:
             self.meter.joint_states.count += 1
             self.journal.fine("joint state", "joint states are good again")
         else:
+            if refused.reason is Refusal.JUMP:  # somebody else may contradict the driver
+                text = f"{refused.detail}; {self._state_publishers}"
+                refused = self.measured.refused = Refused(refused.reason, text)
             self.refusals.add(refused)
             self.journal.trouble("joint state", refused.reason.name, f"joint state: {refused}")
+
+    def on_clock_jump(self) -> None:
+        """Brake, and forget all times: they are of another clock."""
+        self.targets.reset()
+        self.measured.reset()
+        self.others.reset()
+        self.pipeline.brake()
+        self._active_since, self._sent_at = loop_time(self._node), -math.inf
+
+    def tell_standstill(self, text: str) -> None:
+        """Say why no period of the loop begins."""
+        if self.active:
+            self._report.tell_standstill(self, text)
 
     # Messages --------------------------------------------------------------------------------
 
@@ -233,7 +258,7 @@ class Arm:
         self.meter.targets.count += 1
         self._fresh = True
         now = self._clock.now().nanoseconds
-        return Arrival(now, time.monotonic(), self._settings.stamp_rules)
+        return Arrival(now, loop_time(self._node), self._settings.stamp_rules)
 
     @property
     def _settings(self) -> Settings:
@@ -250,21 +275,23 @@ class Arm:
         return fresh
 
     def sent_since(self, time: float) -> bool:
-        """Tell whether a command has gone out since a steady time [s]."""
+        """Tell whether a command has gone out since a time of `loop_time` [s]."""
         return self._sent_at > time
 
     def cycle(self, now: float) -> None:
         """Do one control period's work.
 
         Args:
-            now: Steady time [s].
+            now: Time as of `loop_time` [s].
         """
         if not self.active and self.resting:
             return
         settings = self._settings
-        goal = self.targets.locate(steady=now, patience=settings.transform_timeout)
+        oldest = self._clock.now().nanoseconds - settings.stamp_rules.max_age
+        goal = self.targets.locate(steady=now, patience=settings.transform_timeout, oldest=oldest)
         timeout = settings.joint_state_timeout
-        silent = self.measured.silent(now, timeout)
+        moving = self.pipeline.command is not None
+        silent = self.measured.silent(now, timeout, moving=moving)
         if silent:
             self._brake_blindly(silent, now - self._active_since <= timeout)
             return
@@ -325,7 +352,7 @@ class Arm:
         motion = self.pipeline.plan(measured) if whole else None
         command = self.pipeline.step(measured)
         if command is not None:
-            self._sent_at = time.monotonic()
+            self._sent_at = loop_time(self._node)
         if isinstance(self._output, MotionOutput):
             if motion is not None:  # of which the command, now, is a part
                 self.meter.commands.count += 1

@@ -17,7 +17,7 @@ from basis_ik.motion.statistics import LoopMeter, Window
 from basis_ik.ros.arm import Arm
 from basis_ik.ros.diagnostic_array import ArmReport, LoopReport, diagnostic_array
 from basis_ik.ros.parameters import Parameters
-from basis_ik.ros.sim_clock import clock_missing
+from basis_ik.ros.sim_clock import clock_missing, loop_time
 
 PERIOD = 1.0  # s
 
@@ -91,9 +91,9 @@ class Diagnostics:
             joint_state_rate=meter.joint_states.since_asked(now),
             target_rate=meter.targets.since_asked(now),
             command_rate=meter.commands.since_asked(now),
-            joint_state_age=arm.measured.age(now),
+            joint_state_age=arm.measured.age(loop_time(self._node)),
             joint_state_timeout=self._parameters["joint_state_timeout"],
-            target_age=arm.targets.age(now),
+            target_age=arm.targets.age(loop_time(self._node)),
             tf_age=self._tf_age(arm),
             solves=meter.solve_time.count,
             solve_time=_spread(meter.solve_time),

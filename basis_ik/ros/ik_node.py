@@ -6,6 +6,7 @@ import gc
 import time
 import traceback
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
@@ -16,19 +17,22 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from tf2_ros import Buffer, TransformListener
+from tf2_ros import TransformListener
 
 from basis_ik.errors import BasisIkError
+from basis_ik.motion.measured import StateStamp
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros import ik_parameters
 from basis_ik.ros.chain_parameters import ChainParameters
 from basis_ik.ros.cold_start import ColdStart
+from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.loop_executor import LoopExecutor
 from basis_ik.ros.parameters import ConfigError, Parameters, given_lists
+from basis_ik.ros.publishers import unheard
 from basis_ik.ros.readiness import Readiness, Unready
-from basis_ik.ros.robot import Robot
-from basis_ik.ros.sim_clock import ClockWatch
+from basis_ik.ros.robot import Description, Robot, read_description
+from basis_ik.ros.sim_clock import ClockWatch, LoopClock, loop_time
 from basis_ik.warm_up import WarmUp, node_steps
 
 ANSWER_TIME = 0.5  # s that `configure` waits for kernels that come from the cache
@@ -64,19 +68,25 @@ class IkNode(LifecycleNode):
         self._successor: Robot | None = None
         self._prepared: Robot | None = None
         self._active = self._started = False
-        self._buffer = Buffer()
+        self._buffer = FrameBuffer()
         self._listener = TransformListener(self._buffer, self)
-        self.create_subscription(
-            JointState, "joint_states", self._on_joint_state, qos_profile_sensor_data
-        )
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self.create_subscription(String, "robot_description", self._on_description, latched)
-        # A steady clock drives the loop: it goes on when simulated time stands still.
+        for kind, topic, callback, qos in (
+            (JointState, "joint_states", self._on_joint_state, qos_profile_sensor_data),
+            (String, "robot_description", self._on_description, latched),
+        ):
+            unfit = unheard(self, topic)
+            self.create_subscription(kind, topic, callback, qos, event_callbacks=unfit)
+        # A steady clock drives the loop, for requests are answered also while simulated time stands
+        # still; `LoopClock` tells how many of its own periods are due.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._period = 1.0 / self.parameters["update_rate"]
         self._loop = LoopMeter(self._period)
         self._timer = self.create_timer(self._period, self._on_timer, clock=steady)
+        self._loop_clock = LoopClock(self, self._period, self._on_clock_jump)
         self._unread: str | None = None
+        self._reader = ThreadPoolExecutor(1, "robot_description")
+        self._reading: Future[Description] | None = None
         self._cold_start: ColdStart | None = None
         self._kernels = WarmUp(node_steps())  # last: a bad parameter is told at once
 
@@ -102,7 +112,7 @@ class IkNode(LifecycleNode):
             BasisIkError: The description, or a chain asked of it, is bad.
         """
         if self._description and not self._started:
-            self._prepared = self._make(self._description)  # raises what is wrong with it
+            self._prepared = self._make()  # raises what is wrong with it
             self._autostart()
         self._read()
         if not self._description:
@@ -158,7 +168,7 @@ class IkNode(LifecycleNode):
             raise ConfigError(self._lacking.text)
         robot, self._prepared = self._prepared, None
         self._unload()
-        self._adopt(robot or self._make(self._description))
+        self._adopt(robot or self._make())
 
     def _activate(self) -> None:
         assert self._robot is not None  # configured
@@ -182,7 +192,7 @@ class IkNode(LifecycleNode):
         """Let a deactivated robot brake to the end, here and now."""
         end = time.monotonic() + BRAKING_PATIENCE
         while self._robot is not None and not self._robot.resting and time.monotonic() < end:
-            self._robot.cycle(time.monotonic())
+            self._robot.cycle(loop_time(self))
             time.sleep(self._period)
 
     def _autostart(self) -> None:
@@ -225,8 +235,11 @@ class IkNode(LifecycleNode):
 
     # The robot -------------------------------------------------------------------------------
 
-    def _make(self, text: str) -> Robot:
-        return Robot(self, text, self._names, self.parameters, self._buffer)
+    def _make(self, description: Description | None = None) -> Robot:
+        """Make a robot of a description that has been read; else of the one that is in use."""
+        if description is None:
+            description = read_description(self._description, self._names, self.parameters)
+        return Robot(self, description, self.parameters, self._buffer)
 
     def _adopt(self, robot: Robot) -> None:
         self._robot = robot
@@ -243,19 +256,27 @@ class IkNode(LifecycleNode):
             self._read()
 
     def _read(self) -> None:
-        """Take a robot that has come: the malformed is refused, the same is nothing new."""
-        if self._unread is None:
+        """Read a description that has come, beside the loop if there is a robot to move."""
+        if self._unread is None or self._reading is not None:
             return
         text, self._unread = self._unread, None
         if self.parameters["robot_description"] or (text and text == self._description):
             return
+        self._reading = self._reader.submit(read_description, text, self._names, self.parameters)
+        if self._robot is None:
+            self._take(self._reading)
+
+    def _take(self, reading: Future[Description]) -> None:
+        """Take a robot that has been described: what is malformed is refused."""
+        self._reading = None
         try:
-            robot = self._make(text)
+            description = reading.result()
+            robot = self._make(description)
         except BasisIkError as error:
             self._refuse(error)
             return
         self._journal.fine("description", "a sound robot description has come")
-        self._description = text
+        self._description = description.text
         if self._robot is None:
             if self._prepared is not None:
                 self._prepared.destroy()
@@ -301,10 +322,25 @@ class IkNode(LifecycleNode):
     # The loop --------------------------------------------------------------------------------
 
     def _on_joint_state(self, message: JointState) -> None:
-        now = time.monotonic()
-        if self._robot is not None:
-            for arm in self._robot.arms:
-                arm.hear(message.name, message.position, now)
+        clock = self.get_clock().now().nanoseconds
+        if self._robot is None or not clock:  # without time nothing has an age
+            return
+        now, stamp = loop_time(self), message.header.stamp
+        timeout = round(1e9 * self.parameters["joint_state_timeout"])
+        stamp = StateStamp(stamp.sec, stamp.nanosec, clock, timeout)
+        for arm in self._robot.arms:
+            arm.hear(message.name, message.position, now, stamp)
+
+    def _on_clock_jump(self, seconds: float) -> None:
+        """Brake, and forget what was known with times of before; tf keeps its static frames."""
+        if seconds <= 0.0:
+            self._buffer.clear()
+        if self._robot is None:
+            return
+        for arm in self._robot.arms:
+            arm.on_clock_jump()
+        what = f"has jumped by {seconds:.3f} s" if seconds else "is another one"
+        self._journal.say("clock", "jump", f"the clock {what}: targets are dropped")
 
     def answer(self) -> None:
         """Answer a target that has just come at once, if no command went out just now.
@@ -313,7 +349,7 @@ class IkNode(LifecycleNode):
         """
         if self._robot is None:
             return
-        since = time.monotonic() - self._period
+        since = loop_time(self) - self._period
         asked = sent = False
         for arm in self._robot.arms:
             asked = arm.just_asked() or asked
@@ -323,11 +359,19 @@ class IkNode(LifecycleNode):
             self._timer.reset()
 
     def _on_timer(self) -> None:
+        if self._reading is not None and self._reading.done():
+            self._take(self._reading)
+            self._read()  # a newer one may have come meanwhile
         if self._robot is None:
             return
-        now = time.monotonic()
-        self._loop.begin(now)
-        self._robot.cycle(now)
+        self._loop.begin(time.monotonic())
+        now, periods = loop_time(self), self._loop_clock.periods()
+        for earlier in reversed(range(periods)):
+            self._robot.cycle(now - earlier * self._period)
+        standstill = self._loop_clock.standstill()
+        if standstill is not None:
+            for arm in self._robot.arms:
+                arm.tell_standstill(standstill)
         self._loop.end(time.monotonic())
         if self._successor is not None and self._robot.resting:
             self._succeed()

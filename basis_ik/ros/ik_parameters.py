@@ -62,7 +62,13 @@ NODE = (
         1e-6,
         3.2,
     ),
-    Declaration("target_max_age", 2.0, "Oldest target stamp that is accepted [s].", 0.0, 1e4),
+    Declaration(
+        "target_max_age",
+        2.0,
+        "Greatest age of a target's stamp, and of the newest transform of a moving frame [s].",
+        0.0,
+        1e4,
+    ),
     Declaration("target_max_future", 0.1, "How far ahead a stamp may lie [s].", 0.0, 1e4),
     Declaration(
         "transform_timeout", 0.5, "How long a target may wait for its transform [s].", 0.0, 10.0
@@ -83,7 +89,12 @@ NODE = (
         True,
     ),
     Declaration(
-        "joint_state_timeout", 0.5, "Silence of a joint that stops the motion [s].", 0.01, 10.0
+        "joint_state_timeout",
+        0.5,
+        "Silence of a joint that stops the motion; how far from the clock a joint state may be "
+        "stamped [s].",
+        0.01,
+        10.0,
     ),
 )
 

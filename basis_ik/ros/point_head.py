@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import time
 from typing import NamedTuple
 
 from builtin_interfaces.msg import Duration
@@ -29,6 +28,7 @@ from basis_ik.ros.arm import Arm
 from basis_ik.ros.arm_parameters import pointing_ray, ray_of
 from basis_ik.ros.lookup import look_up_fixed
 from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.sim_clock import loop_time
 
 PERIOD = 0.05  # s between two looks at how far a goal has come, each with a feedback
 RESULT_TIMEOUT = 10  # s that a result is kept for clients that ask late
@@ -124,7 +124,7 @@ class PointHeadServer:
         chain = arm.chain
         pace = Pace(
             speeds=MotionLimits.of_chain(chain).velocity,
-            not_before=time.monotonic() + _seconds(request.min_duration),
+            not_before=loop_time(self._node) + _seconds(request.min_duration),
             max_velocity=request.max_velocity or math.inf,
             turning=~chain.prismatic,
         )
@@ -162,13 +162,13 @@ class PointHeadServer:
             self._abort(*self._why_lost(goal.before))
             return
         self._follow(goal)
-        if self._goal is goal and goal.progress.stalled(time.monotonic()):
+        if self._goal is goal and goal.progress.stalled(loop_time(self._node)):
             arm.targets.clear()
             self._abort("STALLED", f"no nearer for {STALL:g} s{self._missed(goal)}")
 
     def _follow(self, goal: _Goal) -> None:
         """Look at how far a goal has come that is the arm's target."""
-        arm, now = self._arm, time.monotonic()
+        arm, now = self._arm, loop_time(self._node)
         aim, solution = arm.pipeline.goal, arm.pipeline.solution
         if not (isinstance(aim, PointGoal) and aim.pace is goal.pace):
             return  # tf does not know the frame yet, or no joint states come

@@ -3,19 +3,65 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import sys
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rclpy.lifecycle import LifecycleNode
-from tf2_ros import Buffer
 
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros.arm import Arm
 from basis_ik.ros.chain_parameters import ChainParameters, check_apart
+from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
 from basis_ik.warm_up import prepare
+
+GIVE_WAY = 1e-4  # s after which a thread that reads lets the control loop have the GIL
+
+
+class Description(NamedTuple):
+    """What a robot description says of the chains that are to be moved.
+
+    Attributes:
+        text: URDF.
+        model: The robot.
+        chains: By name.
+    """
+
+    text: str
+    model: RobotModel
+    chains: dict[str, Chain]
+
+
+def read_description(text: str, names: Sequence[str], parameters: Parameters) -> Description:
+    """Read a robot description; it may take a second, and needs no node.
+
+    Args:
+        text: URDF.
+        names: Names of its chains; one empty name for one chain without.
+        parameters: The node's parameters, those of the chains included.
+
+    Raises:
+        ConfigError: A parameter does not fit the robot; it is named.
+        BasisIkError: The description is bad.
+    """
+    interval = sys.getswitchinterval()
+    # A control loop beside this needs the GIL a dozen times in each period; and so much that is new
+    # would have Python look for garbage, for some periods.
+    sys.setswitchinterval(GIVE_WAY)
+    gc.disable()
+    try:
+        model = RobotModel.from_urdf(text)
+        chains = {name: ChainParameters(parameters, name).chain(model) for name in names}
+    finally:
+        gc.enable()
+        sys.setswitchinterval(interval)
+    check_apart(chains)
+    return Description(text, model, chains)
 
 
 class Robot:
@@ -23,38 +69,32 @@ class Robot:
 
     Args:
         node: The node that it lives in.
-        text: URDF.
-        names: Names of its chains; one empty name for one chain without.
+        description: What it is like.
         parameters: The node's parameters, those of the chains included.
         buffer: The node's transforms.
 
     Attributes:
-        text: As given.
+        text: Its URDF.
         arms: One for each chain.
 
     Raises:
         ConfigError: A parameter does not fit the robot; it is named.
-        BasisIkError: The description is bad.
     """
 
     def __init__(
         self,
         node: LifecycleNode,
-        text: str,
-        names: Sequence[str],
+        description: Description,
         parameters: Parameters,
-        buffer: Buffer,
+        buffer: FrameBuffer,
     ) -> None:
         self._node, self._parameters, self._buffer = node, parameters, buffer
-        self.text = text
+        self.text = description.text
         self.arms: list[Arm] = []
         self._plug_ins: list[PlugIn] = []
-        model = RobotModel.from_urdf(text)
-        chains = {name: ChainParameters(parameters, name).chain(model) for name in names}
-        check_apart(chains)
         with contextlib.ExitStack() as undo:
-            for name, chain in chains.items():
-                arm = Arm(node, name, model, chain, parameters, buffer)
+            for name, chain in description.chains.items():
+                arm = Arm(node, name, description.model, chain, parameters, buffer)
                 undo.callback(arm.destroy)
                 self.arms.append(arm)
             undo.pop_all()
@@ -93,7 +133,7 @@ class Robot:
             arm.pipeline.rest()
 
     def cycle(self, now: float) -> None:
-        """Do one control period's work; `now` is a steady time [s]."""
+        """Do one control period's work; `now` is a time as of `loop_time` [s]."""
         for arm in self.arms:
             arm.cycle(now)
 

@@ -40,9 +40,15 @@ class StatusReport:
     def tell_silent(self, arm: Arm, joints: Sequence[str], *, expected: bool) -> None:
         """Say which joints are not heard; it is a trouble only if they once were."""
         text = f"no joint state of {', '.join(joints)}"
+        if arm.measured.refused is not None:
+            text += f" to be believed: {arm.measured.refused}"
         if expected:
             self._journal.trouble("silence", "NO_STATE", text)
         self._publish(arm, DiagnosticStatus.WARN, "NO_STATE", text)
+
+    def tell_standstill(self, arm: Arm, text: str) -> None:
+        """Say why simulated time does not go on."""
+        self._publish(arm, DiagnosticStatus.WARN, "NO_CLOCK", text)
 
     def tell_motion(self, arm: Arm) -> None:
         """Say what is done about the target."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from rclpy.time import Time
 from std_msgs.msg import Header
-from tf2_ros import Buffer, TransformException
+from tf2_ros import TransformException
 
 from basis_ik.model.chain import Chain
 from basis_ik.motion.admission import (
@@ -28,13 +27,9 @@ from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.targets import PointTarget, PoseTarget, Target, TwistTarget
 from basis_ik.ros.convert import pose_value, transform_value
+from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.transforms.rigid import RigidTransform
-
-FAMILY_PERIOD = 1.0  # s for which it is believed who carries whom: tf is slow to tell
-MOST_FAMILIES = 100  # frames that this is remembered of
-# What tf2 writes as YAML leaves names as they are: a parser would stumble over some.
-PARENTS = re.compile(r"^(.+): *\n  parent: '(.*)'$", re.MULTILINE)
 
 
 class Arrival(NamedTuple):
@@ -43,7 +38,7 @@ class Arrival(NamedTuple):
     now: int
     """The node's clock [ns]."""
     steady: float
-    """A steady clock [s]."""
+    """The control loop's clock [s]."""
     rules: StampRules
     """Acceptable stamps."""
 
@@ -83,8 +78,10 @@ class TargetInput:
 
     A target with a stamp is placed once, with tf at that stamp. One without (zero) means "here,
     now", and is placed again on every cycle, so that the arm follows a moving frame. If that frame
-    is carried by the arm itself it is placed only once: "10 cm ahead of the tool" must not be
-    chased for ever. A twist is placed once, and forgotten when it expires.
+    is carried by the arm itself it is placed only once, and no more once it has come to be carried,
+    as an object that is grasped: "10 cm ahead of the tool" must not be chased for ever. If the
+    newest transform of a moving frame is too old, nobody knows where "here, now" is: the target is
+    refused, or dropped. A twist is placed once, and forgotten when it expires.
 
     Args:
         buffer: Where transforms come from; only ever asked with zero timeout.
@@ -101,7 +98,7 @@ class TargetInput:
 
     def __init__(
         self,
-        buffer: Buffer,
+        buffer: FrameBuffer,
         chain: Chain,
         journal: Journal,
         refusals: Refusals,
@@ -112,11 +109,10 @@ class TargetInput:
         self._refusals = refusals
         self._root_link, self._tip = chain.root, chain.tip
         self._carried = carried_links(chain)
-        self._families: dict[str, tuple[bool, float]] = {}
         self._line: list[_Waiting] = []
         self._taken_at = 0.0
         self._placed: _Placed | None = None
-        self._newest = 0
+        self._newest = self._oldest = 0
         self.last_refusal: Refused | None = None
         self.placements = 0
 
@@ -164,13 +160,15 @@ class TargetInput:
         self._line, self._placed = [], _Placed(None, goal, follow=False)
         self.placements += 1
 
-    def locate(self, *, steady: float, patience: float) -> Goal | None:
+    def locate(self, *, steady: float, patience: float, oldest: int) -> Goal | None:
         """Return the current target in the root frame, or None while there is none.
 
         Args:
-            steady: A steady clock [s].
+            steady: The control loop's clock [s].
             patience: How long a new target may wait for its transform [s].
+            oldest: Oldest stamp that the newest transform of a moving frame may have [ns].
         """
+        self._oldest = oldest
         if not self._advance(steady, patience):
             self._follow()
         target = self.target
@@ -188,7 +186,7 @@ class TargetInput:
             target, since = self._line[k].target, self._line[k].since
             found = self._look_up(target)
             if not isinstance(found, Refused):
-                self._placed = _Placed(target, found, self._follows(target, steady))
+                self._placed = _Placed(target, found, self._follows(target))
                 self.placements += 1
                 del self._line[: k + 1]  # those before it are no longer wanted
                 self._journal.fine("target", "targets are good again")
@@ -201,13 +199,22 @@ class TargetInput:
 
     def _follow(self) -> None:
         """Place the target in force once more, if its frame may have moved."""
-        if self._placed is None or self._placed.target is None or not self._placed.follow:
+        placed = self._placed
+        if placed is None or placed.target is None or not placed.follow:
             return
-        found = self._look_up(self._placed.target)
+        frame = placed.target.frame_id
+        if self.is_carried(frame):
+            placed.follow = False
+            text = f"the arm carries '{printable(frame)}' now, and follows it no longer"
+            self._journal.say("target", "carried", text)
+            return
+        found = self._look_up(placed.target)
         if isinstance(found, Refused):
             self._refuse(found)
+            if found.reason is Refusal.TF_STALE:
+                self._placed = None
         else:
-            self._placed.goal = found
+            placed.goal = found
             self._journal.fine("target", "targets are good again")
 
     @property
@@ -227,6 +234,11 @@ class TargetInput:
     def clear(self) -> None:
         """Forget all targets; what was received is not replayed."""
         self._line, self._placed = [], None
+
+    def reset(self) -> None:
+        """Forget all targets and stamps: the clock has jumped."""
+        self.clear()
+        self._newest = 0
 
     def _admit(self, header: Header, arrival: Arrival) -> int | None:
         """Return a header's stamp [ns], or None if it was refused."""
@@ -261,26 +273,23 @@ class TargetInput:
             )
         except TransformException as error:
             return Refused(Refusal.NO_TRANSFORM, printable(str(error), 240))
+        stamp = Time.from_msg(root_T_frame.header.stamp).nanoseconds
+        # Between frames that never move the latest time is zero.
+        if target.stamp == 0 and 0 < stamp < self._oldest:
+            beyond = (self._oldest - stamp) * 1e-9
+            text = f"'{printable(target.frame_id)}': {beyond:.3f} s older than target_max_age"
+            return Refused(Refusal.TF_STALE, text)
         value = transform_value(root_T_frame.transform)
         return value if isinstance(value, Refused) else _goal(target, value)
 
-    def _follows(self, target: Target, steady: float) -> bool:
+    def _follows(self, target: Target) -> bool:
         if not self._streams or target.stamp != 0 or isinstance(target, TwistTarget):
             return False
-        if target.frame_id == self._root_link:
-            return False
-        carried, asked = self._families.get(target.frame_id, (False, -FAMILY_PERIOD))
-        if steady - asked >= FAMILY_PERIOD:
-            carried = self.is_carried(target.frame_id)
-            if len(self._families) >= MOST_FAMILIES:
-                self._families.clear()
-            self._families[target.frame_id] = carried, steady
-        return not carried
+        return target.frame_id != self._root_link and not self.is_carried(target.frame_id)
 
     def is_carried(self, frame_id: str) -> bool:
-        """Tell whether the chain's own joints move a frame; slow."""
-        parents = dict(PARENTS.findall(self._buffer.all_frames_as_yaml()))
-        seen: set[str] = set()
+        """Tell whether the chain's own joints move a frame."""
+        parents, seen = self._buffer.parents, set[str]()
         while frame_id not in seen:
             if frame_id in self._carried:
                 return True

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from basis_ik.motion.admission import Refusal
-from basis_ik.motion.measured import MeasuredState
+from basis_ik.motion.measured import MeasuredState, StateStamp
 
 
 @pytest.fixture
@@ -64,3 +64,199 @@ def test_the_same_list_object_with_new_names_is_noticed(state):
     names.reverse()
     state.update(names, [1.0, 2.0, 3.0], 2.0)
     assert state.positions().tolist() == [3.0, 2.0, 1.0]
+
+
+# Stamps -------------------------------------------------------------------------------------
+
+TIMEOUT = 500_000_000  # ns
+CLOCK = 1_000.0  # s; the node's, at the loop's time zero
+
+
+def stamped(at, now, clock=CLOCK):
+    """Return a stamp of the node's time `at` [s] on a state that arrives at the time `now` [s]."""
+    sec, nanosec = divmod(round(1e9 * (clock + at)), 1_000_000_000)
+    return StateStamp(sec, nanosec, round(1e9 * (clock + now)), TIMEOUT)
+
+
+def told(state, position, now, at=None):
+    """Tell all joints' common position, stamped with a time `at` if there is one."""
+    stamp = None if at is None else stamped(at, now)
+    return state.update(["a", "b", "c"], [position] * 3, now, stamp)
+
+
+def test_a_state_older_than_the_last_of_one_of_its_joints_is_refused(state):
+    assert told(state, 1.0, now=1.0, at=0.9) is None
+    assert told(state, 2.0, now=1.1, at=0.8).reason is Refusal.OUT_OF_ORDER
+    assert state.positions().tolist() == [1.0] * 3
+    assert state.update(["x"], [2.0], 1.1, stamped(0.8, 1.1)) is None, "joints of others"
+    assert told(state, 3.0, now=1.2, at=0.9) is None, "as old as the last one"
+    assert told(state, 4.0, now=1.3) is None, "without a stamp"
+    assert state.positions().tolist() == [4.0] * 3
+
+
+@pytest.mark.parametrize(
+    ("at", "reason"), [(0.49, Refusal.STALE), (1.51, Refusal.FUTURE)], ids=["old", "ahead"]
+)
+def test_a_state_far_from_the_clock_is_refused_and_told_how_far(state, at, reason):
+    refused = told(state, 1.0, now=1.0, at=at)
+    assert refused.reason is reason
+    assert "0.510 s" in refused.detail
+    assert state.refused is refused
+    assert state.silent(1.0, 10.0) == ("a", "b", "c")
+    assert told(state, 1.0, now=1.0, at=0.51) is None
+    assert state.refused is None
+
+
+@pytest.mark.parametrize(("sec", "nanosec"), [(5, 1_000_000_000), (-1, 999_999_999)])
+def test_a_malformed_stamp_is_refused(state, sec, nanosec):
+    malformed = StateStamp(sec, nanosec, 1_000_000_000 * (sec + 1), TIMEOUT)
+    assert state.update(["a"], [1.0], 1.0, malformed).reason is Refusal.BAD_STAMP
+
+
+def test_a_state_that_is_repeated_for_ever_grows_old(state):
+    for k in range(200):
+        refused = told(state, 1.0, now=0.01 * k, at=0.0)
+    assert refused.reason is Refusal.STALE
+    assert "steadily" not in refused.detail
+    assert state.silent(1.99, 0.5) == ("a", "b", "c")
+
+
+def test_a_clock_that_is_off_is_told_from_old_states(state):
+    for k in range(100):
+        now = 0.01 * k
+        refused = told(state, 1.0, now=now, at=now - 3.0 + 0.02 * (k % 2))
+        assert ("steadily" in refused.detail) == (now >= 0.5)
+    assert "2.980 s old" in refused.detail
+
+
+def test_what_was_known_before_a_jump_of_the_clock_is_forgotten(state):
+    told(state, 1.0, now=100.0, at=100.0)
+    state.reset()
+    assert state.silent(2.0, 1e9) == ("a", "b", "c")
+    assert told(state, 1.0, now=2.0, at=2.0) is None
+    assert state.silent(2.0, 0.5) == ()
+
+
+# Jumps --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quick():
+    """Joints that may move at 1 rad/s; the last of them turns without end."""
+    return MeasuredState(["a", "b", "c"], np.ones(3), np.array([False, False, True]))
+
+
+def test_a_joint_moves_as_fast_as_it_can_and_no_faster(quick):
+    assert told(quick, 0.0, now=0.0) is None
+    assert told(quick, 0.24, now=0.1) is None
+    refused = told(quick, 0.50, now=0.2)
+    assert refused.reason is Refusal.JUMP
+    assert "a: by 0.260 in 0.100 s" in refused.detail
+    assert quick.positions().tolist() == [0.24] * 3
+    assert quick.silent(0.3, 0.5) == ("a", "b", "c"), "nothing is believed"
+    assert told(quick, 0.10, now=0.3) is None
+    assert quick.silent(0.69, 0.5) == ("a", "b", "c")
+    assert quick.refused is refused
+    assert quick.silent(0.71, 0.5) == ()
+    assert told(quick, 0.25, now=0.71) is None
+    assert quick.refused is None
+
+
+def test_an_arm_that_was_only_late_to_tell_where_it_is_is_believed(quick):
+    """A driver that lagged behind tells a fast motion in no time, but it goes on from there."""
+    told(quick, 0.0, now=0.0)
+    assert told(quick, 0.3, now=0.01).reason is Refusal.JUMP
+    assert told(quick, 0.31, now=0.1).reason is Refusal.JUMP
+    assert quick.silent(0.1, 0.5) == ("a", "b", "c")
+    assert told(quick, 0.32, now=0.14) is None
+    assert quick.silent(0.14, 0.5) == ()
+
+
+def test_the_way_is_judged_by_stamps_where_there_are_any(quick):
+    told(quick, 0.0, now=0.0, at=-0.2)
+    assert told(quick, 0.4, now=0.001, at=0.0) is None, "late, then both at once"
+    assert told(quick, 0.6, now=0.4, at=0.001).reason is Refusal.JUMP, "another place, one time"
+
+
+def test_a_joint_that_turns_without_end_may_be_counted_anew(quick):
+    quick.update(["c"], [3.12], 0.0)
+    assert quick.update(["c"], [-3.12], 0.01) is None
+    quick.update(["b"], [3.1], 0.0)
+    assert quick.update(["b"], [-3.1], 0.01).reason is Refusal.JUMP
+
+
+@pytest.mark.parametrize("stamps", [False, True], ids=["unstamped", "stamped"])
+def test_a_jump_that_lasts_is_believed(quick, stamps):
+    told(quick, 0.0, now=0.0, at=0.0 if stamps else None)
+    believed = []
+    for k in range(1, 60):
+        now = 0.01 * k
+        if told(quick, 2.0 + 0.001 * k, now=now, at=now if stamps else None) is None:
+            believed.append(now)
+    assert believed[0] == pytest.approx(0.51)
+    assert len(believed) == 9, "and from then on"
+    assert quick.silent(0.6, 0.5) == ()
+
+
+def test_a_place_that_changes_all_the_time_is_not_believed(quick):
+    told(quick, 0.0, now=0.0)
+    for k in range(1, 90):
+        assert told(quick, 2.0 + k % 2, now=0.01 * k).reason is Refusal.JUMP
+    assert quick.silent(0.9, 10.0) == ("a", "b", "c")
+
+
+def test_of_two_that_contradict_each_other_neither_is_believed(quick):
+    for k in range(1000):
+        now = 0.01 * k
+        assert told(quick, 1.0, now=now, at=now) is None
+        assert told(quick, 0.0, now=now, at=now + 0.001).reason is Refusal.JUMP
+        assert quick.silent(now, 0.5) == ("a", "b", "c")
+
+
+def test_an_arm_in_motion_bears_jumps_for_as_long_as_silence(quick):
+    told(quick, 0.0, now=0.0)
+    for k in range(1, 80):
+        now = 0.01 * k
+        told(quick, 0.0, now=now)
+        told(quick, 2.0, now=now)
+        held = quick.silent(now, 0.5, moving=True)
+        assert held == (() if now <= 0.51 else ("a", "b", "c"))
+    told(quick, 0.0, now=2.78)
+    assert quick.silent(2.78, 0.5, moving=True) == ("a", "b", "c")
+    told(quick, 0.0, now=2.8)
+    assert quick.silent(2.8, 0.5) == ()
+    told(quick, 2.0, now=2.81)
+    assert quick.silent(2.81, 0.5, moving=True) == (), "a new one"
+    assert quick.silent(2.81, 0.5) == ("a", "b", "c")
+
+
+def test_of_two_that_contradict_each_other_one_may_pause(quick):
+    """Meanwhile the other might be right; but it was contradicted just before."""
+    for k in range(100):
+        now = 0.01 * k
+        told(quick, 0.0, now=now)
+        told(quick, 5.0, now=now)
+    for k in range(1, 199):
+        now = 0.99 + 0.01 * k
+        told(quick, 5.0, now=now)
+        assert {"a", "b"} <= set(quick.silent(now, 10.0))
+    assert quick.positions().tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("off", [-3.0, 3.0, 0.3], ids=["behind", "ahead", "a little ahead"])
+def test_nor_if_the_clock_of_one_is_off(quick, off):
+    for k in range(200):
+        now = 0.01 * k
+        told(quick, 0.0, now=now, at=now)
+        told(quick, 1.0, now=now + 0.005, at=now + off)
+        assert quick.silent(now + 0.005, 0.5) == ("a", "b", "c")
+
+
+def test_one_joint_that_jumps_holds_up_the_state_and_is_named(quick):
+    quick.update(["a", "b"], [0.0, 0.0], 0.0)
+    quick.update(["c"], [0.0], 0.0)
+    refused = quick.update(["a", "b"], [0.0, 1.0], 0.01)
+    assert refused.reason is Refusal.JUMP
+    assert "b: by 1.000" in refused.detail
+    assert quick.update(["c"], [0.0], 0.02) is None, "not concerned"
+    assert quick.silent(0.02, 0.5) == ("b",)

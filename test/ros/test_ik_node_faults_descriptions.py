@@ -1,15 +1,25 @@
 """Bad robot descriptions of every kind over DDS; then an odd one, whose pan turns for ever."""
 
 import os
+import time
 
 import numpy as np
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters
-from robot_bench import HOME, URDF, Robot, down, start_node, stop_node, too_often_told
+from robot_bench import (
+    HOME,
+    URDF,
+    Robot,
+    down,
+    start_node,
+    stop_node,
+    too_often_told,
+    wait_until_said,
+)
 from std_msgs.msg import String
 
-NEAR = down(0.40, 0.20, 0.40)
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 ELBOW = '<joint name="elbow_joint" type="revolute">'
 
 
@@ -226,3 +236,62 @@ def test_parameters_that_make_no_sense_are_refused_and_change_nothing(robot, nam
     assert answer.results[0].reason
     assert robot.call(GetParameters, "get_parameters", names=names).values == before
     assert len(before) == len(names)
+
+
+# Descriptions that take long to read ----------------------------------------------------------
+
+SLOW = """
+import sys
+import time
+from pathlib import Path
+
+from basis_ik.ros import ik_node
+from basis_ik.ros.programs import run
+
+read_description = ik_node.read_description
+
+
+def slow(text, names, parameters):
+    if 'name="large"' in text:
+        print("reading the large one", flush=True)
+        while not Path({go!r}).exists():
+            time.sleep(0.01)
+    return read_description(text, names, parameters)
+
+
+ik_node.read_description = slow
+sys.exit(run("ik_node"))
+"""
+
+
+def test_while_a_description_is_read_the_arm_goes_on(own_domain, tmp_path):
+    script, go = tmp_path / "node.py", tmp_path / "go"
+    script.write_text(SLOW.format(go=str(go)))
+    robot = Robot(own_domain)
+    process = start_node(
+        own_domain, "-p", "max_velocity_scaling_factor:=0.05", program=(str(script),)
+    )
+    robot.description.publish(String(data=URDF))
+    try:
+        robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+        robot.send("base_link", FAR)
+        robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.05, "the arm moves")
+        robot.description.publish(String(data=URDF.replace('name="ur5e"', 'name="large"', 1)))
+        wait_until_said(process, "reading the large one")
+        first = len(robot.commands)
+        robot.wait(lambda: len(robot.commands) > first + 30, "commands", 20.0)
+        robot.description.publish(String(data="<robot/>"))
+        time.sleep(0.2)
+        go.touch()
+        wait_until_said(process, "braking to take it over")
+        said = wait_until_said(process, "ready: large")
+        assert "robot description refused" in said, "and then the one that came meanwhile"
+        robot.send("base_link", NEAR)
+        robot.wait_status(state="MOVING")
+    finally:
+        go.touch()
+        code, output = stop_node(process)
+        robot.close()
+    print(output)
+    assert code == 0
+    assert robot.complaints == []

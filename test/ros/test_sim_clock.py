@@ -1,6 +1,7 @@
-"""Simulated time that is asked for and does not come is mentioned, once in the log."""
+"""Simulated time: asked for and missing, slow, standing still, and jumping."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 import rclpy
@@ -10,8 +11,15 @@ from robot_bench import URDF, Robot, start_node, stop_node, wait_until_said
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
-from basis_ik.ros import checker
-from basis_ik.ros.sim_clock import CLOCK_MISSING, ClockWatch, clock_missing
+from basis_ik.ros import checker, sim_clock
+from basis_ik.ros.sim_clock import (
+    CLOCK_MISSING,
+    MOST_PERIODS,
+    ClockWatch,
+    LoopClock,
+    clock_missing,
+    loop_time,
+)
 
 
 @pytest.fixture
@@ -58,6 +66,113 @@ def test_nothing_is_said_by_a_node_that_goes_by_the_systems_time(make, capfd):
     ClockWatch(node).look()
     assert not clock_missing(node)
     assert capfd.readouterr().err == ""
+
+
+# The loop's time -----------------------------------------------------------------------------
+
+PERIOD = 0.01
+
+
+@pytest.fixture
+def simulation(make):
+    """A loop clock on simulated time, which `at` sets [s]; `jumps` are those that it told."""
+    node = make(simulated=True)
+    publisher = node.create_publisher(Clock, "/clock", 1)
+    executor = rclpy.executors.SingleThreadedExecutor(context=node.context)
+    jumps = []
+
+    def at(seconds):
+        message = Clock()
+        message.clock.nanosec = round(1e9 * (seconds % 1.0))
+        message.clock.sec = int(seconds // 1.0)
+        end = time.monotonic() + 20.0
+        while abs(loop_time(node) - seconds) > 1e-6 and time.monotonic() < end:
+            publisher.publish(message)
+            rclpy.spin_once(node, executor=executor, timeout_sec=0.05)
+
+    clock = LoopClock(node, PERIOD, jumps.append)
+    return SimpleNamespace(node=node, clock=clock, at=at, jumps=jumps)
+
+
+def test_as_many_periods_are_due_as_simulated_time_has_gone_on(simulation):
+    at, clock = simulation.at, simulation.clock
+    assert clock.periods() == 0
+    assert clock.standstill() == CLOCK_MISSING
+    at(5.0)
+    assert clock.periods() == 0
+    due = []
+    for k in range(1, 11):
+        at(5.0 + 0.002 * k)
+        due.append(clock.periods())
+    assert due == [0, 0, 0, 0, 1, 0, 0, 0, 0, 1], "at a fifth of real time"
+    at(5.07)
+    assert clock.periods() == 5, "a slow clock"
+    assert clock.periods() == 0, "and until it comes again"
+    at(5.97)
+    assert clock.periods() == MOST_PERIODS
+    at(5.98)
+    assert clock.periods() == 1, "what was left out is not made up for"
+
+
+def test_jumps_of_simulated_time_are_told(simulation):
+    at, jumps = simulation.at, simulation.jumps
+    at(100.0)
+    assert jumps == [pytest.approx(100.0)], "the first time that there is"
+    at(100.9)
+    assert len(jumps) == 1
+    at(100.8)
+    assert jumps[1:] == [pytest.approx(-0.1)]
+    assert simulation.clock.periods() == 0
+    at(3700.8)
+    assert jumps[2:] == [pytest.approx(3600.0)]
+    assert simulation.clock.periods() == 0, "no burst"
+    simulation.node.set_parameters([Parameter("use_sim_time", value=False)])
+    assert jumps[3:] == [0.0], "another clock"
+    assert simulation.clock.periods() == 1
+
+
+def test_that_time_begins_is_told_even_if_it_begins_at_zero(simulation):
+    simulation.clock.periods()
+    simulation.at(0.004)
+    assert simulation.clock.periods() == 0
+    assert simulation.jumps == [pytest.approx(0.004)]
+    simulation.at(0.014)
+    assert simulation.clock.periods() == 1
+    assert len(simulation.jumps) == 1
+
+
+def test_time_that_stands_still_is_told_after_a_while(simulation, monkeypatch):
+    simulation.at(5.0)
+    simulation.clock.periods()
+    assert simulation.clock.standstill() is None
+    monkeypatch.setattr(sim_clock, "STANDSTILL", 0.0)
+    assert "5.000 s" in simulation.clock.standstill()
+
+
+def test_the_systems_time_does_not_count_but_its_being_set_is_told(monkeypatch):
+    now, jumps = [1_000_000_000_000], []
+    clock = SimpleNamespace(
+        ros_time_is_active=False,
+        now=lambda: SimpleNamespace(nanoseconds=now[0]),
+        create_jump_callback=lambda *_, **__: None,
+    )
+    node = SimpleNamespace(get_clock=lambda: clock)
+    steady = [0]
+    monkeypatch.setattr(sim_clock.time, "monotonic_ns", lambda: steady[0])
+    loop_clock = LoopClock(node, PERIOD, jumps.append)
+    for step in (0.0, 0.01, 3.0, 0.01):
+        steady[0] += round(1e9 * step)
+        now[0] += round(1e9 * step)
+        assert loop_clock.periods() == 1
+    assert jumps == []
+    for step in (-3600.0, 5.0):
+        now[0] += round(1e9 * step)
+        assert loop_clock.periods() == 1
+        assert loop_clock.periods() == 1
+        assert jumps[-1] == pytest.approx(step)
+    assert len(jumps) == 2
+    assert loop_clock.standstill() is None
+    assert abs(loop_time(node) - time.monotonic()) < 1.0
 
 
 def test_ik_node_says_so_in_its_log_and_in_diagnostics_with_a_robot_and_without(domain):

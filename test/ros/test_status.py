@@ -32,6 +32,7 @@ def arm():
         pipeline=SimpleNamespace(state=State.IDLE, solution=None),
         targets=SimpleNamespace(target=None),
         refusals=Refusals(),
+        measured=SimpleNamespace(refused=None),
         enabled=True,
         resting=True,
         trouble=None,
@@ -59,6 +60,12 @@ def test_what_is_unchanged_is_repeated_now_and_then(clock, report, arm, publishe
     clock[0] += PERIOD
     report.tell_motion(arm)
     assert len(published) == 2
+
+
+def test_joints_that_are_heard_and_not_believed_are_told_with_the_reason(report, arm, published):
+    arm.measured.refused = Refused(Refusal.JUMP, "elbow: by 1.000 in 0.010 s")
+    report.tell_silent(arm, ["elbow"], expected=True)
+    assert published[-1].message.endswith(str(arm.measured.refused))
 
 
 @pytest.mark.parametrize("silent", [False, True])

@@ -1,0 +1,91 @@
+"""Who publishes on the topics that the node hears, and whether they can be heard."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from rclpy.clock import Clock, ClockType
+from rclpy.event_handler import QoSRequestedIncompatibleQoSInfo, SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.qos import qos_policy_name_from_kind
+
+from basis_ik.motion.admission import printable
+from basis_ik.ros.journal import Journal
+
+PERIOD = 1.0  # s between two looks at the graph; it does not change often
+
+
+class Publishers:
+    """The nodes that publish on a topic, looked up in the graph once a second at most.
+
+    Args:
+        node: The node that hears the topic.
+        topic: The topic, before remapping.
+    """
+
+    def __init__(self, node: Node, topic: str) -> None:
+        self._node, self.topic = node, node.resolve_topic_name(topic)
+        self._names: tuple[str, ...] = ()
+        self._looked = -PERIOD
+
+    def names(self) -> tuple[str, ...]:
+        """Return the full name of each publisher's node, sorted; a node may have several."""
+        now = time.monotonic()
+        if now - self._looked >= PERIOD:
+            self._looked = now
+            found = self._node.get_publishers_info_by_topic(self.topic)
+            paths = (f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in found)
+            self._names = tuple(sorted(paths))
+        return self._names
+
+    def __str__(self) -> str:
+        return f"published on {self.topic} by {printable(', '.join(self.names()))}"
+
+
+class TargetPublishers:
+    """Warns of several publishers on a topic for targets: the arm would go to and fro.
+
+    Args:
+        node: The node that hears the topics.
+        topics: The topics, before remapping.
+        journal: Where it is told, once for each change.
+    """
+
+    def __init__(self, node: Node, topics: Sequence[str], journal: Journal) -> None:
+        self._node, self._journal = node, journal
+        self._publishers = [Publishers(node, topic) for topic in topics]
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(PERIOD, self.look, clock=steady)
+
+    def look(self) -> None:
+        """Tell what has changed."""
+        for publishers in self._publishers:
+            count, topic = len(publishers.names()), publishers.topic
+            if count > 1:
+                text = f"{count} publishers, the newest target counts: {publishers}"
+                self._journal.trouble(topic, topic, text)
+            else:
+                self._journal.fine(topic, f"no second publisher on {topic}")
+
+    def destroy(self) -> None:
+        """Look no longer."""
+        self._node.destroy_timer(self._timer)
+
+
+def unheard(node: Node, topic: str) -> SubscriptionEventCallbacks:
+    """Return what says, as an error, that a publisher on a topic cannot be heard.
+
+    Args:
+        node: The node that subscribes.
+        topic: The topic, before remapping.
+    """
+
+    def tell(event: QoSRequestedIncompatibleQoSInfo) -> None:
+        node.get_logger().error(
+            f"a publisher on {node.resolve_topic_name(topic)} cannot be heard: its QoS does not"
+            f" fit, {qos_policy_name_from_kind(event.last_policy_kind)}; let it offer what"
+            f" `ros2 topic info -v` shows for this node"
+        )
+
+    return SubscriptionEventCallbacks(incompatible_qos=tell)

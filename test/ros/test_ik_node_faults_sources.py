@@ -1,0 +1,195 @@
+"""Publishers that lie, contradict each other, fall silent or cannot be heard."""
+
+import contextlib
+import threading
+import time
+
+import numpy as np
+import pytest
+import rclpy
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped
+from rclpy.qos import qos_profile_sensor_data
+from robot_bench import HOME, down, running, wait_until_said
+from sensor_msgs.msg import JointState
+
+from basis_ik.transforms.rigid import RigidTransform
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+HERE = RigidTransform.identity()
+
+
+@pytest.fixture(scope="module")
+def bench(domain):
+    with running(domain, "-p", "target_max_age:=1.0") as robot:
+        yield robot
+
+
+@pytest.fixture
+def robot(bench):
+    """The robot at rest at its home; each test's commands must have been safe."""
+    publisher = bench.states
+    bench.send("base_link", bench.chain.forward(HOME))
+    bench.wait(lambda: bench.at(bench.chain.forward(HOME)), "the arm is back")
+    bench.wait(bench.quiet, "silence")
+    yield bench
+    bench.states = publisher
+    bench.frames.clear()
+    complaints, bench.complaints = bench.complaints, []
+    assert complaints == []
+
+
+@contextlib.contextmanager
+def another(robot, name):
+    """Give a node of another process's kind, which may publish what it likes."""
+    node = rclpy.create_node(name, context=robot.context)
+    try:
+        yield node
+    finally:
+        node.destroy_node()
+
+
+class Altered:
+    """Publishes joint states with another stamp."""
+
+    def __init__(self, publisher, stamp):
+        self._publisher, self._stamp = publisher, stamp
+
+    def publish(self, state):
+        stamp = state.header.stamp
+        state.header.stamp = Time(sec=self._stamp(stamp.sec), nanosec=stamp.nanosec)
+        self._publisher.publish(state)
+
+
+@pytest.mark.parametrize(
+    ("stamp", "reason", "words"),
+    [
+        (lambda _: 1, "STALE", "s old"),
+        (lambda sec: sec - 3, "STALE", "3.0"),
+        (lambda sec: sec + 3, "FUTURE", "steadily: the publisher's clock is off"),
+    ],
+    ids=["1970", "behind", "ahead"],
+)
+def test_joint_states_of_another_time_move_nothing(robot, stamp, reason, words):
+    good = robot.states
+    robot.states = Altered(good, stamp)
+    robot.wait_status(state="NO_STATE")
+    robot.wait(lambda: words in robot.statuses[-1]["message"], "the status says why")
+    assert robot.statuses[-1]["last_refusal"].startswith(f"{reason}: ")
+    robot.send("base_link", NEAR, stamp=None)
+    assert robot.quiet(0.5)
+    robot.states = good
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+
+
+def test_of_two_drivers_that_contradict_each_other_none_moves_the_arm(robot):
+    with another(robot, "joint_state_publisher") as node:
+        zeros = node.create_publisher(JointState, "joint_states", 10)
+        state = JointState(name=list(robot.chain.joint_names), position=[0.0] * 6)
+        going = threading.Event()
+
+        def tell():
+            while not going.wait(0.011):
+                state.header.stamp = robot.node.get_clock().now().to_msg()
+                zeros.publish(state)
+
+        thread = threading.Thread(target=tell)
+        thread.start()
+        try:
+            robot.wait_status(state="NO_STATE")
+            robot.wait(
+                lambda: "/joint_state_publisher, /robot" in robot.statuses[-1]["message"],
+                "they are named",
+            )
+            assert robot.statuses[-1]["last_refusal"].startswith("JUMP: ")
+            for target in (NEAR, FAR):
+                robot.send("base_link", target)
+                assert robot.quiet(1.0)
+        finally:
+            going.set()
+            thread.join()
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+
+
+def test_an_encoder_that_has_a_new_reference_is_believed_after_a_while(robot):
+    before = int(robot.statuses[-1].get("refused.JUMP", 0))
+    robot.positions = HOME + 1.0
+    robot.wait(lambda: int(robot.statuses[-1].get("refused.JUMP", 0)) > before, "it is refused")
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+
+
+# Frames --------------------------------------------------------------------------------------
+
+
+def test_a_frame_that_nobody_publishes_any_more_is_no_target(robot):
+    robot.frames["belt"] = lambda: NEAR
+    robot.place("belt", "on the belt", HERE)
+    robot.send("on the belt", HERE, stamp=None)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    robot.frames.clear()
+    robot.wait(lambda: "refused.TF_STALE" in robot.statuses[-1], "the target is dropped")
+    assert "target_frame" not in robot.statuses[-1]
+    count = robot.statuses[-1]["refused.TF_STALE"]
+    robot.send("base_link", FAR)
+    robot.wait(lambda: robot.at(FAR), "the arm is there")
+    assert robot.statuses[-1]["refused.TF_STALE"] == count, "told once"
+    robot.wait(robot.quiet, "silence")
+    robot.send("on the belt", HERE, stamp=None)
+    robot.wait(lambda: robot.statuses[-1]["refused.TF_STALE"] != count, "its refusal")
+    assert robot.quiet()
+    robot.frames["belt"] = lambda: NEAR
+    time.sleep(0.2)
+    robot.send("on the belt", HERE, stamp=None)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+
+
+def test_a_frame_that_never_moves_is_a_target_for_ever(robot):
+    robot.place("base_link", "table", NEAR)
+    time.sleep(1.5)  # longer than target_max_age
+    robot.send("table", HERE, stamp=None)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    time.sleep(1.5)
+    assert robot.statuses[-1]["target_frame"] == "table"
+
+
+def test_what_is_grasped_is_chased_no_longer(robot):
+    """The frame is 2 cm off where it was: from then on it would run ahead of the tool."""
+    place = [lambda: NEAR]
+    robot.frames["box"] = lambda: place[0]()
+    robot.send("box", HERE, stamp=None)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    del robot.frames["box"]
+    time.sleep(0.1)
+    robot.place("tool0", "box", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.02, 0.0, 0.0]))
+    time.sleep(1.0)
+    assert np.linalg.norm(robot.tip().translation - NEAR.translation) < 1e-3
+    robot.wait(robot.quiet, "silence")
+
+
+# Topics --------------------------------------------------------------------------------------
+
+
+def test_two_publishers_of_targets_are_counted_once_in_the_log(robot):
+    with another(robot, "second") as node:
+        node.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
+        said = wait_until_said(robot.process, "2 publishers, the newest target counts")
+        assert "on /basis_ik/target_pose by /robot, /second" in said
+        for _ in range(300):
+            robot.send("base_link", NEAR)
+            time.sleep(0.01)
+    said = wait_until_said(robot.process, "no second publisher on /basis_ik/target_pose")
+    assert said.count("2 publishers") == 1
+
+
+def test_a_publisher_that_cannot_be_heard_is_an_error_with_its_remedy(robot):
+    with another(robot, "camera") as node:
+        node.create_publisher(PoseStamped, "basis_ik/target_pose", qos_profile_sensor_data)
+        said = wait_until_said(robot.process, "cannot be heard")
+    (line,) = [line for line in said.splitlines() if "cannot be heard" in line]
+    assert line.startswith("[ERROR]")
+    assert "/basis_ik/target_pose" in line
+    assert "RELIABILITY" in line
+    assert "ros2 topic info -v" in line

@@ -1,0 +1,191 @@
+"""A simulation that is slow, coarse, paused, reset, or not there, with use_sim_time."""
+
+import contextlib
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rclpy.time import Time
+from robot_bench import HOME, PERIOD, URDF, Robot, down, start_node, stop_node
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
+
+from basis_ik.ros.sim_clock import CLOCK_MISSING
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+
+
+class Simulation(Robot):
+    """A robot in a simulated world whose clock runs as it is told."""
+
+    def __init__(self, domain):
+        self.seconds, self.step, self.interval = 0.0, 0.0, 0.01
+        self.times = []
+        super().__init__(domain)
+        simulated = SimpleNamespace(now=lambda: Time(nanoseconds=round(1e9 * self.seconds)))
+        self.node.get_clock = lambda: simulated
+        self._clock = self.node.create_publisher(Clock, "/clock", 10)
+        self._running = True
+        self._ticker = threading.Thread(target=self._tick)
+        self._ticker.start()
+
+    def run(self, factor=1.0, interval=0.01):
+        """Let time go on at a multiple of real time, told every so many seconds."""
+        self.interval, self.step = interval, factor * interval
+
+    def pause(self):
+        self.step = 0.0
+
+    def _tick(self):
+        while self._running:
+            if self.step:
+                self.seconds += self.step
+                self._clock.publish(Clock(clock=self.node.get_clock().now().to_msg()))
+            time.sleep(self.interval)
+
+    def close(self):
+        self._running = False
+        self._ticker.join()
+        super().close()
+
+    def _obey(self, *command):
+        self.times.append(self.seconds)
+        super()._obey(*command)
+
+
+@pytest.fixture
+def world(domain):
+    simulation = Simulation(domain)
+    process = start_node(domain, "-p", "use_sim_time:=true")
+    simulation.process = process
+    simulation.description.publish(String(data=URDF))
+    with contextlib.ExitStack() as end:
+        end.callback(simulation.close)
+        end.callback(lambda: print(stop_node(process)))  # shown with a failure
+        yield simulation
+    assert process.returncode == 0
+    assert simulation.complaints == []
+
+
+def ready(world):
+    world.wait(lambda: any(s["state"] == "IDLE" for s in world.statuses), "the node is ready")
+
+
+def moving(world):
+    start = world.positions
+    world.wait(lambda: np.abs(world.positions - start).max() > 0.3, "the arm moves")
+
+
+def test_without_time_nothing_is_commanded_and_the_status_says_why(world):
+    world.wait_status(state="NO_CLOCK", message=CLOCK_MISSING)
+    world.send("base_link", FAR, stamp=None)
+    assert world.quiet(1.0)
+    world.run()
+    ready(world)
+    assert world.quiet(0.5), "a target of before is not replayed"
+    world.send("base_link", FAR)
+    world.wait(lambda: world.at(FAR), "the arm is there")
+
+
+def test_after_a_reset_stamped_targets_are_taken_again(world):
+    world.seconds = 100.0
+    world.run()
+    ready(world)
+    world.send("base_link", NEAR)
+    world.wait(lambda: world.at(NEAR), "the arm is there")
+    world.wait(world.quiet, "silence")
+    world.seconds = 2.0
+    time.sleep(0.5)  # or the target overtakes the clock
+    world.send("base_link", FAR)
+    world.wait(lambda: world.at(FAR), "the arm is there")
+    assert "refused.OUT_OF_ORDER" not in world.statuses[-1]
+
+
+@pytest.mark.parametrize("leap", [-50.0, -0.5, 3600.0])
+def test_a_clock_that_jumps_in_mid_motion_brakes_the_arm_for_good(world, leap):
+    world.seconds = 100.0
+    world.run()
+    ready(world)
+    place = NEAR @ down(0.0, 0.0, 0.0).inverse()
+    world.frames["table"] = lambda: place
+    world.send("base_link", FAR)
+    moving(world)
+    world.seconds += leap
+    world.wait_status(state="BRAKING")
+    world.wait(world.quiet, "silence")
+    assert not world.at(FAR, 1e-2)
+    assert world.quiet(0.5), "it does not go on by itself"
+    place = NEAR  # tf knows it by stamps of before, too
+    world.frames["table"] = lambda: place
+    time.sleep(0.2)
+    world.send("table", down(0.0, 0.0, 0.0).inverse(), stamp=None)
+    world.wait(lambda: world.at(NEAR @ down(0.0, 0.0, 0.0).inverse()), "the arm is there")
+
+
+def test_the_arm_stands_still_with_the_simulation_and_goes_on_with_it(world):
+    world.run()
+    ready(world)
+    world.send("base_link", FAR)
+    moving(world)
+    world.pause()
+    world.wait(world.quiet, "silence")
+    here = world.commands[-1]
+    world.wait(lambda: "stands still" in world.statuses[-1]["message"], "the status says why")
+    assert world.statuses[-1]["state"] == "NO_CLOCK"
+    assert world.quiet(1.0), "it takes longer than joint states may be old"
+    assert not world.at(FAR, 1e-2)
+    world.send("base_link", NEAR, stamp=None)
+    assert world.quiet(0.5)
+    assert world.commands[-1] is here
+    world.run()
+    world.wait(lambda: world.at(NEAR), "the arm is there")
+
+
+def fastest(world, first):
+    """Return the largest share of a joint's limit that the set-point used in simulated time."""
+    commands, times = np.array(world.commands[first:]), np.array(world.times[first:])
+    shares = [0.0]
+    for k in range(len(times) - 1):
+        ways = np.abs(commands[k + 1 :] - commands[k]).max(axis=1) / world.chain.velocity.max()
+        # A command may be heard late, when simulated time has gone on; never too early.
+        shares += (ways / (times[k + 1 :] - times[k] + 5 * PERIOD)).tolist()
+    return max(shares)
+
+
+def test_a_simulation_at_a_fifth_of_real_time_sees_the_limits_in_its_own_time(world):
+    world.run(0.2)
+    ready(world)
+    first = len(world.commands)
+    world.send("base_link", FAR)
+    world.wait(lambda: world.at(FAR), "the arm is there")
+    assert fastest(world, first) <= 1.0
+
+
+def test_a_clock_that_is_told_rarely_makes_the_loop_take_several_steps(world):
+    world.run(1.0, 0.05)
+    ready(world)
+    first = len(world.commands)
+    world.send("base_link", FAR)
+    world.wait(lambda: world.at(FAR), "the arm is there")
+    assert len(world.times) - first > 3 * len(set(world.times[first:])), "commands for each time"
+    assert fastest(world, first) <= 1.0
+
+
+def test_joint_states_of_another_clock_are_refused(world):
+    world.run()
+    ready(world)
+    real = world.states
+    world.states = SimpleNamespace(publish=lambda state: real.publish(with_system_time(state)))
+    world.wait_status(state="NO_STATE")
+    assert world.statuses[-1]["last_refusal"].startswith("FUTURE: ")
+    world.wait(lambda: "use_sim_time" in world.statuses[-1]["message"], "the cause is named")
+    world.send("base_link", FAR, stamp=None)
+    assert world.quiet(0.5)
+    assert np.array_equal(world.positions, HOME)
+
+
+def with_system_time(state):
+    state.header.stamp = Time(nanoseconds=time.time_ns()).to_msg()
+    return state
