@@ -7,24 +7,39 @@ meanings of `*` fits two floats. Of these kernels both are done once.
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import binding as llvm  # type: ignore[import-untyped]
-from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.types.functions import BaseFunction
 
 # Passes for closures and overloads that are to be inlined, of which kernels have none.
 UNUSED_PASSES = ("InlineClosureLikes", "InlineOverloads")
+# New objects after which garbage is looked for: a compiler makes millions that it keeps. A look at
+# so many takes some 20 ms, in which no other thread runs.
+GARBAGE = 50_000
 
 
 class KernelCompiler(Compiler):  # type: ignore[misc]
     """Compiles a kernel; without entries from outside, it is for other kernels alone."""
 
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        """Compile a function; see numba, which holds its lock meanwhile."""
+        resolve, thresholds = BaseFunction.get_call_type, gc.get_threshold()
+        BaseFunction.get_call_type = _remembered_call_type  # type: ignore[method-assign]
+        gc.set_threshold(GARBAGE, *thresholds[1:])
+        try:
+            return super().compile_extra(func)
+        finally:
+            gc.set_threshold(*thresholds)
+            BaseFunction.get_call_type = resolve  # type: ignore[method-assign]
+
     def define_pipelines(self) -> list[Any]:
         """Return the passes; see numba, also for what `state` holds."""
         state = self.state
-        state.typingctx = _Typing(state.typingctx)
         if state.flags.no_cpython_wrapper:
             state.library = _HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
@@ -36,27 +51,18 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
         return pipelines
 
 
-class _Typing:
-    """A typing context that remembers what the functions of numba itself return."""
+_call_types: dict[tuple[Any, ...], Any] = {}
+_resolve_call_type = BaseFunction.get_call_type
 
-    _found: dict[tuple[types.Function, tuple[types.Type, ...]], Any] = {}
 
-    def __init__(self, context: Any) -> None:
-        self._context = context
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
-
-    def resolve_function_type(self, function: Any, args: Any, kws: Any) -> Any:
-        """Return the signature of a call; see numba."""
-        if kws or not isinstance(function, types.Function):
-            return self._context.resolve_function_type(function, args, kws)
-        key = function, tuple(args)
-        signature = self._found.get(key)
-        if signature is None:
-            signature = self._context.resolve_function_type(function, args, kws)
-            self._found[key] = signature
-        return signature
+def _remembered_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+    """Return the signature of a call of one of numba's own functions; see numba."""
+    if kws:
+        return _resolve_call_type(self, context, args, kws)
+    key = self, context, tuple(args)
+    if key not in _call_types:
+        _call_types[key] = _resolve_call_type(self, context, args, kws)
+    return _call_types[key]
 
 
 class _HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
