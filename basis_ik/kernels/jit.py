@@ -56,7 +56,8 @@ def jit(function: F) -> F:
 def helper(function: F) -> F:
     """Compile like `jit` what only kernels call: without the entry through which Python would.
 
-    That entry, which takes every array apart, costs most of a small function's compilation.
+    That entry, which takes every array apart, costs most of a small function's compilation. And
+    it has no machine code but that of its callers, see `compiler`.
     """
     return _compiled(function, no_cpython_wrapper=True)
 
