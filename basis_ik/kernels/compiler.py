@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from llvmlite import binding as llvm  # type: ignore[import-untyped]
@@ -40,6 +41,8 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
         """Return the passes; see numba, also for what `state` holds."""
         state = self.state
+        # LLVM works it out by a module that is parsed each time, here for each variable.
+        state.targetctx.get_abi_sizeof = cache(state.targetctx.get_abi_sizeof)
         if state.flags.no_cpython_wrapper:
             state.library = _HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
