@@ -12,10 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.queues import SimpleQueue
-from multiprocessing.synchronize import Lock
-from typing import Any, TextIO
-
-from numba.core.caching import IndexDataCacheFile
+from typing import TextIO
 
 from basis_ik.errors import BasisIkError
 from basis_ik.kernels.jit import count_ready, ready_kernels, when_compiling
@@ -135,7 +132,7 @@ def compile_in_processes(make: Callable[[], Sequence[Step]], workers: int, out: 
     news: SimpleQueue[tuple[str, set[str], int]] = context.SimpleQueue()
     heard: queue.SimpleQueue[tuple[str, set[str], int]] = queue.SimpleQueue()
     threading.Thread(target=_hear, args=(news, heard), daemon=True).start()
-    pool = ProcessPoolExecutor(workers, context, _begin, (news, context.Lock()))
+    pool = ProcessPoolExecutor(workers, context, _begin, (news,))
     open_ = {pool.submit(_do, make, index) for index in _largest_first(steps)}
     begun = len(multiprocessing.active_children())
     try:
@@ -181,28 +178,12 @@ def _largest_first(steps: Sequence[Step]) -> list[int]:
 _news: SimpleQueue[tuple[str, set[str], int]]  # of a process that compiles
 
 
-def _begin(news: SimpleQueue[tuple[str, set[str], int]], lock: Lock) -> None:
+def _begin(news: SimpleQueue[tuple[str, set[str], int]]) -> None:
     """Make a new process ready to take steps."""
     global _news
     _news = news
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent has heard it, too
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    save_one_by_one(lock)
-
-
-def save_one_by_one(lock: Lock) -> None:
-    """Let this process write into the kernels' cache when no other that holds `lock` does.
-
-    Numba numbers a kernel's files by what its index holds: two processes that add to the index at
-    once would give the same number to the machine code of different types of arguments.
-    """
-    save = IndexDataCacheFile.save
-
-    def save_alone(self: Any, key: object, data: object) -> None:
-        with lock:
-            save(self, key, data)
-
-    IndexDataCacheFile.save = save_alone
 
 
 def _end_with_parent() -> None:

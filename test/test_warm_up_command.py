@@ -68,7 +68,6 @@ def test_it_says_that_there_was_nothing_to_do():
 FAKE = """
 import os, sys, time
 from pathlib import Path
-from numba.core.caching import IndexDataCacheFile
 from basis_ik.warm_up import Step
 from basis_ik.kernels.jit import jit
 from basis_ik.warm_up_command import compile_in_processes, is_cached
@@ -107,9 +106,6 @@ def ending():
 
 def adding():
     return [Step("float", lambda: double(1.0)), Step("int", lambda: double(1))]
-
-def saving():
-    return [Step("saving", lambda: touch(IndexDataCacheFile.save.__module__))]
 
 def look():
     print(is_cached(adding()), len(double.overloads))
@@ -210,31 +206,6 @@ def is_running(pid):
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def test_processes_that_share_a_cache_have_agreed_to_take_turns(start, tmp_path):
-    assert start("saving").wait(120) == 0
-    assert list(tmp_path.glob("basis_ik.warm_up_command.*"))
-
-
-def test_processes_write_one_after_the_other(monkeypatch):
-    held = []
-
-    class Lock:
-        def __enter__(self):
-            held.append("taken")
-
-        def __exit__(self, *_):
-            held.append("left")
-
-    class File:
-        def save(self, key, data):
-            held.append((key, data))
-
-    monkeypatch.setattr(warm_up_command, "IndexDataCacheFile", File)
-    warm_up_command.save_one_by_one(Lock())
-    File().save("key", "data")
-    assert held == ["taken", ("key", "data"), "left"]
 
 
 def test_a_look_into_the_cache_compiles_nothing(start):

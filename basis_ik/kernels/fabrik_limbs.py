@@ -16,8 +16,9 @@ from basis_ik.kernels.fabrik_skeleton import IntArray, copy
 from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.rigid import FloatArray
 
-# Sweeps in a row that must bring the residual below this part of itself.
-_PATIENCE, _PROGRESS = 10, 0.5
+# Sweeps in a row that must bring the residual below this part of itself. It may hardly fall for
+# dozens of sweeps, while a limb slides along its inner bound, and then vanish.
+_PATIENCE, _PROGRESS = 10, 0.99
 
 
 @helper

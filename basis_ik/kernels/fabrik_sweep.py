@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.kernels.descent import place
-from basis_ik.kernels.jit import helper, jit
+from basis_ik.kernels.jit import helper
 from basis_ik.kernels.pose_error import beyond, sine_cosine
 
 FloatArray = NDArray[np.float64]
@@ -106,7 +106,7 @@ def sum_moments(
         c20, c21, c22 = c20 + o2 * g0, c21 + o2 * g1, c22 + o2 * g2
 
 
-@jit
+@helper
 def sweep(
     joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, weights: FloatArray,
     moment: float, near: float, n: int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -17,6 +18,8 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
+
+from basis_ik.kernels.compiler import KernelCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,7 +56,8 @@ def jit(function: F) -> F:
 def helper(function: F) -> F:
     """Compile like `jit` what only kernels call: without the entry through which Python would.
 
-    That entry, which takes every array apart, costs most of a small function's compilation.
+    That entry, which takes every array apart, costs most of a small function's compilation. And
+    it has no machine code but that of its callers, see `compiler`.
     """
     return _compiled(function, no_cpython_wrapper=True)
 
@@ -66,6 +70,7 @@ def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
     options: dict[str, Any] = {
         "nogil": True, "error_model": "numpy", "no_rewrites": True,
         "no_cfunc_wrapper": True, "no_cpython_wrapper": no_cpython_wrapper,
+        "pipeline_class": KernelCompiler,
     }  # fmt: skip
     set_before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _cache_directory()  # read when the function is wrapped
@@ -78,6 +83,9 @@ def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
         numba.config.CACHE_DIR = set_before
     if isinstance(kernel, Dispatcher):
         kernel.compile = partial(with_room, kernel.compile)  # type: ignore[method-assign]
+        files: Any = kernel._cache  # type: ignore[attr-defined]
+        if files.cache_path is not None:
+            files.save_overload = partial(_save_alone, files.save_overload)
         _kernels.append(kernel)
     return kernel  # type: ignore[no-any-return]
 
@@ -163,6 +171,19 @@ def when_compiling(tell: Callable[[], None]) -> None:
 
 def _root() -> Path:
     return Path(numba.config.CACHE_DIR or Path(__file__).parent / "__pycache__")
+
+
+def _save_alone(save: Callable[[Any, Any], None], signature: Any, result: Any) -> None:
+    """Write into the cache while no other process does.
+
+    Numba numbers a kernel's files by what its index holds: two processes that add to the index at
+    once would give the same number to the machine code of different types of arguments.
+    """
+    directory = Path(_cache_directory())
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        save(signature, result)
 
 
 @cache

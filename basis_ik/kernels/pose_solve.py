@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 
 BAD_SEED, BAD_TARGET, OUT_OF_REACH = -2, -3, -4
 GO_ON = -1  # in place of the first start's number: where the last call was SPENT
-LIMITS, FREE_TURNS, UNBOUNDED = 0, 1, 2  # what bounds a descent
+LIMITS, FREE_TURNS, UNBOUNDED = 0.0, 1.0, 2.0  # what bounds a descent; integers: a type for each
 LARGEST_ANGLE = 1e5  # [rad]: beyond it a double no longer resolves 1e-11 rad
 LARGEST_LENGTH = 1e6  # [m]: beyond it a double no longer resolves 1e-10 m
 COLUMNS = 8  # of `variables`, before the chain's own starts
@@ -39,7 +39,7 @@ def is_sound(target: FloatArray) -> bool:
     return True
 
 
-@jit
+@helper
 def relate_to_target(base: FloatArray, target: FloatArray, work: FloatArray, row: int) -> None:
     """Write target_T_first_joint (3, 4) into a row of `work`, by rows."""
     for r in range(3):
@@ -68,8 +68,8 @@ def take_shortest_turns(variables: FloatArray, seed: FloatArray, q: FloatArray) 
                 q[k] = min(upper, max(lower, near))
 
 
-@jit
-def set_bounds(variables: FloatArray, kind: int, work: FloatArray) -> None:
+@helper
+def set_bounds(variables: FloatArray, kind: float, work: FloatArray) -> None:
     """Write between what bounds a descent may move each variable into columns 9-10 of `work`.
 
     LIMITS are what they say. FREE_TURNS leaves out those of a variable that may turn fully and has
@@ -92,7 +92,7 @@ def begin_inside(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None
     bring_inside(variables, seed, q)
 
 
-@jit
+@helper
 def bring_inside(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None:
     """Move q inside, by full turns to near the seed where that helps, else to the limit."""
     take_shortest_turns(variables, seed, q)

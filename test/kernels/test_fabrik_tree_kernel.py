@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from from_python import from_python
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from basis_ik.kernels import fabrik_descent
@@ -287,6 +287,8 @@ def limb_problem(seed):
 
 
 @given(SEEDS)
+@example(165992)  # the residual falls by a twentieth in each of the first twenty sweeps
+@example(20181)  # and by less than a twentieth in ten
 def test_limbs_end_within_their_bounds_and_at_reachable_targets(seed):
     parents, bounds, places, rng = limb_problem(seed)
     base = 1.5 * unit_rows(rng.normal(size=(1, 3)))[0] * rng.random()

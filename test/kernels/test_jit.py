@@ -36,7 +36,8 @@ def package(tmp_path):
     kernels.mkdir(parents=True)
     (tmp_path / "basis_ik" / "__init__.py").touch()
     (kernels / "__init__.py").touch()
-    shutil.copy(KERNELS / "jit.py", kernels)
+    for name in ("jit.py", "compiler.py"):
+        shutil.copy(KERNELS / name, kernels)
     (kernels / "caller.py").write_text(CALLER)
     (kernels / "callee.py").write_text(CALLEE.format(factor=2.0))
     return tmp_path
@@ -133,6 +134,56 @@ def test_only_what_is_ours_and_unused_for_long_is_removed(shelf):
 def test_a_process_that_compiles_says_that_its_cache_is_in_use(shelf):
     module.remove_old_caches()
     assert (shelf / "basis_ik-0123456789abcdef").stat().st_mtime > 0.0
+
+
+RACE = """
+import sys, time
+from pathlib import Path
+from numba.core.caching import IndexDataCacheFile
+from basis_ik.kernels.jit import jit
+
+here, name = Path(sys.argv[1]), sys.argv[2]
+
+def both(what):
+    return len(list(here.glob(f"{what}-*"))) == 2
+
+def save_when_the_other_has_come(self, overloads):
+    while not both("came"):
+        time.sleep(0.01)
+    (here / f"read-{name}").touch()
+    for _ in range(50):  # half a second, in which the other reads the index, too, if it can
+        if not both("read"):
+            time.sleep(0.01)
+    save_index(self, overloads)
+
+save_index = IndexDataCacheFile._save_index
+IndexDataCacheFile._save_index = save_when_the_other_has_come
+exec(compile("def double(x): return x + x", jit.__code__.co_filename, "exec"))
+kernel = jit(double)
+save_overload = kernel._cache.save_overload
+
+def come(*arguments):
+    (here / f"came-{name}").touch()
+    save_overload(*arguments)
+
+kernel._cache.save_overload = come
+kernel(1 if name == "int" else 1.0)
+"""
+
+
+def test_two_processes_write_to_the_cache_one_after_the_other(tmp_path):
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(cache)}
+    processes = [
+        subprocess.Popen([sys.executable, "-c", RACE, str(tmp_path), name], env=environment)
+        for name in ("int", "float")
+    ]
+    try:
+        assert [process.wait(120) for process in processes] == [0, 0]
+    finally:
+        for process in processes:
+            process.kill()
+    assert len(list(cache.rglob("*.nbc"))) == 2
 
 
 def test_a_cache_that_cannot_be_written_is_left_alone(tmp_path, monkeypatch):

@@ -15,8 +15,8 @@ from basis_ik.kernels.settle import curve, factor, left_over, newton_step, settl
 from basis_ik.solvers.prepared import prepare
 from basis_ik.transforms.rigid import RigidTransform
 
-forward, place, curve, factor, left_over, newton_step = map(
-    from_python, (forward, place, curve, factor, left_over, newton_step)
+forward, place, relate_to_target, curve, factor, left_over, newton_step = map(
+    from_python, (forward, place, relate_to_target, curve, factor, left_over, newton_step)
 )
 
 WEIGHTS = {
