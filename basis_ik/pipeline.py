@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,31 +14,73 @@ from basis_ik.kernels.motion_joints import is_equal
 from basis_ik.kernels.safety import is_inside, is_safe
 from basis_ik.model.chain import Chain
 from basis_ik.motion.goal_motion import GoalMotion
-from basis_ik.motion.goals import Goal, JointGoal, PointGoal, PoseGoal, TwistGoal
+from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, TwistGoal
 from basis_ik.motion.jog import Jog
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.solvers.aim_chain import solve_aim
-from basis_ik.solvers.solve import Solution, solve
+from basis_ik.solvers.solve import MAX_ITERATIONS, Solution, solve
+from basis_ik.solvers.verdict import Verdict
 
 FloatArray = NDArray[np.float64]
 
+# Steps of a solve that fit into a control period: about a millisecond. What needs more than that,
+# mostly targets out of reach, is solved beside the loop.
+QUICK = 1000
 # Samples that a whole motion is given at most; the controller interpolates in between.
 MOST_SAMPLES = 500
 
 
-class State(enum.Enum):
-    """What the pipeline is doing."""
+class Phase(enum.Enum):
+    """What the commands are doing; what the chain may do is told by `motion.chain_state`."""
 
-    IDLE = "no target"
-    MOVING = "moving to the target"
+    IDLE = "no goal"
+    MOVING = "moving to the goal"
     ARRIVED = "at the goal"
     BRAKING = "coming to rest"
     UNSAFE = "the next command failed the last check"
 
 
+class _SolverBeside:
+    """Solves in a thread of its own. What waits there is dropped for what is asked later."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(1)  # begins with the first question
+        self._running: Future[Solution] | None = None
+        self._next: Callable[[], Solution] | None = None
+        self._wanted = True  # the answer to what is running
+
+    @property
+    def busy(self) -> bool:
+        """Whether the answer to what was asked last is yet to come."""
+        return self._next is not None or (self._running is not None and self._wanted)
+
+    def ask(self, question: Callable[[], Solution]) -> Solution | None:
+        """Ask something; return the answer to an earlier question that has come meanwhile."""
+        self._next = question
+        return self.look()
+
+    def look(self) -> Solution | None:
+        """Return an answer that has come since, if any."""
+        answer = None
+        if self._running is not None and self._running.done():
+            answer = self._running.result() if self._wanted else None
+            self._running = None
+        if self._running is None and self._next is not None:
+            self._running, self._next = self._threads.submit(self._next), None
+            self._wanted = True
+        return answer
+
+    def forget(self) -> None:
+        """Drop what was asked."""
+        self._next, self._wanted = None, False
+
+
 class Pipeline:
     """Solves for a goal and walks there within the chain's limits.
+
+    A solve that takes longer than a control period may is done in a thread; until it has ended the
+    last solution is kept.
 
     A goal that rests is solved once; one that moves is followed with its own velocity. Motion
     starts from rest at the measured positions; while it lasts, each command continues from the one
@@ -51,7 +96,7 @@ class Pipeline:
         orientation_tolerance: Largest orientation error of one [rad].
 
     Attributes:
-        state: What is being done.
+        phase: What is being done.
         goal: What is wanted.
         solution: The answer to it; None for goals that need none.
         command: The last command of the present motion (n,); None at rest.
@@ -75,21 +120,22 @@ class Pipeline:
         limits = MotionLimits.of_chain(chain) if limits is None else limits
         self._max_step = limits.velocity * period
         self._lower, self._upper = chain.lower.copy(), chain.upper.copy()  # writable, for kernels
+        self._endless = chain.continuous
         self._limiter = Limiter(limits, period, np.zeros(len(self._max_step)))
         self._goal_motion = GoalMotion(limits.velocity, period)
         self._jog = Jog(chain, self._limiter)
+        self._beside = _SolverBeside()
         self.velocity_scaling = velocity_scaling
         self.acceleration_scaling = acceleration_scaling
         self.position_tolerance = position_tolerance
         self.orientation_tolerance = orientation_tolerance
-        self.state = State.IDLE
+        self.phase = Phase.IDLE
         self.goal: Goal | None = None
         self.solution: Solution | None = None
         self.command: FloatArray | None = None
         self._destination: FloatArray | None = None
         self._sound = True  # whether the destination is finite and within the limits
         self._repeats = 0
-        self._ordered = False  # whether the way to the destination is yet to be planned
 
     def aim(self, goal: Goal, measured: FloatArray) -> None:
         """Make a goal the one to go to; solve for it, unless it is the one solved last.
@@ -99,40 +145,64 @@ class Pipeline:
             measured: Measured positions (n,) [rad or m]; the seed of a first solve.
         """
         if goal == self.goal:
+            if self.waiting:
+                self._take(self._beside.look(), measured)
             return
         # From goal to goal the branch is kept; a first goal is the one nearest to the arm.
         start = measured if self._destination is None else self._destination
         seed = np.minimum(np.maximum(start, self._chain.lower), self._chain.upper)
         self.goal, self.solution = goal, None
+        if isinstance(goal, (PoseGoal, PointGoal)):
+            solution: Solution | None = self._solve(goal, seed, QUICK)
+            if solution is not None and solution.verdict is Verdict.BUDGET_SPENT:
+                solution = self._beside.ask(partial(self._solve, goal, seed, MAX_ITERATIONS))
+            else:
+                self._beside.forget()
+            self._take(solution, measured)
+            return
+        self._beside.forget()
         if isinstance(goal, TwistGoal):
-            self._destination = measured if self.command is None else self.command
-        elif isinstance(goal, JointGoal):
-            self._destination = np.array(goal.positions)
+            self._go_to(measured if self.command is None else self.command)
+            self._sound = True
         else:
-            self.solution = self._solve(goal, seed)
-            self._destination = self.solution.positions
-        self._sound = isinstance(goal, TwistGoal) or is_inside(
-            self._destination, self._lower, self._upper
-        )
-        self._repeats, self._ordered = 0, True
-        self.state = State.MOVING
+            self._go_to(np.array(goal.positions))
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the goal is still being solved for."""
+        return self._beside.busy
+
+    def _take(self, solution: Solution | None, measured: FloatArray) -> None:
+        """Go where a solution leads; without one go on as before, or stay."""
+        if solution is not None:
+            self.solution = solution
+            self._go_to(solution.positions)
+        elif self._destination is None:
+            self._go_to(measured)
+
+    def _go_to(self, destination: FloatArray) -> None:
+        self._destination = destination
+        self._sound = is_inside(destination, self._lower, self._upper)
+        self._repeats = 0
+        self.phase = Phase.MOVING
 
     def brake(self) -> None:
         """Give up the goal and come to rest as soon as the limits allow."""
         self.goal = self.solution = None
+        self._beside.forget()
         if self.command is None:
             self.rest()
-        elif self.state is not State.BRAKING:
+        elif self.phase is not Phase.BRAKING:
             self._destination, self._sound, self._repeats = self.command, True, 0
-            self._ordered = True
-            self.state = State.BRAKING
+            self.phase = Phase.BRAKING
 
     def rest(self) -> None:
         """Forget goal and command; the next motion starts from the measured positions."""
         self.goal = self.solution = self.command = self._destination = None
-        self.state = State.IDLE
+        self._beside.forget()
+        self.phase = Phase.IDLE
 
-    def _solve(self, goal: PoseGoal | PointGoal, seed: FloatArray) -> Solution:
+    def _solve(self, goal: PoseGoal | PointGoal, seed: FloatArray, max_iterations: int) -> Solution:
         if isinstance(goal, PoseGoal):
             return solve(
                 self._chain,
@@ -141,6 +211,7 @@ class Pipeline:
                 position_only=goal.position_only,
                 position_tolerance=self.position_tolerance,
                 orientation_tolerance=self.orientation_tolerance,
+                max_iterations=max_iterations,
             )
         return solve_aim(
             self._chain,
@@ -149,6 +220,7 @@ class Pipeline:
             axis=goal.ray.axis,
             origin=goal.ray.origin,
             angle_tolerance=self.orientation_tolerance,
+            max_iterations=max_iterations,
         )
 
     def _is_safe(self, command: FloatArray, previous: FloatArray, max_step: FloatArray) -> bool:
@@ -163,6 +235,18 @@ class Pipeline:
         if self._destination is None:
             return np.zeros_like(measured)
         return self._destination - (measured if self.command is None else self.command)
+
+    def missing(self, measured: FloatArray) -> FloatArray:
+        """Return how far the arm is from the destination, each joint (n,) [rad or m].
+
+        Args:
+            measured: Measured positions (n,); whole turns of a joint without limits do not count.
+        """
+        if self._destination is None:
+            return np.zeros_like(measured)
+        away = self._destination - measured
+        whole = np.where(self._endless, np.round(away / (2.0 * np.pi)), 0.0)
+        return away - whole * 2.0 * np.pi
 
     def _next(self, destination: FloatArray) -> FloatArray:
         """Return the next command on the way to a destination."""
@@ -192,38 +276,29 @@ class Pipeline:
             self._goal_motion.reset()
             self._jog.reset()
         self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
-        braking = self.state is State.BRAKING or not self._sound
+        braking = self.phase is Phase.BRAKING or not self._sound
         return (measured if self.command is None else self.command), braking
 
-    def plan(self, measured: FloatArray) -> Motion | None:
-        """Return the whole motion that the calls of `step` from now on make piece by piece.
-
-        For those who send it at once instead of the commands; they call this before each `step`.
+    def plan(self, start: FloatArray, *, braking: bool) -> Motion | None:
+        """Return a whole motion to rest, for those who send it at once instead of commands.
 
         Args:
-            measured: Measured positions (n,), all finite.
+            start: Positions, velocities and accelerations to begin with, shape (n, 3), all finite.
+            braking: Whether it only comes to rest, as soon as the limits allow; else it leads to
+                the goal.
 
         Returns:
-            The motion, once for each goal and each braking; None where there is none to begin.
+            The motion; None where it would be unsafe, or there is nowhere to go.
         """
-        if not self._ordered or self._destination is None:
+        if self._destination is None and not braking:
             return None
-        self._ordered = False
-        if self.command is None and not self._sound:
-            return None
-        start, braking = self._prepare(measured)
-        self._goal_motion.reset()  # each goal rests
+        self._limiter.go_on(start)
+        self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
         motion = self._limiter.plan(None if braking else self._destination, MOST_SAMPLES)
         way = np.ascontiguousarray(motion.positions)  # of one kind, or kernels are compiled anew
-        if len(way) == 1:
-            return None  # it is there
         # Step by step: every sample is a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
-        before = np.vstack([start, way[1:-1]])
-        if all(map(self._is_safe, way[1:], before, steps)):
-            return motion
-        self._sound, self._ordered = False, not braking
-        return None
+        return motion if all(map(self._is_safe, way[1:], way[:-1], steps)) else None
 
     def step(self, measured: FloatArray) -> FloatArray | None:
         """Return the next command (n,) [rad or m], or None when there is nothing to send.
@@ -234,31 +309,66 @@ class Pipeline:
         if self._destination is None or self._repeats >= self.ARRIVED_REPEATS:
             return None
         if not self._sound:
-            self.state = State.UNSAFE
+            self.phase = Phase.UNSAFE
         if self.command is None and not self._sound:
             return None
         previous, braking = self._prepare(measured)
         command = self._slow_down() if braking else self._next(self._destination)
         if not self._is_safe(command, previous, self._max_step):
-            self.state = State.UNSAFE
-            self.command = None
-            return None
+            return self._brake_instead(previous)
         self.command = command
         arrived = braking or is_equal(command, self._destination)
-        if arrived and self._limiter.at_rest and not isinstance(self.goal, TwistGoal):
+        ends = braking or not (self.waiting or isinstance(self.goal, TwistGoal))
+        if arrived and self._limiter.at_rest and ends:
             self._repeat()
         elif not braking:
-            self.state = State.MOVING
+            self.phase = Phase.MOVING
         return command
+
+    def _brake_instead(self, previous: FloatArray) -> FloatArray | None:
+        """Return the command that brakes in place of one that is not safe; None if it is not safe.
+
+        What is unsafe is not known; so the joints brake each on its own, from the last command.
+        """
+        started, self.phase, self._sound = self.command is not None, Phase.UNSAFE, False
+        self._limiter.undo()
+        self._jog.reset()
+        command = self._limiter.brake() if started else previous
+        safe = started and self._is_safe(command, previous, self._max_step)
+        self.command = command if safe else None
+        return self.command
+
+    def window(self) -> Motion:
+        """Return the last commands, and how it goes on if no other one comes.
+
+        See `Limiter.window`; only while there is a command.
+        """
+        return self._limiter.window()
+
+    @property
+    def state(self) -> FloatArray:
+        """Positions, velocities and accelerations of the last command, shape (n, 3)."""
+        return self._limiter.state
+
+    def go_on(self, states: FloatArray) -> None:
+        """Continue from another state than that of the last command.
+
+        Args:
+            states: Positions, velocities and accelerations, shape (n, 3), all finite.
+        """
+        self._limiter.go_on(states)
+        self._jog.reset()
+        self._goal_motion.reset()
+        self.command = self._limiter.position
 
     def _repeat(self) -> None:
         """Count the commands at rest; after some of them be silent."""
         self._repeats += 1
         silent = self._repeats >= self.ARRIVED_REPEATS
-        if self.state is State.BRAKING:
+        if self.phase is Phase.BRAKING:
             if silent:
                 self.rest()
             return
-        self.state = State.ARRIVED if self._sound else State.UNSAFE
+        self.phase = Phase.ARRIVED if self._sound else Phase.UNSAFE
         if silent:
             self.command = None  # whoever moves the arm now moves it from where it is

@@ -86,6 +86,10 @@ def start(context, launched_at):
             executable="ik_node",
             name="basis_ik",
             output="screen",
+            # An arm that is simulated may go as fast as its limits.
+            parameters=[
+                {"max_velocity_scaling_factor": 1.0, "max_acceleration_scaling_factor": 1.0}
+            ],
             ros_arguments=["--log-level", f"basis_ik:={argument('log_level')}"],
             on_exit=Shutdown(reason="basis_ik ended"),
         ),

@@ -59,7 +59,10 @@ def generate_launch_description():
                 executable="ik_node",
                 name="basis_ik",
                 output="screen",
-                parameters=[str(share / "config" / "robots" / "pan_tilt.yaml")],
+                parameters=[
+                    str(share / "config" / "robots" / "pan_tilt.yaml"),
+                    {"max_velocity_scaling_factor": 1.0, "max_acceleration_scaling_factor": 1.0},
+                ],
                 on_exit=Shutdown(reason="basis_ik ended"),
             ),
             checker,

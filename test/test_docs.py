@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from basis_ik.motion.admission import Refusal
-from basis_ik.pipeline import State
+from basis_ik.motion.chain_state import State
 from basis_ik.solvers.verdict import Verdict
 
 ROOT = Path(__file__).parents[1]

@@ -1,5 +1,6 @@
 """From target to command on the shipped UR5e: solved, limited, checked, and silent when done."""
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from basis_ik import pipeline
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray, TwistGoal
 from basis_ik.motion.limits import MotionLimits
-from basis_ik.pipeline import Pipeline, State
+from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.warm_up import prepare
@@ -31,26 +32,28 @@ def pipe(chain):
     return Pipeline(chain, period=PERIOD)
 
 
-def test_a_plan_is_given_once_for_each_goal_and_braking_and_is_what_step_does(pipe):
-    assert pipe.plan(HOME) is None
+def at_rest(positions):
+    return np.column_stack([positions, np.zeros((6, 2))])
+
+
+def test_a_plan_is_what_step_does(pipe):
+    assert pipe.plan(at_rest(HOME), braking=False) is None
     pipe.aim(DOWN, HOME)
-    motion = pipe.plan(HOME)
+    motion = pipe.plan(at_rest(HOME), braking=False)
     commands = [pipe.step(HOME) for _ in range(40)]
     assert np.allclose(motion.positions[1:41], commands, rtol=0, atol=1e-12)
-    assert pipe.plan(HOME) is None
+    braking = pipe.plan(motion.at(0.4), braking=True)
     pipe.brake()
-    braking = pipe.plan(HOME)
     commands = [pipe.step(HOME) for _ in braking.times[1:]]
     assert np.allclose(braking.positions[1:], commands, rtol=0, atol=1e-12)
-    assert pipe.plan(HOME) is None
 
 
 def test_an_unsafe_plan_is_not_given(pipe, monkeypatch):
     pipe.aim(DOWN, HOME)
     monkeypatch.setattr(pipeline, "is_safe", lambda *_: False)
-    assert pipe.plan(HOME) is None
+    assert pipe.plan(at_rest(HOME), braking=False) is None
     assert pipe.step(HOME) is None
-    assert pipe.state is State.UNSAFE
+    assert pipe.phase is Phase.UNSAFE
 
 
 def walk(pipe, measured, cycles=2000):
@@ -67,14 +70,14 @@ def walk(pipe, measured, cycles=2000):
 
 def test_without_a_target_nothing_is_sent(pipe):
     assert pipe.step(HOME) is None
-    assert pipe.state is State.IDLE
+    assert pipe.phase is Phase.IDLE
 
 
 def test_a_target_is_reached_within_limits_and_then_all_is_silent(pipe, chain):
     pipe.aim(DOWN, HOME)
     assert pipe.solution.success
     commands = walk(pipe, HOME)
-    assert pipe.state is State.ARRIVED
+    assert pipe.phase is Phase.ARRIVED
     assert pipe.step(commands[-1]) is None
     np.testing.assert_allclose(
         chain.forward(commands[-1]).matrix, DOWN.root_T_target.matrix, atol=2e-5
@@ -121,7 +124,7 @@ def test_given_limits_are_kept(chain):
     pipe = Pipeline(chain, period=PERIOD, limits=limits)
     pipe.aim(DOWN, HOME)
     commands = walk(pipe, HOME, 5000)
-    assert pipe.state is State.ARRIVED
+    assert pipe.phase is Phase.ARRIVED
     assert np.abs(np.diff(commands, 2, axis=0)).max() == pytest.approx(0.5 * PERIOD**2)
     assert np.abs(np.diff(commands, 3, axis=0)).max() == pytest.approx(2.0 * PERIOD**3)
 
@@ -191,7 +194,7 @@ def test_a_solution_that_is_not_finite_is_never_sent(pipe, monkeypatch, bad):
     monkeypatch.setattr(pipeline, "solve", broken)
     pipe.aim(DOWN, HOME)
     assert pipe.step(HOME) is None
-    assert pipe.state is State.UNSAFE
+    assert pipe.phase is Phase.UNSAFE
 
 
 def test_a_solution_outside_the_limits_is_not_gone_to(pipe, chain, monkeypatch):
@@ -201,7 +204,7 @@ def test_a_solution_outside_the_limits_is_not_gone_to(pipe, chain, monkeypatch):
     )
     pipe.aim(DOWN, HOME)
     assert pipe.step(HOME) is None
-    assert pipe.state is State.UNSAFE
+    assert pipe.phase is Phase.UNSAFE
 
 
 def test_a_bad_solution_on_the_way_brakes(pipe, chain, monkeypatch):
@@ -213,20 +216,123 @@ def test_a_bad_solution_on_the_way_brakes(pipe, chain, monkeypatch):
     )
     pipe.aim(DOWN, HOME)
     commands = np.vstack([underway, walk(pipe, HOME)])
-    assert pipe.state is State.UNSAFE
+    assert pipe.phase is Phase.UNSAFE
     assert np.abs(np.diff(commands, 2, axis=0)).max() <= 4.001 * np.pi * PERIOD**2
     assert np.array_equal(commands[-1], commands[-pipe.ARRIVED_REPEATS])
     monkeypatch.undo()
     pipe.aim(JointGoal(tuple(HOME)), commands[-1])
     np.testing.assert_array_equal(walk(pipe, commands[-1])[-1], HOME)
-    assert pipe.state is State.ARRIVED
+    assert pipe.phase is Phase.ARRIVED
 
 
 def test_a_command_that_fails_the_last_check_is_not_sent(pipe, monkeypatch):
     pipe.aim(DOWN, HOME)
     monkeypatch.setattr(pipe._limiter, "step", lambda *a: HOME + 0.1)
     assert pipe.step(HOME) is None
-    assert pipe.state is State.UNSAFE
+    assert pipe.phase is Phase.UNSAFE
+
+
+def test_a_command_that_fails_in_motion_is_braked_from_the_one_before(pipe, chain, monkeypatch):
+    pipe.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    commands = list(walk(pipe, HOME, 30))
+    step = pipe._limiter.step
+    monkeypatch.setattr(pipe._limiter, "step", lambda *a: step(*a) + 0.5)
+    commands.append(pipe.step(HOME))
+    assert pipe.phase is Phase.UNSAFE
+    monkeypatch.undo()
+    commands += list(walk(pipe, HOME))
+    limits = MotionLimits.of_chain(chain)
+    for order, most in ((2, limits.acceleration), (3, limits.jerk)):
+        steps = np.abs(np.diff(commands, order, axis=0))
+        assert (steps <= most * PERIOD**order * (1 + 1e-6)).all()
+    assert np.array_equal(commands[-1], commands[-2]), "at rest"
+
+
+def test_where_braking_is_unsafe_too_nothing_is_sent(pipe, monkeypatch):
+    pipe.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    walk(pipe, HOME, 30)
+    monkeypatch.setattr(pipeline, "is_safe", lambda *_: False)
+    assert pipe.step(HOME) is None
+    assert pipe.command is None
+
+
+def test_it_goes_on_from_another_state(pipe, chain):
+    pipe.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    walk(pipe, HOME, 30)
+    states = np.column_stack([HOME + 0.5, np.full((6, 2), 0.1)])
+    pipe.go_on(states)
+    first = pipe.step(HOME)
+    assert np.abs(first - states[:, 0]).max() < 0.2 * PERIOD
+    pipe.brake()
+    assert walk(pipe, HOME)[-1] == pytest.approx(HOME + 0.5, abs=0.01)
+
+
+def test_what_is_missing_counts_no_whole_turns_of_an_endless_joint():
+    turning = RobotModel.from_urdf(
+        (URDF / "ur5e.urdf")
+        .read_text()
+        .replace(
+            '<joint name="wrist_3_joint" type="revolute">',
+            '<joint name="wrist_3_joint" type="continuous">',
+        )
+    ).chain()
+    pipe = Pipeline(turning, period=PERIOD)
+    assert not pipe.missing(HOME).any()
+    pipe.aim(JointGoal(tuple(HOME + 0.1)), HOME)
+    turned = HOME + np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * np.pi])
+    np.testing.assert_allclose(pipe.missing(turned), 0.1)
+
+
+def test_a_long_solve_goes_on_beside_while_the_last_solution_is_kept(pipe, monkeypatch):
+    solve, go_on, asked = pipeline.solve, threading.Event(), []
+
+    def slow(*args, max_iterations, **kwargs):
+        solution = solve(*args, max_iterations=max_iterations, **kwargs)
+        asked.append(max_iterations)
+        if max_iterations == pipeline.QUICK and len(asked) > 1:
+            return solution._replace(verdict=Verdict.BUDGET_SPENT)
+        assert len(asked) == 1 or go_on.wait(60.0)
+        return solution
+
+    monkeypatch.setattr(pipeline, "solve", slow)
+    pipe.aim(DOWN, HOME)
+    kept = pipe.solution
+    other = PoseGoal(RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.45, -0.20, 0.45]))
+    for _ in range(400):
+        pipe.aim(other, HOME)
+        measured = pipe.step(HOME)
+    assert pipe.waiting
+    assert pipe.solution is None
+    np.testing.assert_array_equal(measured, kept.positions)
+    assert pipe.phase is Phase.MOVING, "it is not there, nor known to be"
+    go_on.set()
+    while pipe.waiting:
+        pipe.aim(other, HOME)
+    assert pipe.solution.success
+    np.testing.assert_array_equal(walk(pipe, HOME)[-1], pipe.solution.positions)
+    assert asked == [pipeline.QUICK, pipeline.QUICK, pipeline.MAX_ITERATIONS]
+
+
+def test_the_answer_to_a_question_that_is_no_longer_asked_is_dropped(pipe, monkeypatch):
+    solve, go_on = pipeline.solve, threading.Event()
+
+    def slow(*args, max_iterations, **kwargs):
+        solution = solve(*args, max_iterations=max_iterations, **kwargs)
+        if max_iterations == pipeline.QUICK:
+            return solution._replace(verdict=Verdict.BUDGET_SPENT)
+        assert go_on.wait(60.0)
+        return solution
+
+    monkeypatch.setattr(pipeline, "solve", slow)
+    pipe.aim(DOWN, HOME)
+    assert pipe.waiting
+    pipe.aim(JointGoal(tuple(HOME + 0.1)), HOME)
+    assert not pipe.waiting
+    go_on.set()
+    monkeypatch.setattr(pipeline, "solve", solve)
+    pipe._beside._running.result()
+    pipe.aim(DOWN, HOME)
+    assert walk(pipe, HOME)[-1] == pytest.approx(pipe.solution.positions)
 
 
 def test_an_unreachable_target_is_approached_and_the_missing_distance_told(pipe, chain):
@@ -265,10 +371,10 @@ def test_a_twist_moves_the_tip_and_braking_keeps_it_on_its_line(pipe, chain):
     start = chain.forward(HOME)
     pipe.aim(TwistGoal((0.1, 0.0, -0.05), (0.0, 0.0, 0.0)), HOME)
     commands = walk(pipe, HOME, 50)
-    assert pipe.state is State.MOVING
+    assert pipe.phase is Phase.MOVING
     pipe.brake()
     commands = np.vstack([commands, walk(pipe, commands[-1])])
-    assert pipe.state is State.IDLE
+    assert pipe.phase is Phase.IDLE
     assert np.array_equal(commands[-1], commands[-pipe.ARRIVED_REPEATS])
     line = np.array([0.1, 0.0, -0.05]) / np.hypot(0.1, 0.05)
     for q in commands:
@@ -288,7 +394,7 @@ def test_a_bad_solution_after_a_twist_brakes_on_the_line(pipe, chain, monkeypatc
     )
     pipe.aim(DOWN, HOME)
     last = walk(pipe, HOME)[-1]
-    assert pipe.state is State.UNSAFE
+    assert pipe.phase is Phase.UNSAFE
     travel = chain.forward(last).translation - chain.forward(HOME).translation
     assert np.abs(travel[[0, 2]]).max() < 1e-6
 
@@ -347,7 +453,7 @@ def test_a_pose_is_gone_to_from_where_a_twist_is(pipe, chain):
     commands += list(walk(pipe, HOME, 60))
     pipe.aim(DOWN, HOME)
     commands += list(walk(pipe, HOME))
-    assert pipe.state is State.ARRIVED
+    assert pipe.phase is Phase.ARRIVED
     for order, most in ((1, limits.velocity), (2, limits.acceleration), (3, limits.jerk)):
         steps = np.abs(np.diff(commands, order, axis=0))
         assert (steps <= most * PERIOD**order * (1 + 1e-3)).all()
@@ -358,14 +464,14 @@ def test_braking_comes_to_rest_and_then_to_silence(pipe):
     walk(pipe, HOME, 10)
     pipe.brake()
     assert pipe.goal is None
-    assert pipe.state is State.BRAKING
+    assert pipe.phase is Phase.BRAKING
     commands = walk(pipe, HOME)
     assert np.array_equal(commands[-1], commands[-pipe.ARRIVED_REPEATS])
-    assert pipe.state is State.IDLE
+    assert pipe.phase is Phase.IDLE
     assert pipe.step(HOME) is None
 
 
 def test_braking_at_rest_sends_nothing(pipe):
     pipe.brake()
-    assert pipe.state is State.IDLE
+    assert pipe.phase is Phase.IDLE
     assert pipe.step(HOME) is None

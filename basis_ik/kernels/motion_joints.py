@@ -238,6 +238,48 @@ def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> 
     return ticks + 1
 
 
+@jit
+def look_ahead(
+    memory: FloatArray,
+    limits: FloatArray,
+    time: float,
+    ahead: float,
+    times: FloatArray,
+    states: FloatArray,
+) -> None:
+    """Foresee what follows if nobody says more: a little further on, then braking to rest.
+
+    Args:
+        memory: (n, 27).
+        limits: (5, n).
+        time: Since the profiles' start [s]; not positive where the last step followed none: then
+            the joints go on as they are.
+        ahead: How far on braking begins [s]; at once where the joints could not stop in time then.
+        times: (k,) from now on [s], filled: the first is where braking begins, the last its end.
+        states: (k, n, 3) positions, velocities and accelerations at these times, filled.
+    """
+    work, k = memory.copy(), times.shape[0]
+    if time > 0.0:
+        advance(work, limits, time + ahead)
+    else:
+        for i in range(work.shape[0]):
+            x, v, a = after(work[i, POSITION], work[i, SPEED], work[i, RATE], 0.0, ahead)
+            work[i, POSITION], work[i, SPEED], work[i, RATE] = x, v, a
+    if not can_stop(work, limits):
+        work, ahead = memory.copy(), 0.0
+    brake(work, limits, 0.0, 0)
+    slowest = 0.0
+    for i in range(work.shape[0]):
+        slowest = max(slowest, duration(work[i, PROFILE:]))
+    for j in range(k):
+        since = slowest * j / (k - 1)
+        times[j] = ahead + since
+        advance(work, limits, inf if j == k - 1 else since)
+        for i in range(work.shape[0]):
+            for column in range(3):
+                states[j, i, column] = work[i, column]
+
+
 @helper
 def _allowed(
     now: FloatArray, then: FloatArray, limits: FloatArray, i: int, period: float, row: FloatArray

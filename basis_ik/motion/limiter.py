@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,10 @@ from basis_ik.motion.limits import MotionLimits
 from basis_ik.transforms.checks import finite_array
 
 FloatArray = NDArray[np.float64]
+
+LEAD = 2  # commands of a window that are settled: what comes later only adds to them
+AHEAD = 3  # periods after those for which it says where to go on, before it brakes
+TAIL = 6  # samples of the braking at the end of a window
 
 
 class Motion(NamedTuple):
@@ -29,6 +34,49 @@ class Motion(NamedTuple):
     positions: FloatArray
     velocities: FloatArray
     accelerations: FloatArray
+
+    def at(self, time: float) -> FloatArray:
+        """Return positions, velocities and accelerations at a time, shape (n, 3).
+
+        Between two samples the positions are on the cubic that fits both samples' velocities.
+
+        Args:
+            time: Since the motion's start [s]; before that and after the end it rests.
+        """
+        k = int(np.searchsorted(self.times, time, side="right")) - 1
+        if k < 0 or k >= len(self.times) - 1:
+            state = np.zeros((self.positions.shape[1], 3))
+            state[:, 0] = self.positions[0 if k < 0 else -1]
+            return state
+        width = self.times[k + 1] - self.times[k]
+        s = (time - self.times[k]) / width
+        p, q = self.positions[k], self.positions[k + 1]
+        v, w = self.velocities[k] * width, self.velocities[k + 1] * width
+        # Hermite's cubic, with both ends' velocities for the width as a unit of time.
+        position = p + s * v + s * s * (3.0 * (q - p) - 2.0 * v - w + s * (2.0 * (p - q) + v + w))
+        velocity = (1.0 - s) * self.velocities[k] + s * self.velocities[k + 1]
+        acceleration = (1.0 - s) * self.accelerations[k] + s * self.accelerations[k + 1]
+        return np.stack([position, velocity, acceleration], axis=1)
+
+    def nearest(self, positions: FloatArray, since: float) -> float:
+        """Return the time at which the motion is nearest to positions [s].
+
+        Args:
+            positions: Where (n,).
+            since: Not before this time [s].
+        """
+        first = max(int(np.searchsorted(self.times, since, side="right")) - 1, 0)
+        if first >= len(self.times) - 1:
+            return float(self.times[-1])
+        here, then = self.positions[first:-1], self.positions[first + 1 :]
+        way = then - here
+        length = np.einsum("kn,kn->k", way, way)
+        along = np.einsum("kn,kn->k", positions - here, way) / np.where(length > 0.0, length, 1.0)
+        part = np.clip(along, 0.0, 1.0)
+        off = here + part[:, np.newaxis] * way - positions
+        k = int(np.argmin(np.einsum("kn,kn->k", off, off)))
+        time = self.times[first + k] + part[k] * (self.times[first + k + 1] - self.times[first + k])
+        return max(float(time), since)
 
 
 class Limiter:
@@ -55,6 +103,9 @@ class Limiter:
         self.limits, self.period = limits, period
         n = len(limits.lower)
         self._memory: FloatArray = np.zeros((n, kernels.COLUMNS))
+        self._before = self._memory.copy()
+        self._history: deque[FloatArray] = deque(maxlen=1 + LEAD)
+        self._foreseen: tuple[FloatArray, FloatArray] = np.zeros(TAIL), np.zeros((TAIL, n, 3))
         self._still = np.zeros(n)
         self._wanted = limits.scaled(1.0, 1.0, 1.0)
         self._scaling = (1.0, 1.0, 1.0)
@@ -70,8 +121,35 @@ class Limiter:
         n = len(self._memory)
         if positions.shape != (n,) or not kernels.begin(self._memory, positions):
             finite_array("positions", positions, n)
+        self._before[:] = self._memory
+        self._begin()
         self._kept = self._wanted
         self._ticks, self.braking = 0, False
+
+    def go_on(self, states: FloatArray) -> None:
+        """Start anew, in motion.
+
+        Args:
+            states: Positions, velocities and accelerations, shape (n, 3), all finite.
+        """
+        self.reset(np.ascontiguousarray(states[:, 0]))
+        self._memory[:, :3] = self._before[:, :3] = states
+        self._begin()
+
+    def _begin(self) -> None:
+        self._history.clear()
+        self._history.append(self.state)
+
+    @property
+    def state(self) -> FloatArray:
+        """Positions, velocities and accelerations of the last command (n, 3)."""
+        return np.array(self._memory[:, :3])
+
+    def undo(self) -> None:
+        """Take the last command back: what comes next goes on from the one before."""
+        self._memory[:] = self._before
+        self._history.pop()
+        self._ticks = 0
 
     def scale(self, velocity: float, acceleration: float = 1.0, jerk: float = 1.0) -> None:
         """Use only a fraction of the limits, each in (0, 1].
@@ -119,6 +197,7 @@ class Limiter:
         self._ticks = kernels.step(
             self._memory, goal, velocity, self._kept, self.period, self._ticks
         )
+        self._history.append(self.state)
         return self.position
 
     def take(self, states: FloatArray) -> bool:
@@ -132,12 +211,16 @@ class Limiter:
         """
         self._prepare(braking=False)
         self._ticks = 0
-        return bool(kernels.take(self._memory, states, self._kept, self.period))
+        taken = bool(kernels.take(self._memory, states, self._kept, self.period))
+        if taken:
+            self._history.append(self.state)
+        return taken
 
     def brake(self) -> FloatArray:
         """Return the command (n,) of the next period on the quickest way to rest."""
         self._prepare(braking=True)
         self._ticks = kernels.brake(self._memory, self._kept, self.period, self._ticks)
+        self._history.append(self.state)
         return self.position
 
     def plan(self, goal: FloatArray | None, most: int) -> Motion:
@@ -157,8 +240,32 @@ class Limiter:
         times = sample_times(total, max(self.period, total / most))
         return _sampled(memory, self._kept, times)
 
+    def window(self) -> Motion:
+        """Return the motion through the last commands, and on if nobody says more.
+
+        It is a piece of what `step` goes on to make, and then brakes to rest; so a controller that
+        gets no other one stops.
+
+        Returns:
+            The motion, (1 + LEAD + TAIL) samples at most: LEAD commands with the one before them, a
+            period apart, where braking begins, and its way to rest; at rest the end is some periods
+            away.
+        """
+        times, states = self._foreseen
+        since = self._ticks * self.period
+        kernels.look_ahead(self._memory, self._kept, since, AHEAD * self.period, times, states)
+        if times[-1] - times[0] < self.period:  # it rests by then
+            times, states = times[-1:], states[-1:]
+        if times[0] == 0.0:  # it brakes at once, from the last command
+            times, states = times[1:], states[1:]
+        settled = self.period * np.arange(len(self._history))
+        whole = np.concatenate([np.stack(self._history), states])
+        when = np.concatenate([settled, settled[-1] + times])
+        return Motion(when, whole[..., 0], whole[..., 1], whole[..., 2])
+
     def _prepare(self, *, braking: bool) -> None:
         """Have the profiles planned anew where what they were planned for has changed."""
+        self._before[:] = self._memory
         if self._kept is not self._wanted and kernels.can_stop(self._memory, self._wanted):
             self._kept, self._ticks = self._wanted, 0
         if braking != self.braking:
@@ -174,6 +281,7 @@ def warm_up(limits: MotionLimits) -> None:
     limiter.brake()
     limiter.plan(here, 2)
     limiter.take(np.zeros((len(here), 3)))
+    limiter.window()
 
 
 def plan_motion(limits: FloatArray, start: FloatArray, goal: FloatArray, period: float) -> Motion:

@@ -31,6 +31,7 @@ class Settings(NamedTuple):
     acceleration_scaling: float
     position_tolerance: float
     orientation_tolerance: float
+    goal_tolerance: float
 
     @staticmethod
     def of(parameters: Parameters) -> Settings:
@@ -48,6 +49,7 @@ class Settings(NamedTuple):
             acceleration_scaling=parameters["max_acceleration_scaling_factor"],
             position_tolerance=parameters["position_threshold"],
             orientation_tolerance=parameters["orientation_threshold"],
+            goal_tolerance=parameters["goal_tolerance"],
         )
 
 

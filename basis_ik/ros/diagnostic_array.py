@@ -46,13 +46,11 @@ class ArmReport:
     Attributes:
         tip: Its tip link.
         state: What it is doing, as in its status.
-        active: Whether the node's life lets it move.
-        enabled: Whether the operator does.
+        barred: Why it may not move; empty where it may.
         joint_state_rate: Joint states heard.
         target_rate: Targets heard.
         command_rate: Commands sent.
         joint_state_age: Age of the joint heard longest ago.
-        joint_state_timeout: Age that is too old.
         target_age: Since the target in force was admitted.
         tf_age: Of the transform that placed it.
         solves: Solves, ever.
@@ -64,13 +62,11 @@ class ArmReport:
 
     tip: str
     state: str
-    active: bool
-    enabled: bool
+    barred: str
     joint_state_rate: float
     target_rate: float
     command_rate: float
     joint_state_age: float
-    joint_state_timeout: float
     target_age: float | None = None
     tf_age: float | None = None
     solves: int = 0
@@ -123,14 +119,10 @@ def _loop_status(loop: LoopReport) -> DiagnosticStatus:
 
 def _arm_status(name: str, arm: ArmReport) -> DiagnosticStatus:
     level, text = 0, arm.state
-    if not arm.active:
-        text = "inactive"
-    elif arm.state == "UNSAFE":
-        level, text = 2, "the last check stopped a command"
-    elif not arm.joint_state_age <= arm.joint_state_timeout:
-        level, text = 1, "joint states are missing"
-    elif not arm.enabled:
-        level, text = 1, "stopped"
+    if arm.state in ("TRACKING_LOST", "UNSAFE"):
+        level, text = 2, arm.barred
+    elif arm.state in ("WAITING", "STOPPED"):
+        level, text = 1, arm.barred
     elif arm.newly_refused:
         level, text = 1, f"{arm.newly_refused} inputs refused"
     values = {

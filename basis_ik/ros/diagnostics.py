@@ -14,9 +14,8 @@ from rclpy.time import Time
 from tf2_ros import Buffer, TransformException
 
 from basis_ik.motion.statistics import LoopMeter, Window
-from basis_ik.ros.arm import Arm
+from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.diagnostic_array import ArmReport, LoopReport, diagnostic_array
-from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.sim_clock import clock_missing, loop_time
 
 PERIOD = 1.0  # s
@@ -30,19 +29,17 @@ class Diagnostics:
         arms: Its arms.
         loop: What watches its control loop.
         buffer: Its transforms; asked with zero timeout.
-        parameters: Its parameters.
     """
 
     def __init__(
         self,
         node: Node,
-        arms: Sequence[Arm],
+        arms: Sequence[ChainController],
         loop: LoopMeter,
         buffer: Buffer,
-        parameters: Parameters,
     ) -> None:
         self._node, self._arms, self._loop = node, arms, loop
-        self._buffer, self._parameters = buffer, parameters
+        self._buffer = buffer
         self._missed = loop.missed
         self._refused = {arm.name: arm.refusals.counts.total() for arm in arms}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
@@ -79,20 +76,18 @@ class Diagnostics:
             clock_missing=clock_missing(self._node),
         )
 
-    def _arm_report(self, arm: Arm, now: float) -> ArmReport:
+    def _arm_report(self, arm: ChainController, now: float) -> ArmReport:
         meter, refusals = arm.meter, arm.refusals.counts
         newly_refused = refusals.total() - self._refused[arm.name]
         self._refused[arm.name] = refusals.total()
         return ArmReport(
             tip=arm.tip,
-            state=arm.pipeline.state.name,
-            active=arm.active,
-            enabled=arm.enabled,
+            state=arm.state.state.name,
+            barred=arm.state.barred,
             joint_state_rate=meter.joint_states.since_asked(now),
             target_rate=meter.targets.since_asked(now),
             command_rate=meter.commands.since_asked(now),
             joint_state_age=arm.measured.age(loop_time(self._node)),
-            joint_state_timeout=self._parameters["joint_state_timeout"],
             target_age=arm.targets.age(loop_time(self._node)),
             tf_age=self._tf_age(arm),
             solves=meter.solve_time.count,
@@ -102,7 +97,7 @@ class Diagnostics:
             newly_refused=newly_refused,
         )
 
-    def _tf_age(self, arm: Arm) -> float | None:
+    def _tf_age(self, arm: ChainController) -> float | None:
         """Return the age of the newest transform to the target's frame [s]; None if it is fixed."""
         target = arm.targets.target
         if target is None or target.frame_id == arm.chain.root:

@@ -13,7 +13,7 @@ from rclpy.node import Node
 from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from basis_ik.ros.arm import Arm
+from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.drag_marker import Mode, drag_marker
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -34,7 +34,7 @@ class Drag:
         arm: The arm that it drags.
     """
 
-    def __init__(self, node: Node, arm: Arm) -> None:
+    def __init__(self, node: Node, arm: ChainController) -> None:
         self._node, self._arm = node, arm
         self._mode = Mode.POSE if len(arm.chain.joint_names) >= FEWEST else Mode.POINT
         self._server = InteractiveMarkerServer(node, arm.resolve("target"))

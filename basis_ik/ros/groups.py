@@ -10,7 +10,7 @@ from moveit_msgs.msg import MoveItErrorCodes
 from basis_ik.model.chain import Chain
 from basis_ik.model.path import ChainError
 from basis_ik.motion.admission import printable
-from basis_ik.ros.arm import Arm
+from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.robot_state import RequestRefusedError
 
 
@@ -21,11 +21,11 @@ class Groups:
         arms: At least one, all of one robot.
     """
 
-    def __init__(self, arms: Sequence[Arm]) -> None:
+    def __init__(self, arms: Sequence[ChainController]) -> None:
         self._arms = arms
         self._chains: dict[tuple[str, str], Chain] = {}
 
-    def arm(self, group: str) -> Arm:
+    def arm(self, group: str) -> ChainController:
         """Return the arm that a group name means: its own, or that of its tip.
 
         Raises:
@@ -43,7 +43,7 @@ class Groups:
             )
         return named[0]
 
-    def arms(self, group: str) -> list[Arm]:
+    def arms(self, group: str) -> list[ChainController]:
         """Return the arms that a group name means, where a group may be more than one arm.
 
         Args:
@@ -62,7 +62,7 @@ class Groups:
             )
         return list(self._arms)
 
-    def check_link(self, arms: Sequence[Arm], link: str) -> None:
+    def check_link(self, arms: Sequence[ChainController], link: str) -> None:
         """Check that a link is moved by joints of some arms only.
 
         Raises:
@@ -74,7 +74,7 @@ class Groups:
                 return
         self.chain_to(arms[-1], link)
 
-    def chain_to(self, arm: Arm, link: str) -> Chain:
+    def chain_to(self, arm: ChainController, link: str) -> Chain:
         """Return the part of an arm, or the arm and what is fixed to it, that moves a link.
 
         Args:

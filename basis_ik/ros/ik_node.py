@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
+import threading
 import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Event
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -20,6 +20,7 @@ from std_msgs.msg import String
 from tf2_ros import TransformListener
 
 from basis_ik.errors import BasisIkError
+from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.measured import StateStamp
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros import ik_parameters
@@ -37,6 +38,7 @@ from basis_ik.warm_up import WarmUp, node_steps
 
 ANSWER_TIME = 0.5  # s that `configure` waits for kernels that come from the cache
 BRAKING_PATIENCE = 2.0  # s within which every arm must have come to rest
+EXIT_PATIENCE = 0.5  # s that a signal to end leaves for that
 
 TARGETS = ((PoseStamped, "target_pose"), (PointStamped, "target_point"), (TwistStamped, "twist"))
 
@@ -68,6 +70,8 @@ class IkNode(LifecycleNode):
         self._successor: Robot | None = None
         self._prepared: Robot | None = None
         self._active = self._started = False
+        # A latch outlives the robot: it is left by ~/enable alone.
+        self._states = {name: ChainState() for name in self._names}
         self._buffer = FrameBuffer()
         self._listener = TransformListener(self._buffer, self)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -172,8 +176,8 @@ class IkNode(LifecycleNode):
 
     def _activate(self) -> None:
         assert self._robot is not None  # configured
-        self._active = True
         self._robot.activate()
+        self._active = True
 
     def _deactivate(self) -> None:
         self._active = False
@@ -181,19 +185,23 @@ class IkNode(LifecycleNode):
             self._robot.deactivate()
 
     def _unload(self) -> None:
-        self._deactivate()
-        self._come_to_rest()
+        self.come_to_rest(BRAKING_PATIENCE)
+        for state in self._states.values():
+            state.handle(Event.CLEAN_UP)
         for robot in (self._robot, self._successor, self._prepared):
             if robot is not None:
                 robot.destroy()
         self._robot = self._successor = self._prepared = None
 
-    def _come_to_rest(self) -> None:
-        """Let a deactivated robot brake to the end, here and now."""
-        end = time.monotonic() + BRAKING_PATIENCE
-        while self._robot is not None and not self._robot.resting and time.monotonic() < end:
-            self._robot.cycle(loop_time(self))
-            time.sleep(self._period)
+    def come_to_rest(self, patience: float) -> None:
+        """Command no more, and brake to the end, here and now.
+
+        Args:
+            patience: For so long at most [s].
+        """
+        self._deactivate()
+        if self._robot is not None:
+            self._robot.come_to_rest(patience, self._period)
 
     def _autostart(self) -> None:
         if self._started or not self.parameters["autostart"]:
@@ -239,10 +247,12 @@ class IkNode(LifecycleNode):
         """Make a robot of a description that has been read; else of the one that is in use."""
         if description is None:
             description = read_description(self._description, self._names, self.parameters)
-        return Robot(self, description, self.parameters, self._buffer)
+        return Robot(self, description, self.parameters, self._buffer, self._states)
 
     def _adopt(self, robot: Robot) -> None:
         self._robot = robot
+        for state in self._states.values():
+            state.handle(Event.CONFIGURE)
         robot.warm_up()
         self._loop = LoopMeter(self._period)  # periods that went by in loading do not count
         robot.plug_in(self._loop)
@@ -377,7 +387,7 @@ class IkNode(LifecycleNode):
             self._succeed()
 
 
-def main(stop: Event) -> int:
+def main(stop: threading.Event) -> int:
     """Run the node until it is told to stop; the exit status."""
     node = IkNode()
     executor = LoopExecutor(node.tell_failure)
@@ -395,6 +405,7 @@ def main(stop: Event) -> int:
             if not node.context.ok():
                 raise
             node.give_up()
+    node.come_to_rest(EXIT_PATIENCE)
     executor.shutdown()
     node.destroy_node()
     return 0

@@ -34,11 +34,34 @@ NODE = (
         "orientation_threshold", 1e-5, "Orientation error that counts as reached [rad].", 1e-9, 3.2
     ),
     Declaration(
-        "max_velocity_scaling_factor", 1.0, "Fraction of the velocity limits to use.", 1e-3, 1.0
+        "goal_tolerance",
+        0.01,
+        "How far a measured joint may be from the goal to count as there [rad or m].",
+        1e-6,
+        3.2,
+    ),
+    Declaration(
+        "tracking_lag",
+        0.2,
+        "How late the arm may follow its commands [s].",
+        0.0,
+        5.0,
+        read_only=True,
+    ),
+    Declaration(
+        "tracking_margin",
+        0.1,
+        "How far a joint may be off beyond that, before the arm is stopped [rad or m].",
+        1e-4,
+        10.0,
+        read_only=True,
+    ),
+    Declaration(
+        "max_velocity_scaling_factor", 0.1, "Fraction of the velocity limits to use.", 1e-3, 1.0
     ),
     Declaration(
         "max_acceleration_scaling_factor",
-        1.0,
+        0.1,
         "Fraction of the acceleration limits to use.",
         1e-3,
         1.0,

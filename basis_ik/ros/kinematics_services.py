@@ -27,7 +27,7 @@ from basis_ik.model.chain import Chain
 from basis_ik.model.path import ChainError
 from basis_ik.model.placement import UnknownPositionError, place_link
 from basis_ik.motion.admission import Refused, printable
-from basis_ik.ros.arm import Arm
+from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.groups import Groups
 from basis_ik.ros.ik_request import hold, seconds, wanted_poses
@@ -64,7 +64,7 @@ class KinematicsServices:
     """
 
     def __init__(
-        self, node: Node, arms: Sequence[Arm], buffer: Buffer, parameters: Parameters
+        self, node: Node, arms: Sequence[ChainController], buffer: Buffer, parameters: Parameters
     ) -> None:
         self._node, self._arms, self._buffer, self._parameters = node, arms, buffer, parameters
         self._model = arms[0].model
@@ -122,7 +122,7 @@ class KinematicsServices:
 
     def _reach_one(
         self,
-        arm: Arm,
+        arm: ChainController,
         link: str,
         pose: PoseStamped,
         request: PositionIKRequest,
@@ -135,7 +135,7 @@ class KinematicsServices:
 
     def _reach_several(
         self,
-        arms: Sequence[Arm],
+        arms: Sequence[ChainController],
         wanted: Sequence[tuple[str, PoseStamped]],
         positions: Mapping[str, float],
     ) -> tuple[dict[str, float], MoveItErrorCodes]:

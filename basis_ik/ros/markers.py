@@ -8,7 +8,7 @@ from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from basis_ik.motion.goals import JointGoal
-from basis_ik.ros.arm import Arm
+from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.marker_array import View, marker_array
 
 LINGER = 1.0  # s that markers stay beyond the time when the next ones are due
@@ -23,7 +23,7 @@ class Markers:
         rate: How often [Hz].
     """
 
-    def __init__(self, node: Node, arm: Arm, rate: float) -> None:
+    def __init__(self, node: Node, arm: ChainController, rate: float) -> None:
         self._node, self._arm = node, arm
         self._lifetime = 1.0 / rate + LINGER
         self._publisher = node.create_publisher(MarkerArray, arm.resolve("markers"), 1)
@@ -43,7 +43,7 @@ class Markers:
             self._publisher.publish(marker_array(view, self._lifetime))
 
 
-def view_of(arm: Arm) -> View | None:
+def view_of(arm: ChainController) -> View | None:
     """Return what there is to see of an arm; None while it is not known where it is."""
     goal, solution = arm.pipeline.goal, arm.pipeline.solution
     if solution is not None:

@@ -7,7 +7,7 @@ from typing import Any
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
-from basis_ik.ros.arm import Arm
+from basis_ik.ros.chain_controller import ChainController
 
 
 class Operator:
@@ -18,7 +18,7 @@ class Operator:
         arm: The arm that obeys.
     """
 
-    def __init__(self, node: Node, arm: Arm) -> None:
+    def __init__(self, node: Node, arm: ChainController) -> None:
         self._node, self._arm = node, arm
         self._services = [
             node.create_service(SetBool, arm.resolve("enable"), self._on_enable),
@@ -37,13 +37,13 @@ class Operator:
             response.message = "targets are followed"
         else:
             self._arm.stop()
-            response.message = "stopped"
+            response.message = "stopping"
         response.success = True
         return response
 
     def _on_stop(self, request: Any, response: Any) -> Any:
         self._arm.stop()
-        response.success, response.message = True, "stopped; ~/enable lets it go on"
+        response.success, response.message = True, "stopping; ~/enable lets it go on"
         return response
 
     def _on_home(self, request: Any, response: Any) -> Any:

@@ -1,135 +1,708 @@
-"""How commands leave the node."""
+"""How commands leave the node, and what is known of what becomes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+import functools
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Duration, Time
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTrajectoryControllerState
 from numpy.typing import NDArray
+from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from basis_ik.ros.convert import duration_message
-from basis_ik.ros.trajectory_messages import to_array
+from basis_ik.motion.limiter import AHEAD, LEAD, Motion
+from basis_ik.motion.tracking import RecentCommands
+from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.ros.sim_clock import loop_time
+from basis_ik.ros.trajectory_messages import to_array, to_point
 
 FloatArray = NDArray[np.float64]
 
-# Control periods that a command is given, so that a late successor does not halt the arm.
-HORIZON = 2
-# With the last one whole motions are sent, not commands: see motion_output.py.
-INTERFACES = ("joint_trajectory", "position", "joint_state", "follow_joint_trajectory")
+LOOK_PERIOD = 0.2  # s between two looks at who listens and who else commands
+# s without a word of a controller that tells its state; then it is not active. A joint state's
+# silence is told sooner, but the state comes from an update loop that a busy machine may delay.
+CONTROLLER_TIMEOUT = 0.5
+OLDEST_STATE = 1.0  # s: a measured state that is older is compared with what came since
+EARLY = 3_000_000  # ns by which a stream's first stamp lies in the past
+FULL_SPEED = 0.999  # a speed scaling from here on is none
+# s: feedback that is older says no more where the controller is in a motion.
+FEEDBACK_TIMEOUT = 0.5
+INTERFACES = (
+    "joint_trajectory", "position", "velocity", "joint_state", "follow_joint_trajectory",
+)  # fmt: skip
+ENDS = {
+    GoalStatus.STATUS_ABORTED: "aborted",
+    GoalStatus.STATUS_CANCELED: "canceled",
+    GoalStatus.STATUS_UNKNOWN: "lost",
+}
 
 
-class Output(Protocol):
-    """Takes commands away; `name` is where to."""
+class OutputOptions(NamedTuple):
+    """What all outputs are made with."""
 
-    name: str
-
-    def send(self, command: FloatArray) -> None:
-        """Send positions (n,) [rad or m]."""
-
-    def destroy(self) -> None:
-        """Give up what it holds in the node."""
-
-
-class TrajectoryOutput:
-    """Streams one-point trajectories that a joint_trajectory_controller starts at once.
-
-    Their stamp is zero, which means now. They have no velocities: the controller refuses a
-    trajectory that ends in motion.
-
-    Args:
-        node: The node that publishes.
-        controller: Name of the controller.
-        joint_names: What is commanded, in the order of the commands.
-        period: Time between two commands [s].
-    """
-
-    def __init__(
-        self, node: Node, controller: str, joint_names: Sequence[str], period: float
-    ) -> None:
-        self._node = node
-        self._point = JointTrajectoryPoint(time_from_start=duration_message(HORIZON * period))
-        # Filled in anew for each command: to make it takes as long as to send it.
-        self._message = JointTrajectory(joint_names=list(joint_names), points=[self._point])
-        self._publisher = node.create_publisher(
-            JointTrajectory, f"{controller}/joint_trajectory", 1
-        )
-        self.name = self._publisher.topic_name
-
-    def send(self, command: FloatArray) -> None:
-        """Publish positions (n,) [rad or m]."""
-        self._point.positions = to_array(command)
-        self._publisher.publish(self._message)
-
-    def destroy(self) -> None:
-        """Give up the publisher."""
-        self._node.destroy_publisher(self._publisher)
+    node: Node
+    """The node that sends."""
+    controller: str
+    """Name of the controller."""
+    joint_names: Sequence[str]
+    """What is commanded, in the order of the commands."""
+    period: float
+    """Of the control loop [s]."""
+    lag: float
+    """How late the arm may follow [s]."""
 
 
-class PositionOutput:
-    """Streams positions to a forward_command_controller, in the order of the chain's joints.
+class ControllerState:
+    """What a trajectory controller tells about itself, where it does.
 
     Args:
-        node: The node that publishes.
+        node: The node that listens.
         controller: Name of the controller.
     """
 
     def __init__(self, node: Node, controller: str) -> None:
         self._node = node
-        self._publisher = node.create_publisher(Float64MultiArray, f"{controller}/commands", 1)
-        self.name = self._publisher.topic_name
+        self._subscription = node.create_subscription(
+            JointTrajectoryControllerState,
+            f"{controller}/controller_state",
+            self._on_state,
+            qos_profile_sensor_data,
+        )
+        self._heard_at = time.monotonic()
+        self._expected = False
+        self.speed_scaling = 1.0
 
-    def send(self, command: FloatArray) -> None:
-        """Publish positions (n,) [rad or m]."""
-        self._publisher.publish(Float64MultiArray(data=to_array(command)))
+    def _on_state(self, message: JointTrajectoryControllerState) -> None:
+        self._heard_at, self._expected = time.monotonic(), True
+        scaling = message.speed_scaling_factor
+        # Controllers that know no scaling leave it at 0.
+        self.speed_scaling = scaling if 0.0 < scaling <= 1.0 else 1.0
+
+    def lacking(self) -> str:
+        """Return why the controller does not obey; empty where nothing speaks against it."""
+        silence = time.monotonic() - self._heard_at
+        if silence <= CONTROLLER_TIMEOUT:
+            return ""
+        if not self._expected:
+            topic = self._subscription.topic_name
+            self._expected = self._node.count_publishers(topic) > 0
+            self._heard_at = time.monotonic()
+            return ""
+        if self._node.count_publishers(self._subscription.topic_name) == 0:
+            return "the controller is gone"
+        return f"the controller is not active: no {self._subscription.topic_name}"
+
+    def destroy(self) -> None:
+        """Give up the subscription."""
+        self._node.destroy_subscription(self._subscription)
+
+
+class Output(ABC):
+    """Takes commands to a controller, and knows what has become of them.
+
+    Attributes:
+        name: Topic or action that the commands go to.
+        streams: Whether it sends each command of a motion, else whole motions.
+        failure: What the controller has failed in; empty from the next goal on.
+        rival: Who else commands the arm; empty while nobody does.
+        sent: How many messages it has sent.
+    """
+
+    name: str
+    streams: bool
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self.failure = self.rival = ""
+        self.sent = 0
+        self._looked_at, self._lacking = -math.inf, ""
+
+    def lacking(self) -> str:
+        """Return why no command would be obeyed; empty where nothing speaks against it."""
+        now = time.monotonic()
+        if now - self._looked_at >= LOOK_PERIOD:
+            self._looked_at = now
+            # What is found out while it commands must not stop it: whoever comes later has to wait.
+            self.rival = "" if self.expected() is not None else self.find_rival()
+            self._lacking = self.rival or self._look()
+        return self._lacking
+
+    def find_rival(self) -> str:
+        """Return who else commands the arm; empty while nobody does."""
+        own = self._node.get_name(), self._node.get_namespace()
+        if self._node.get_node_names_and_namespaces().count(own) > 1:
+            return f"there is another node {self._node.get_fully_qualified_name()}; end one of them"
+        return ""
+
+    @abstractmethod
+    def _look(self) -> str:
+        """Return why no command would be obeyed; empty where nothing speaks against it."""
+
+    def begin(self) -> None:
+        """Learn that there is another goal."""
+        self.failure = ""
+
+    @abstractmethod
+    def brake(self, pipeline: Pipeline) -> None:
+        """Bring the arm to rest as soon as its limits allow."""
+
+    @abstractmethod
+    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+        """Brake an arm that is not where it was commanded to be.
+
+        Args:
+            pipeline: What makes the commands.
+            measured: Where the joints are (n,).
+            lost: Which of them do not follow, shape (n,).
+        """
+
+    @abstractmethod
+    def advance(self, pipeline: Pipeline, measured: FloatArray) -> Phase:
+        """Do a control period's work.
+
+        Args:
+            pipeline: What makes the commands.
+            measured: Where the joints are (n,) [rad or m].
+
+        Returns:
+            What the commands are doing.
+        """
+
+    @abstractmethod
+    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
+        """Return between which positions the arm was to be lately.
+
+        Args:
+            age: Of what was measured [s].
+
+        Returns:
+            Least and largest positions, each (n,) [rad or m]; None while it rests.
+        """
+
+    @abstractmethod
+    def destroy(self) -> None:
+        """Give up what it holds in the node."""
+
+
+class StreamOutput(Output):
+    """Sends each command on a topic.
+
+    Args:
+        options: As of every output.
+        kind: Type of the messages.
+        topic: Where to.
+    """
+
+    streams = True
+
+    def __init__(self, options: OutputOptions, kind: type, topic: str) -> None:
+        super().__init__(options.node)
+        self._period = options.period
+        self._joint_names = list(options.joint_names)
+        self._publisher = self._node.create_publisher(kind, topic, 1)
+        self.name = self._publisher.topic_name
+        self._lag = options.lag
+        lately = math.ceil((options.lag + OLDEST_STATE) / options.period) + 1
+        self._recent = RecentCommands(lately, len(self._joint_names))
+        self._commanded_at = -math.inf
+
+    def _look(self) -> str:
+        if self._publisher.get_subscription_count() == 0:
+            return f"no controller listens to {self.name}"
+        return ""
+
+    def find_rival(self) -> str:
+        """Return who else commands the arm; empty while nobody does."""
+        others = self._others() if self._node.count_publishers(self.name) > 1 else ""
+        if others:
+            return f"{self.name} has another publisher, {others}; end it"
+        return super().find_rival()
+
+    @property
+    def _is_sending(self) -> bool:
+        return loop_time(self._node) - self._commanded_at < LOOK_PERIOD
+
+    def _others(self) -> str:
+        """Return the names of the other nodes that publish where this one does."""
+        found = self._node.get_publishers_info_by_topic(self.name)
+        names = {f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in found}
+        return ", ".join(sorted(names - {self._node.get_fully_qualified_name()}))
+
+    def brake(self, pipeline: Pipeline) -> None:
+        """Bring the arm to rest as soon as its limits allow."""
+        pipeline.brake()
+
+    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+        """Brake where the arm is; what it has not followed is taken back. See `Output.hold`."""
+        if pipeline.command is not None:
+            states = self._state_now(pipeline)
+            states[lost] = 0.0
+            states[lost, 0] = measured[lost]
+            pipeline.go_on(states)
+        self._recent.clear()
+        pipeline.brake()
+
+    def advance(self, pipeline: Pipeline, measured: FloatArray) -> Phase:
+        """Send the next command; see `Output.advance`."""
+        began = pipeline.command is None
+        if began:
+            self._recent.clear()
+            self._restart()
+        elif not self._is_due(pipeline):
+            return pipeline.phase
+        command = self._next(pipeline, measured)
+        if command is None:
+            self._end()
+            return pipeline.phase
+        self._recent.add(command)
+        self._commanded_at = loop_time(self._node)
+        self._send(pipeline, command, measured)
+        self.sent += 1
+        return pipeline.phase
+
+    def _state_now(self, pipeline: Pipeline) -> FloatArray:
+        """Return the state (n, 3) that the controller is in by now."""
+        return pipeline.state
+
+    def _restart(self) -> None:
+        """Learn that a motion begins."""
+
+    def _end(self) -> None:
+        """Learn that there is no more command."""
+
+    def _is_due(self, pipeline: Pipeline) -> bool:
+        """Tell whether to send; after a gap, go on from rest where the last command was."""
+        if pipeline.command is not None and self._late(AHEAD):
+            states = np.zeros((len(pipeline.command), 3))
+            states[:, 0] = pipeline.command
+            pipeline.go_on(states)
+        return True
+
+    def _late(self, periods: int) -> bool:
+        return loop_time(self._node) - self._commanded_at > (periods + 1) * self._period
+
+    def _next(self, pipeline: Pipeline, measured: FloatArray) -> FloatArray | None:
+        return pipeline.step(measured)
+
+    @abstractmethod
+    def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
+        """Publish a command (n,)."""
+
+    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
+        """Return between which positions the arm was to be lately; see `Output.expected`."""
+        newest = math.ceil((self._lag + age) / self._period) + 1
+        return self._recent.span(newest) if self._is_sending else None
 
     def destroy(self) -> None:
         """Give up the publisher."""
         self._node.destroy_publisher(self._publisher)
 
 
-class JointStateOutput:
+class TrajectoryOutput(StreamOutput):
+    """Streams windows of a trajectory that a joint_trajectory_controller follows smoothly.
+
+    Each begins at its stamp, which lies in the past, so that the controller draws no line of its
+    own to it. It goes through the next commands, which no later window changes, and ends with the
+    way to rest: an arm that hears no more brakes by itself. The stamps are whole periods apart,
+    however late the loop is.
+
+    Args:
+        options: As of every output.
+    """
+
+    def __init__(self, options: OutputOptions) -> None:
+        super().__init__(options, JointTrajectory, f"{options.controller}/joint_trajectory")
+        self._state = ControllerState(options.node, options.controller)
+        self._clock = options.node.get_clock()
+        self._message = JointTrajectory(joint_names=self._joint_names)
+        self._points: list[JointTrajectoryPoint] = []
+        self._stamp = 0  # of the last window, or of the next one where that is to begin anew [ns]
+        self._anew, self._periods = True, 0
+        self._window: Motion | None = None
+
+    def _look(self) -> str:
+        lacking = super()._look() or self._state.lacking()
+        if not lacking and self._state.speed_scaling < FULL_SPEED:
+            return (
+                f"the controller scales its speed to {self._state.speed_scaling:.2g}, which a "
+                "stream does not follow; set command_interface to follow_joint_trajectory"
+            )
+        return lacking
+
+    def _restart(self) -> None:
+        # A loop that is a little late or early each time is to send one command each time.
+        self._begin_at(self._clock.now().nanoseconds - EARLY)
+
+    def _begin_at(self, stamp: int) -> None:
+        """Let the next window begin at a time, with the state that the pipeline goes on from."""
+        self._stamp, self._anew, self._periods = stamp, True, LEAD
+
+    def _is_due(self, pipeline: Pipeline) -> bool:
+        if self._anew:
+            return True
+        elapsed = self._clock.now().nanoseconds - self._stamp
+        period = round(self._period * 1e9)
+        self._periods = elapsed // period
+        if elapsed < 0 and self._window is not None:  # the clock has been set back
+            pipeline.go_on(self._window.at(self._period + 1e-9 * EARLY))
+            self._restart()
+        elif self._periods > LEAD + AHEAD:
+            # The controller has begun to brake.
+            pipeline.go_on(self._state_now(pipeline))
+            self._begin_at(self._stamp + elapsed)
+        elif self._periods > 0:
+            self._stamp += self._periods * period
+        return self._periods > 0
+
+    def _next(self, pipeline: Pipeline, measured: FloatArray) -> FloatArray | None:
+        command = None
+        for _ in range(self._periods):
+            command = pipeline.step(measured)
+            if command is None:
+                break
+        return command
+
+    def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
+        self._window = motion = pipeline.window()
+        while len(self._points) < len(motion.times):
+            self._points.append(JointTrajectoryPoint())
+        message, points = self._message, self._points[: len(motion.times)]
+        self._anew = False
+        message.header.stamp = _time_message(self._stamp)
+        for point, when, *state in zip(points, *motion, strict=True):
+            point.positions, point.velocities, point.accelerations = map(to_array, state)
+            point.time_from_start = _duration_message(when)
+        message.points = points
+        self._publisher.publish(message)
+
+    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+        """Brake where the arm is; see `Output.hold`."""
+        now = self._clock.now().nanoseconds
+        super().hold(pipeline, measured, lost)
+        self._begin_at(now)
+
+    def _state_now(self, pipeline: Pipeline) -> FloatArray:
+        if self._window is None:
+            return pipeline.state
+        return self._window.at(1e-9 * (self._clock.now().nanoseconds - self._stamp))
+
+    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
+        """Return between which positions the arm was to be lately; see `Output.expected`.
+
+        Where this loop is late, the controller goes on along the last window.
+        """
+        span = super().expected(age)
+        if span is None or self._window is None or self._anew:
+            return span
+        elapsed = 1e-9 * (self._clock.now().nanoseconds - self._stamp)
+        here = self._window.at(max(elapsed, 0.0))[:, 0]
+        return np.minimum(span[0], here), np.maximum(span[1], here)
+
+    def destroy(self) -> None:
+        """Give up publisher and subscription."""
+        self._state.destroy()
+        super().destroy()
+
+
+class PositionOutput(StreamOutput):
+    """Streams positions to a forward_command_controller, in the order of the chain's joints.
+
+    Args:
+        options: As of every output.
+    """
+
+    def __init__(self, options: OutputOptions) -> None:
+        super().__init__(options, Float64MultiArray, f"{options.controller}/commands")
+
+    def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
+        self._publisher.publish(Float64MultiArray(data=to_array(command)))
+
+
+class VelocityOutput(StreamOutput):
+    """Streams velocities to a velocity controller, in the order of the chain's joints.
+
+    They are those of the commands, and part of the way by which the arm is off. The last is zero.
+
+    Args:
+        options: As of every output.
+    """
+
+    GAIN = 2.0  # 1/s: a half-second takes back most of what the arm is off
+
+    def __init__(self, options: OutputOptions) -> None:
+        super().__init__(options, Float64MultiArray, f"{options.controller}/commands")
+        self._moves = False
+
+    def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
+        self._publish(pipeline.state[:, 1] + self.GAIN * (command - measured))
+        self._moves = True
+
+    def _end(self) -> None:
+        if self._moves:
+            self._publish(np.zeros(len(self._joint_names)))
+            self._moves = False
+
+    def _publish(self, velocity: FloatArray) -> None:
+        self._publisher.publish(Float64MultiArray(data=to_array(velocity)))
+
+    def destroy(self) -> None:
+        """Let the arm stand, and give up the publisher."""
+        self._end()
+        super().destroy()
+
+
+class JointStateOutput(StreamOutput):
     """Streams named positions to a simulator, or to a joint_state_publisher's `source_list`.
 
     Args:
-        node: The node that publishes.
-        joint_names: What is commanded, in the order of the commands.
+        options: As of every output.
     """
 
-    def __init__(self, node: Node, joint_names: Sequence[str]) -> None:
-        self._node, self._joint_names = node, list(joint_names)
-        self._publisher = node.create_publisher(JointState, "joint_commands", 1)
-        self.name = self._publisher.topic_name
+    def __init__(self, options: OutputOptions) -> None:
+        super().__init__(options, JointState, "joint_commands")
 
-    def send(self, command: FloatArray) -> None:
-        """Publish positions (n,) [rad or m]."""
+    def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         message = JointState(name=self._joint_names, position=to_array(command))
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
+
+class FollowJointTrajectoryOutput(Output):
+    """Sends each motion as one goal to a joint_trajectory_controller; a newer one replaces it.
+
+    A motion has ended when the controller says so, and a new one begins where the controller is in
+    the present one by its own account, which may be slower than planned.
+
+    Args:
+        options: As of every output.
+    """
+
+    streams = False
+
+    def __init__(self, options: OutputOptions) -> None:
+        super().__init__(options.node)
+        self._joint_names, self._lag = options.joint_names, options.lag
+        self._clock = options.node.get_clock()
+        topic = f"{options.controller}/follow_joint_trajectory"
+        self._client = ActionClient(options.node, FollowJointTrajectory, topic)
+        self.name = options.node.resolve_service_name(topic)
+        self._state = ControllerState(options.node, options.controller)
+        self._phase, self._ordered = Phase.IDLE, False
+        self._newest, self._unwanted = 0, False
+        self._handle: ClientGoalHandle | None = None
+        self._motion: Motion | None = None
+        self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
+
+    def _look(self) -> str:
+        if not self._client.server_is_ready():
+            return f"waiting for the action {self.name}"
+        return self._state.lacking()
+
+    def begin(self) -> None:
+        """Learn that there is another goal."""
+        super().begin()
+        self._ordered = True
+
+    def brake(self, pipeline: Pipeline) -> None:
+        """Bring the arm to rest: on the way that it is on, if it is known where it is on it."""
+        pipeline.rest()
+        self._ordered = False
+        if self._motion is None:
+            self._phase = Phase.IDLE
+        elif self._phase is not Phase.BRAKING:
+            self._phase = Phase.BRAKING
+            start = self._where()
+            braking = None if start is None else pipeline.plan(start, braking=True)
+            if braking is None:
+                self._cancel()
+            else:
+                self._send(braking)
+
+    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+        """Let the controller hold the arm where it is. See `Output.hold`."""
+        pipeline.rest()
+        self._ordered = False
+        self._phase = Phase.IDLE if self._motion is None else Phase.BRAKING
+        self._cancel()
+
+    def advance(self, pipeline: Pipeline, measured: FloatArray) -> Phase:
+        """Send a motion when there is one to begin; see `Output.advance`."""
+        if self._motion is not None and not self._client.server_is_ready():
+            self._newest += 1  # its end will never be told
+            self._handle = None
+            self._fail("the controller is gone")
+        if self._ordered and not (self._unwanted and self._motion is not None):
+            self._ordered = False
+            start = self._where()
+            if start is None:
+                start = np.zeros((len(measured), 3))
+                start[:, 0] = measured
+            motion = pipeline.plan(start, braking=False)
+            if motion is None:
+                self._phase = Phase.UNSAFE
+            elif len(motion.times) == 1:
+                self._phase = Phase.ARRIVED
+            else:
+                self._phase = Phase.MOVING
+                self._send(motion)
+        return self._phase
+
+    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
+        """Return between which positions the arm was to be lately; see `Output.expected`."""
+        if self._motion is None or self._handle is None:
+            return None
+        progress = self._progress
+        now = progress.now(self._now(), self._motion.times[-1])
+        known = self._now() - progress.heard_at <= FEEDBACK_TIMEOUT
+        # A controller that does not tell how far it is may be anywhere on the way.
+        since = max(now - self._lag - age, 0.0) if known else 0.0
+        times = self._motion.times
+        part = self._motion.positions[(times >= since) & (times <= now)]
+        ends = [self._motion.at(since)[:, 0], self._motion.at(now)[:, 0]]
+        way = np.vstack([part, *ends])
+        return way.min(axis=0), way.max(axis=0)
+
     def destroy(self) -> None:
-        """Give up the publisher."""
-        self._node.destroy_publisher(self._publisher)
+        """Give up the client; the controller brakes to the end, if it does."""
+        self._newest += 1  # no end is news any more
+        if self._phase is not Phase.BRAKING:
+            self._cancel()
+        self._client.destroy()
+        self._state.destroy()
+
+    def _now(self) -> float:
+        return 1e-9 * float(self._clock.now().nanoseconds)
+
+    def _where(self) -> FloatArray | None:
+        """Return the state (n, 3) that the controller is in by now; None if that is not known."""
+        if self._motion is None or self._now() - self._progress.heard_at > FEEDBACK_TIMEOUT:
+            return None
+        return self._motion.at(self._progress.now(self._now(), self._motion.times[-1]))
+
+    def _send(self, motion: Motion) -> None:
+        stamp = self._clock.now().nanoseconds
+        trajectory = JointTrajectory(joint_names=list(self._joint_names))
+        trajectory.header.stamp = _time_message(stamp)
+        for when, *state in zip(*motion, strict=True):
+            point = to_point(*state)
+            point.time_from_start = _duration_message(when)
+            trajectory.points.append(point)
+        self._newest, self._unwanted = self._newest + 1, False
+        self._motion = motion
+        self._progress = Progress(1e-9 * stamp, 0.0, self._state.speed_scaling, 1e-9 * stamp)
+        answer = self._client.send_goal_async(
+            FollowJointTrajectory.Goal(trajectory=trajectory),
+            feedback_callback=functools.partial(self._on_feedback, self._newest),
+        )
+        answer.add_done_callback(functools.partial(self._on_answer, self._newest))
+        self.sent += 1
+
+    def _cancel(self) -> None:
+        """Let the controller stop what it executes, and what it is about to."""
+        self._unwanted = True
+        if self._handle is not None:
+            self._handle.cancel_goal_async()
+
+    def _on_answer(self, number: int, answer: Future) -> None:
+        handle: Any = answer.result()
+        if handle.accepted:
+            handle.get_result_async().add_done_callback(functools.partial(self._on_end, number))
+            if number == self._newest:
+                self._handle = handle
+            if number != self._newest or self._unwanted:
+                handle.cancel_goal_async()
+            return
+        if number == self._newest:
+            # The motion before goes on in the controller, and nobody wants it any more.
+            self._cancel()
+            self._fail("the controller rejected the motion")
+
+    def _on_feedback(self, number: int, message: Any) -> None:
+        if number == self._newest and self._motion is not None:
+            desired = np.array(message.feedback.desired.positions)
+            if desired.shape == self._motion.positions[0].shape:
+                stamp = message.feedback.header.stamp
+                when = stamp.sec + 1e-9 * stamp.nanosec if stamp.sec else self._now()
+                self._progress = self._progress.heard(when, self._motion, desired)
+
+    def _on_end(self, number: int, answer: Future) -> None:
+        if number != self._newest:
+            return
+        end: Any = answer.result()
+        self._handle = self._motion = None
+        if self._phase is Phase.BRAKING:
+            self._phase = Phase.IDLE
+        elif end.status == GoalStatus.STATUS_SUCCEEDED:
+            self._phase, self.failure = Phase.ARRIVED, ""
+        else:
+            what = ENDS.get(end.status, f"ended with status {end.status}")
+            self._fail(f"the motion was {what} by the controller: {end.result.error_string}")
+
+    def _fail(self, text: str) -> None:
+        self._motion = None
+        self._phase, self.failure = Phase.IDLE, text
 
 
-def make_output(
-    kind: str, node: Node, controller: str, joint_names: Sequence[str], period: float
-) -> Output:
+class Progress(NamedTuple):
+    """How far a controller is in a motion, and how fast it goes on."""
+
+    when: float
+    """ROS time at which that was so [s]."""
+    elapsed: float
+    """Time of the motion that had passed then [s]."""
+    rate: float
+    """Time of the motion that passes in each second."""
+    heard_at: float
+    """ROS time at which that was last heard [s]."""
+
+    def now(self, now: float, end: float) -> float:
+        """Return the time of the motion that has passed by now [s]."""
+        return min(max(self.elapsed + self.rate * (now - self.when), 0.0), end)
+
+    def heard(self, when: float, motion: Motion, desired: FloatArray) -> Progress:
+        """Return the progress after the controller has told what it desires at a time."""
+        elapsed, rate = motion.nearest(desired, self.elapsed), self.rate
+        if when - self.when > 0.0:
+            rate = min((elapsed - self.elapsed) / (when - self.when), 1.0)
+        return Progress(when, elapsed, rate, when)
+
+
+def make_output(kind: str, options: OutputOptions) -> Output:
     """Return the output that the parameter `command_interface` names.
 
     Args:
         kind: One of `INTERFACES`.
-        node: The node that sends.
-        controller: Name of the controller.
-        joint_names: What is commanded, in the order of the commands.
-        period: Time between two commands [s].
+        options: What it is made with.
     """
-    if kind == "position":
-        return PositionOutput(node, controller)
-    if kind == "joint_state":
-        return JointStateOutput(node, joint_names)
-    return TrajectoryOutput(node, controller, joint_names, period)
+    outputs: dict[str, Callable[[OutputOptions], Output]] = {
+        "joint_trajectory": TrajectoryOutput,
+        "position": PositionOutput,
+        "velocity": VelocityOutput,
+        "joint_state": JointStateOutput,
+        "follow_joint_trajectory": FollowJointTrajectoryOutput,
+    }
+    return outputs[kind](options)
+
+
+def _time_message(nanoseconds: int) -> Time:
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    return Time(sec=seconds, nanosec=rest)
+
+
+def _duration_message(time: float) -> Duration:
+    seconds, nanoseconds = divmod(round(time * 1e9), 1_000_000_000)
+    return Duration(sec=seconds, nanosec=nanoseconds)

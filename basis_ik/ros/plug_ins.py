@@ -9,7 +9,7 @@ from rclpy.lifecycle import LifecycleNode
 from tf2_ros import Buffer
 
 from basis_ik.motion.statistics import LoopMeter
-from basis_ik.ros.arm import Arm
+from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.diagnostics import Diagnostics
 from basis_ik.ros.drag import Drag
 from basis_ik.ros.kinematics_services import KinematicsServices
@@ -28,7 +28,7 @@ class PlugIn(Protocol):
 
 def make_plug_ins(
     node: LifecycleNode,
-    arms: Sequence[Arm],
+    arms: Sequence[ChainController],
     loop: LoopMeter,
     buffer: Buffer,
     parameters: Parameters,
@@ -44,7 +44,7 @@ def make_plug_ins(
     """
     plug_ins: list[PlugIn] = [
         KinematicsServices(node, arms, buffer, parameters),
-        Diagnostics(node, arms, loop, buffer, parameters),
+        Diagnostics(node, arms, loop, buffer),
     ]
     for arm in arms:
         plug_ins += [Operator(node, arm), Drag(node, arm)]

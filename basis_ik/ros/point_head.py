@@ -18,14 +18,14 @@ from tf2_ros import Buffer
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused, admit_frame, admit_point
+from basis_ik.motion.chain_state import State
 from basis_ik.motion.goals import PointGoal, Ray
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.pointing import STALL, Progress, pointing_error
 from basis_ik.motion.targets import PointTarget, Target
-from basis_ik.pipeline import State
-from basis_ik.ros.arm import Arm
 from basis_ik.ros.arm_parameters import pointing_ray, ray_of
+from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.lookup import look_up_fixed
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.sim_clock import loop_time
@@ -67,7 +67,9 @@ class PointHeadServer:
         parameters: The node's parameters.
     """
 
-    def __init__(self, node: Node, arm: Arm, buffer: Buffer, parameters: Parameters) -> None:
+    def __init__(
+        self, node: Node, arm: ChainController, buffer: Buffer, parameters: Parameters
+    ) -> None:
         self._node, self._arm, self._buffer, self._parameters = node, arm, buffer, parameters
         self._goal: _Goal | None = None
         self._timer: Timer | None = None  # only while there is a goal: each costs every cycle
@@ -99,8 +101,8 @@ class PointHeadServer:
 
     def _complaint(self, request: PointHead.Goal) -> _Complaint | None:
         """Return what is wrong with a goal, or None."""
-        if not (self._arm.active and self._arm.enabled):
-            return _Complaint("INACTIVE", "the node is not active, or stopped")
+        if self._arm.state.barred:
+            return _Complaint("INACTIVE", self._arm.state.barred)
         point = request.target.point
         for refused in (
             admit_frame(request.target.header.frame_id),
@@ -180,7 +182,7 @@ class PointHeadServer:
             arm.targets.put(aim)  # the frame is followed no longer
             goal.handle.succeed()
             self._finish("SUCCEEDED", "pointed there")
-        elif solution is not None and not solution.success and arm.pipeline.state is State.ARRIVED:
+        elif solution is not None and not solution.success and arm.state.state is State.ARRIVED:
             arm.targets.put(aim)
             text = f"as near as it can be, {error:.4g} rad off: {solution.reason}"
             self._abort("UNREACHABLE", text)
@@ -188,7 +190,7 @@ class PointHeadServer:
     def _missed(self, goal: _Goal) -> str:
         """Say how far a goal has come."""
         if not math.isfinite(goal.progress.angle):
-            return f": {self._arm.trouble or 'not begun, for want of joint states'}"
+            return f": {self._arm.trouble or 'not begun'}"
         solution = self._arm.pipeline.solution
         why = "" if solution is None or solution.success else f": {solution.reason}"
         return f", {goal.progress.angle:.4g} rad off at best{why}"
@@ -196,9 +198,9 @@ class PointHeadServer:
     def _why_lost(self, before: Target | None) -> tuple[str, str]:
         """Say why the arm has another target than the goal's, given the one before it."""
         arm = self._arm
-        if not (arm.active and arm.enabled):
-            return "STOPPED", "stopped, or deactivated"
-        if arm.trouble is not None:
+        if arm.state.latch is not None or not arm.state.active:
+            return "STOPPED", arm.state.barred
+        if arm.trouble:
             return "CONTROLLER", arm.trouble
         if arm.targets.newest is before and arm.targets.last_refusal is not None:
             return "REFUSED", f"target refused: {arm.targets.last_refusal}"

@@ -19,7 +19,7 @@ from basis_ik.errors import BasisIkError
 if TYPE_CHECKING:
     from rclpy.node import Node
 
-PATIENCE = 0.8  # s from a signal to the end, whatever is being done
+PATIENCE = 1.2  # s from a signal to the end, whatever is being done
 
 
 def ik_node() -> int:
@@ -58,13 +58,13 @@ def run(program: str) -> int:
     Args:
         program: A module of `basis_ik.ros`.
     """
-    stop = Event()
+    stop, forced = Event(), 0  # while it is only loading, nothing gets lost by an end of force
 
     def on_signal(*_: object) -> None:
         stop.set()
         # In the middle of something long, a kernel being compiled, nobody looks at `stop`; and an
         # exception raised here would get lost in the compiler's callbacks.
-        rescue = threading.Timer(PATIENCE, os._exit, [0])
+        rescue = threading.Timer(PATIENCE, os._exit, [forced])
         rescue.daemon = True
         rescue.start()
 
@@ -88,6 +88,7 @@ def run(program: str) -> int:
         rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # rcl's own, such as of an unreadable parameter file
         return _fail(program, f"ROS 2 refuses its arguments or the environment: {error}")
+    forced = 1
     try:
         status = int(module.main(stop))
     except (BasisIkError, NameValidationException, ParameterException) as error:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rclpy.lifecycle import LifecycleNode
 
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
+from basis_ik.motion.chain_state import ChainState
 from basis_ik.motion.statistics import LoopMeter
-from basis_ik.ros.arm import Arm
+from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
+from basis_ik.ros.sim_clock import loop_time
 from basis_ik.warm_up import prepare
 
 GIVE_WAY = 1e-4  # s after which a thread that reads lets the control loop have the GIL
@@ -72,6 +75,7 @@ class Robot:
         description: What it is like.
         parameters: The node's parameters, those of the chains included.
         buffer: The node's transforms.
+        states: Whether the chains may move, by their names; those of a robot before, if any.
 
     Attributes:
         text: Its URDF.
@@ -87,14 +91,17 @@ class Robot:
         description: Description,
         parameters: Parameters,
         buffer: FrameBuffer,
+        states: Mapping[str, ChainState],
     ) -> None:
         self._node, self._parameters, self._buffer = node, parameters, buffer
         self.text = description.text
-        self.arms: list[Arm] = []
+        self.arms: list[ChainController] = []
         self._plug_ins: list[PlugIn] = []
         with contextlib.ExitStack() as undo:
             for name, chain in description.chains.items():
-                arm = Arm(node, name, description.model, chain, parameters, buffer)
+                arm = ChainController(
+                    node, name, description.model, chain, parameters, buffer, states[name]
+                )
                 undo.callback(arm.destroy)
                 self.arms.append(arm)
             undo.pop_all()
@@ -117,8 +124,27 @@ class Robot:
         """Whether no command is being sent, nor will be before a new goal comes."""
         return all(arm.resting for arm in self.arms)
 
+    def come_to_rest(self, patience: float, period: float) -> None:
+        """Let deactivated arms brake to the end, here and now.
+
+        Args:
+            patience: For so long at most [s].
+            period: Of the control loop [s].
+        """
+        end = time.monotonic() + patience
+        # Those that do not stream have sent the way to rest as a whole.
+        while time.monotonic() < end and any(a.streams and not a.resting for a in self.arms):
+            self.cycle(loop_time(self._node))
+            time.sleep(period)
+
     def activate(self) -> None:
-        """Let all arms take targets."""
+        """Let all arms take targets.
+
+        Raises:
+            RivalError: Somebody else commands one of them.
+        """
+        for arm in self.arms:
+            arm.check_alone()
         for arm in self.arms:
             arm.activate()
 
@@ -130,7 +156,7 @@ class Robot:
     def rest(self) -> None:
         """Let all arms be silent at once."""
         for arm in self.arms:
-            arm.pipeline.rest()
+            arm.halt()
 
     def cycle(self, now: float) -> None:
         """Do one control period's work; `now` is a time as of `loop_time` [s]."""
@@ -148,7 +174,7 @@ class Robot:
         return [line for arm in self.arms for line in _report(arm)]
 
 
-def _report(arm: Arm) -> list[str]:
+def _report(arm: ChainController) -> list[str]:
     title = f"{arm.model.name}, chain {arm.name}" if arm.name else arm.model.name
     return [
         *(f"{arm.name}: {line}" if arm.name else line for line in arm.chain.inferences),

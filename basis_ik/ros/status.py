@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from basis_ik.pipeline import State
+from basis_ik.motion.chain_state import LATCHES, State
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.target_input import TargetInput
 from basis_ik.solvers.solve import Solution
 from basis_ik.solvers.verdict import Reason, Verdict
 
 if TYPE_CHECKING:
-    from basis_ik.ros.arm import Arm
+    from basis_ik.ros.chain_controller import ChainController
 
 PERIOD = 0.5  # s between repetitions of an unchanged status
 
@@ -30,54 +30,47 @@ class StatusReport:
         journal: Where changes are told, too.
     """
 
-    def __init__(self, node: Node, arm: Arm, journal: Journal) -> None:
+    def __init__(self, node: Node, arm: ChainController, journal: Journal) -> None:
         self._node, self._journal = node, journal
         self._name = f"{node.get_fully_qualified_name()}: {arm.tip}"
         self._publisher = node.create_publisher(DiagnosticStatus, arm.resolve("status"), 10)
         self._key: tuple[object, ...] = ()
         self._time = 0.0
 
-    def tell_silent(self, arm: Arm, joints: Sequence[str], *, expected: bool) -> None:
-        """Say which joints are not heard; it is a trouble only if they once were."""
-        text = f"no joint state of {', '.join(joints)}"
-        if arm.measured.refused is not None:
-            text += f" to be believed: {arm.measured.refused}"
-        if expected:
-            self._journal.trouble("silence", "NO_STATE", text)
-        self._publish(arm, DiagnosticStatus.WARN, "NO_STATE", text)
-
-    def tell_standstill(self, arm: Arm, text: str) -> None:
-        """Say why simulated time does not go on."""
-        self._publish(arm, DiagnosticStatus.WARN, "NO_CLOCK", text)
-
-    def tell_motion(self, arm: Arm) -> None:
-        """Say what is done about the target."""
-        self._journal.fine("silence", "joint states come again")
-        state, solution = arm.pipeline.state, arm.pipeline.solution
-        refused = arm.refusals.last
-        if state is State.UNSAFE:
-            self._journal.trouble("motion", state.name, state.value)
-            self._publish(arm, DiagnosticStatus.ERROR, state.name, state.value)
-        elif not arm.enabled and arm.resting:
-            self._publish(arm, DiagnosticStatus.WARN, "STOPPED", "stopped; ~/enable lets it go on")
-        elif arm.trouble is not None:
-            self._publish(arm, DiagnosticStatus.WARN, state.name, arm.trouble)
+    def publish(self, arm: ChainController) -> None:
+        """Say what the chain is doing, and why."""
+        state, solution, refused = arm.state, arm.pipeline.solution, arm.refusals.last
+        level, text = DiagnosticStatus.OK, state.state.value
+        if state.state is State.WAITING:
+            level = DiagnosticStatus.ERROR if arm.rival else DiagnosticStatus.WARN
+            text = state.lacking
+        elif state.state in LATCHES.values():
+            stopped = state.state is State.STOPPED
+            level = DiagnosticStatus.WARN if stopped else DiagnosticStatus.ERROR
+            text = state.barred
+        elif arm.trouble:
+            level, text = DiagnosticStatus.WARN, arm.trouble
         elif solution is None:
-            level = DiagnosticStatus.OK if refused is None else DiagnosticStatus.WARN
-            self._publish(arm, level, state.name, state.value if refused is None else str(refused))
+            if refused is not None:
+                level, text = DiagnosticStatus.WARN, str(refused)
         elif solution.success:
-            self._journal.fine("motion", state.value)
-            self._publish(arm, DiagnosticStatus.OK, state.name, str(solution.reason))
+            self._journal.fine("motion", text)
+            if state.state is not State.HOLDING:
+                text = str(solution.reason)
         else:
-            text = str(solution.reason)
+            level, text = DiagnosticStatus.WARN, str(solution.reason)
             self._journal.trouble("motion", solution.verdict.name, text)
-            self._publish(arm, DiagnosticStatus.WARN, state.name, text)
+        self._publish(arm, level, state.state.name, text)
+
+    def tell_standstill(self, arm: ChainController, text: str) -> None:
+        """Say why simulated time does not go on."""
+        self._publish(arm, DiagnosticStatus.WARN, State.WAITING.name, text)
 
     def destroy(self) -> None:
         """Give up the publisher."""
         self._node.destroy_publisher(self._publisher)
 
-    def _publish(self, arm: Arm, level: bytes, state: str, text: str) -> None:
+    def _publish(self, arm: ChainController, level: bytes, state: str, text: str) -> None:
         """Publish, unless the same was published just now."""
         now = time.monotonic()
         text = f"{arm.name}: {text}" if arm.name else text
@@ -86,7 +79,13 @@ class StatusReport:
         if key == self._key and now - self._time < PERIOD:
             return
         self._key, self._time = key, now
-        values = {"state": state, **_target_values(targets), **_solution_values(solution)}
+        values = {
+            "state": state,
+            "since": arm.state.why,
+            **_target_values(targets),
+            **_solution_values(solution),
+            **_distances(arm),
+        }
         if refusals.last is not None:
             values["last_refusal"] = str(refusals.last)
         counts = sorted(refusals.counts.items())
@@ -121,6 +120,18 @@ def _solution_values(solution: Solution | None) -> dict[str, str]:
         "orientation_error": f"{solution.orientation_error:.9g}",
         "iterations": str(solution.iterations),
         **_reason_values(solution.reason),
+    }
+
+
+def _distances(arm: ChainController) -> dict[str, str]:
+    """Return how far command and arm are from the goal, by the joint that is farthest."""
+    if not arm.state.pursuing:
+        return {}
+    pipeline, measured = arm.pipeline, arm.measured.positions()
+    command = measured if pipeline.command is None else pipeline.command
+    return {
+        "command_distance": f"{np.abs(pipeline.missing(command)).max():.6g}",
+        "arm_distance": f"{np.abs(pipeline.missing(measured)).max():.6g}",
     }
 
 

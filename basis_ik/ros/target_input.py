@@ -123,7 +123,7 @@ class TargetInput:
             return False
         pose = pose_value(message.pose)
         if isinstance(pose, Refused):
-            return self._refuse(pose)
+            return self.refuse(pose)
         return self._take(PoseTarget(message.header.frame_id, stamp, pose, position_only), arrival)
 
     def offer_point(
@@ -135,13 +135,13 @@ class TargetInput:
             return False
         point = admit_point(message.point.x, message.point.y, message.point.z)
         if isinstance(point, Refused):
-            return self._refuse(point)
+            return self.refuse(point)
         return self._take(PointTarget(message.header.frame_id, stamp, point, ray, pace), arrival)
 
     def offer_twist(self, message: TwistStamped, arrival: Arrival, *, lasts: float) -> bool:
         """Take a motion of the tip that lasts for some time [s]; tell whether it was taken."""
         if not self._streams:
-            return self._refuse(Refused(Refusal.NOT_STREAMED, "twist"))
+            return self.refuse(Refused(Refusal.NOT_STREAMED, "twist"))
         stamp = self._admit(message.header, arrival)
         if stamp is None:
             return False
@@ -149,7 +149,7 @@ class TargetInput:
         linear, angular = (v.x, v.y, v.z), (w.x, w.y, w.z)
         refused = admit_twist(linear, angular)
         if refused is not None:
-            return self._refuse(refused)
+            return self.refuse(refused)
         frame = message.header.frame_id
         expires = arrival.steady + lasts
         target = TwistTarget(frame, stamp, linear, angular, expires, frame == self._tip)
@@ -193,7 +193,7 @@ class TargetInput:
                 return True
             # Only for a transform is it worth waiting.
             if found.reason is not Refusal.NO_TRANSFORM or steady - since > patience:
-                self._refuse(found)
+                self.refuse(found)
                 del self._line[k]
         return False
 
@@ -210,7 +210,7 @@ class TargetInput:
             return
         found = self._look_up(placed.target)
         if isinstance(found, Refused):
-            self._refuse(found)
+            self.refuse(found)
             if found.reason is Refusal.TF_STALE:
                 self._placed = None
         else:
@@ -254,7 +254,7 @@ class TargetInput:
             if not isinstance(stamp, Refused):
                 return stamp
             refused = stamp
-        self._refuse(refused)
+        self.refuse(refused)
         return None
 
     def _take(self, target: Target, arrival: Arrival) -> bool:
@@ -297,7 +297,8 @@ class TargetInput:
             frame_id = parents.get(frame_id, frame_id)
         return False
 
-    def _refuse(self, refused: Refused) -> bool:
+    def refuse(self, refused: Refused) -> bool:
+        """Count and tell a target that is not taken; returns False."""
         self._refusals.add(refused)
         self.last_refusal = refused
         self._journal.trouble("target", refused.reason.name, f"target refused: {refused}")

@@ -167,7 +167,10 @@ def solve(
         return Solution(end.q, reason.verdict, end.away, end.turned, end.steps, end.starts, reason)
     positions = np.empty(len(start))
     spare = ready.spare
-    work = spare.pop() if spare else ready.new_work()
+    try:
+        work = spare.pop()
+    except IndexError:  # another thread has the last one
+        work = ready.new_work()
     status, steps, fresh, away, turned = solve_pose(
         ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
         ready.position if position_only else ready.full, goal, start,

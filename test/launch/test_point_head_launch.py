@@ -21,7 +21,8 @@ def generate_test_description():
     return LaunchDescription(
         [
             IncludeLaunchDescription(
-                PythonLaunchDescriptionSource(head), launch_arguments={"duration": "10.0"}.items()
+                PythonLaunchDescriptionSource(head),
+                launch_arguments={"duration": "10.0", "period": "60.0"}.items(),
             ),
             launch_testing.actions.ReadyToTest(),
         ]

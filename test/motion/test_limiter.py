@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from basis_ik.kernels import motion_joints as kernels
-from basis_ik.motion.limiter import Limiter, plan_motion
+from basis_ik.motion.limiter import AHEAD, LEAD, Limiter, plan_motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.transforms.checks import NotFiniteError
 
@@ -370,3 +370,85 @@ def test_states_that_no_jerk_leads_to_are_not_taken(column):
     assert taker(0.0, 0.5, 1.0).take(states)
     states[0, column] += 80.0 * PERIOD ** (3 - column) / 10.0
     assert not taker(0.0, 0.5, 1.0).take(states)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_windows_join_keep_the_limits_and_end_at_rest(seed):
+    rng = np.random.default_rng(seed)
+    limits = random_limits(rng)
+    limiter = Limiter(limits, PERIOD, somewhere(rng, limits))
+    commands = jumping(rng, limiter, limits, somewhere(rng, limits))
+    before = None
+    next(commands)
+    for _ in range(300):
+        command = next(commands)
+        window = limiter.window()
+        assert window.times[0] == 0.0
+        assert (np.diff(window.times) > 0.0).all()
+        np.testing.assert_array_equal(window.positions[LEAD], command)
+        assert not window.velocities[-1].any()
+        assert not window.accelerations[-1].any()
+        if before is not None:  # each begins where the one before it is by then
+            for count in range(LEAD):
+                here, then = window.at(count * PERIOD), before.at((count + 1) * PERIOD)
+                np.testing.assert_allclose(here, then, rtol=0, atol=1e-12)
+        edge = 1e-9 + 1e-6 * np.abs(window.positions).max()
+        assert (window.positions >= limits.lower - edge).all()
+        assert (window.positions <= limits.upper + edge).all()
+        assert (np.abs(window.velocities) <= limits.velocity * (1 + 1e-9)).all()
+        before = window
+
+
+def test_a_window_foresees_what_is_done_and_then_the_way_to_rest():
+    limiter = Limiter(ONE, PERIOD, np.array([-0.5]))
+    commands = [limiter.step(np.array([0.5])) for _ in range(100)]
+    window = limiter.window()
+    ahead = [limiter.step(np.array([0.5]))[0] for _ in range(AHEAD)]
+    settled = [*np.ravel(commands[-1 - LEAD :]), ahead[-1]]
+    np.testing.assert_allclose(window.positions[: 2 + LEAD, 0], settled)
+    limiter.brake()
+    while not limiter.at_rest:
+        limiter.brake()
+    np.testing.assert_allclose(window.positions[-1], limiter.position, rtol=0, atol=1e-12)
+
+
+def test_a_window_does_not_run_on_where_the_joint_could_not_stop():
+    limiter = Limiter(ONE, 0.1, np.array([0.0]))
+    for goal in np.linspace(0.1, 1.0, 20):  # a goal that moves: no profile tells what comes
+        limiter.step(np.array([goal]), np.array([0.9]))
+        assert limiter.window().positions.max() <= 1.0 + 1e-9
+
+
+def test_a_window_at_rest_is_still_some_periods_long():
+    limiter = Limiter(ONE, PERIOD, np.array([0.2]))
+    limiter.step(np.array([0.2]))
+    window = limiter.window()
+    assert window.times[-1] > 2 * PERIOD
+    assert (window.positions == 0.2).all()
+
+
+def test_it_goes_on_in_motion_and_takes_a_command_back():
+    limiter, other = (Limiter(ONE, PERIOD, np.array([0.0])) for _ in range(2))
+    for _ in range(30):
+        limiter.step(np.array([1.0]))
+    other.go_on(limiter.state)
+    assert other.brake() == pytest.approx(limiter.brake())
+    limiter.undo()
+    other.undo()
+    assert limiter.step(np.array([1.0])) == pytest.approx(other.step(np.array([1.0])))
+
+
+@pytest.mark.parametrize("time", [-1.0, 0.0, 0.05, 0.31, 0.8, 1e3])
+def test_a_motion_is_found_between_its_samples(time):
+    limits = ONE.scaled(1.0, 1.0, 1.0)
+    coarse = plan_motion(limits, np.array([-0.5]), np.array([0.5]), 0.01)
+    fine = plan_motion(limits, np.array([-0.5]), np.array([0.5]), 0.0001)
+    position, velocity, _ = coarse.at(time)[0]
+    k = min(np.searchsorted(fine.times, time), len(fine.times) - 1)
+    assert position == pytest.approx(fine.positions[k, 0], abs=3e-4)
+    if 0.0 < time < coarse.times[-1]:
+        assert velocity == pytest.approx(fine.velocities[k, 0], abs=3e-2)
+        assert coarse.nearest(coarse.at(time)[:, 0], 0.0) == pytest.approx(time, abs=2e-3)
+        assert coarse.nearest(coarse.at(time)[:, 0], time + 0.01) == time + 0.01
+    else:
+        assert velocity == 0.0

@@ -101,6 +101,7 @@ def test_each_setting_is_its_parameter():
         "max_acceleration_scaling_factor": 0.6,
         "position_threshold": 0.7,
         "orientation_threshold": 0.8,
+        "goal_tolerance": 0.9,
     }
     assert Settings.of(parameters) == Settings(
         stamp_rules=StampRules(max_age=2_500_000_000, max_future=100_000_000),
@@ -112,4 +113,5 @@ def test_each_setting_is_its_parameter():
         acceleration_scaling=0.6,
         position_tolerance=0.7,
         orientation_tolerance=0.8,
+        goal_tolerance=0.9,
     )

@@ -32,7 +32,7 @@ def hear(checker, monkeypatch, states):
 
 
 def test_nothing_is_asked_of_a_node_that_is_silent_or_compiles(checker, monkeypatch):
-    hear(checker, monkeypatch, [None, "COMPILING", "COMPILING", "NO_STATE", "IDLE"])
+    hear(checker, monkeypatch, [None, "COMPILING", "COMPILING", "WAITING", "READY"])
     asked = []
 
     def ready():
@@ -40,7 +40,7 @@ def test_nothing_is_asked_of_a_node_that_is_silent_or_compiles(checker, monkeypa
         return len(asked) == 2
 
     checker.wait_until(ready, "base", "tip")
-    assert asked == ["NO_STATE", "IDLE"]
+    assert asked == ["WAITING", "READY"]
 
 
 def test_the_time_in_which_the_node_compiles_does_not_count(checker, monkeypatch):
@@ -51,7 +51,7 @@ def test_the_time_in_which_the_node_compiles_does_not_count(checker, monkeypatch
         return now[0]
 
     monkeypatch.setattr(module.time, "monotonic", monotonic)
-    hear(checker, monkeypatch, ["COMPILING"] * 10 + ["IDLE"])
+    hear(checker, monkeypatch, ["COMPILING"] * 10 + ["READY"])
     checker.wait_until(lambda: True, "base", "tip")
     hear(checker, monkeypatch, [None] * 10)
     checker.status = {}

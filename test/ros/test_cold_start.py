@@ -94,7 +94,7 @@ def test_it_answers_while_it_compiles_and_then_goes_on_by_itself(own_domain, col
         assert max(b - a for a, b in itertools.pairwise(times)) < allowed
         texts = {m.status[0].message for _, m in heard}
         assert len([t for t in texts if t.startswith("compiling the kernels")]) > 5, texts
-        robot.wait_status(state="IDLE")
+        robot.wait_status(state="READY")
         assert robot.state() == "active"
         assert robot.commands == [], "the target that was refused"
         robot.send("base_link", down(0.4, 0.2, 0.4))

@@ -20,13 +20,11 @@ LOOP = LoopReport(
 ARM = ArmReport(
     tip="tool0",
     state="MOVING",
-    active=True,
-    enabled=True,
+    barred="",
     joint_state_rate=125.0,
     target_rate=30.0,
     command_rate=100.0,
     joint_state_age=0.008,
-    joint_state_timeout=0.5,
     target_age=1.25,
     solves=42,
     solve_time=(2e-5, 5e-5, 1e-3),
@@ -117,12 +115,24 @@ def test_a_loop_that_is_late_is_warned_of(change, text):
 @pytest.mark.parametrize(
     ("change", "level", "text"),
     [
-        ({"joint_state_age": 0.6}, DiagnosticStatus.WARN, "joint states are missing"),
-        ({"joint_state_age": math.nan}, DiagnosticStatus.WARN, "joint states are missing"),
+        (
+            {"state": "WAITING", "barred": "no joint state of elbow"},
+            DiagnosticStatus.WARN,
+            "no joint state of elbow",
+        ),
         ({"newly_refused": 4}, DiagnosticStatus.WARN, "4 inputs refused"),
-        ({"state": "UNSAFE"}, DiagnosticStatus.ERROR, "the last check stopped a command"),
-        ({"enabled": False}, DiagnosticStatus.WARN, "stopped"),
-        ({"active": False, "joint_state_age": 9.0}, DiagnosticStatus.OK, "inactive"),
+        (
+            {"state": "UNSAFE", "barred": "a command failed"},
+            DiagnosticStatus.ERROR,
+            "a command failed",
+        ),
+        (
+            {"state": "TRACKING_LOST", "barred": "elbow is off"},
+            DiagnosticStatus.ERROR,
+            "elbow is off",
+        ),
+        ({"state": "STOPPED", "barred": "stopped"}, DiagnosticStatus.WARN, "stopped"),
+        ({"state": "INACTIVE", "barred": "not active"}, DiagnosticStatus.OK, "INACTIVE"),
     ],
 )
 def test_an_arm_that_cannot_do_its_work(change, level, text):

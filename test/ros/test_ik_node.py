@@ -60,6 +60,7 @@ def test_the_same_target_again_brings_back_an_arm_that_others_have_moved(robot):
     go_home(robot)
     robot.positions = HOME + 0.2
     assert robot.quiet(0.3)  # not of its own accord
+    robot.settle()
     robot.send("base_link", robot.chain.forward(HOME))
     robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "the arm is back")
     robot.wait(robot.quiet, "silence")
@@ -186,22 +187,28 @@ def test_a_target_waits_for_a_transform_that_comes_a_little_late(robot):
     robot.wait(lambda: robot.at(TABLE @ down(0.0, 0.0, 0.2)), "the arm is there")
 
 
-def test_silent_joint_states_stop_the_motion_and_it_goes_on_after(robot):
+def test_silent_joint_states_stop_the_motion_which_is_not_taken_up_again(robot):
     go_home(robot)
     robot.send("base_link", down(-0.40, -0.30, 0.40))
     robot.wait(lambda: not np.allclose(robot.positions, HOME, atol=1e-3), "the arm moves")
     robot.talking = False
-    robot.wait_status(state="NO_STATE")
+    robot.wait_status(state="WAITING")
     robot.wait(robot.quiet, "silence")
     assert not robot.at(down(-0.40, -0.30, 0.40), 1e-2)
+    assert "no joint state of" in robot.statuses[-1]["message"]
+    here = robot.positions
     robot.talking = True
-    robot.wait(lambda: robot.at(down(-0.40, -0.30, 0.40)), "the arm is there after all")
+    robot.wait_status(state="READY")
+    time.sleep(0.5)
+    assert np.array_equal(robot.positions, here)
+    robot.send("base_link", down(-0.40, -0.30, 0.40))
+    robot.wait(lambda: robot.at(down(-0.40, -0.30, 0.40)), "the arm goes where it is told anew")
 
 
 def test_a_restart_after_silence_begins_where_the_arm_is_then(robot):
     go_home(robot)
     robot.positions = robot.positions + 0.2
-    time.sleep(0.2)
+    robot.settle()
     robot.send("base_link", down(0.40, 0.20, 0.40))
     robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
 

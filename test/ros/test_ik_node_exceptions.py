@@ -17,11 +17,11 @@ DEFECTIVE = """
 import sys
 
 from basis_ik.pipeline import Pipeline
-from basis_ik.ros.arm import Arm
+from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.operator import Operator
 from basis_ik.ros.programs import run
 
-take_pose, step, activate = Arm.take_pose, Pipeline.step, Arm.activate
+take_pose, step, activate = ChainController.take_pose, Pipeline.step, ChainController.activate
 Pipeline.defect = 0
 
 
@@ -50,7 +50,8 @@ def whole_activate(self):
 
 
 Operator._on_home = defective_home
-Arm.take_pose, Pipeline.step, Arm.activate = defective_take_pose, defective_step, whole_activate
+ChainController.take_pose, ChainController.activate = defective_take_pose, whole_activate
+Pipeline.step = defective_step
 sys.exit(run("ik_node"))
 """
 
@@ -63,7 +64,7 @@ def robot(domain, tmp_path_factory):
     robot.process = start_node(domain, program=(str(script),))
     robot.description.publish(String(data=URDF))
     try:
-        robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+        robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
         yield robot
     finally:
         code, output = stop_node(robot.process)

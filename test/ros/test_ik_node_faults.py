@@ -144,7 +144,8 @@ def commands_to(robot, target):
     robot.wait(robot.quiet, "silence")
     robot.positions = HOME.copy()
     assert robot.transit("activate")
-    time.sleep(0.7)  # what was heard before would be too old by now
+    time.sleep(0.4)
+    robot.settle()
     first = len(robot.commands)
     robot.send("base_link", target)
     robot.wait(lambda: robot.at(target), "the arm is there")
@@ -207,11 +208,15 @@ def test_a_broken_joint_state_in_mid_motion_holds_the_arm_until_good_ones_come(r
         before = refusals(robot, reason)
         robot.wait(lambda: refusals(robot, reason) > before, "it is counted")
         assert robot.statuses[-1]["last_refusal"].startswith(f"{reason}: ")
-    robot.wait_status(state="NO_STATE")
+    robot.wait_status(state="WAITING")
     robot.wait(robot.quiet, "silence")
     assert not robot.at(FAR, 1e-2)
-    robot.states = good
-    robot.wait(lambda: robot.at(FAR), "the arm goes on")
+    here, robot.states = robot.positions, good
+    robot.wait_status(state="READY")
+    time.sleep(0.3)
+    assert np.array_equal(robot.positions, here), "nothing starts by itself"
+    robot.send("base_link", FAR)
+    robot.wait(lambda: robot.at(FAR), "the arm goes where it is told anew")
 
 
 def test_good_joint_states_between_broken_ones_are_enough(robot):
@@ -235,7 +240,7 @@ def test_a_joint_outside_its_limits_is_only_moved_inward(robot, side):
     limit = robot.chain.upper[ELBOW]
     robot.positions = HOME.copy()
     robot.positions[ELBOW] = side * (limit + 0.2)
-    time.sleep(0.2)
+    robot.settle()
     first = len(robot.commands)
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "the arm is there")

@@ -143,7 +143,7 @@ def test_one_that_is_only_odd_is_taken_once_and_what_was_assumed_is_logged(robot
     robot.description.publish(String(data=ODD))
     robot.wait(lambda: robot.transit("configure"), "it is configured")
     assert robot.transit("activate")
-    robot.wait_status(state="IDLE")
+    robot.wait_status(state="READY")
     assert said(robot).count("ready: ur5e") == 1
     assert f"joint {E} states velocity 0, which tells nothing: at most 1 rad/s" in said(robot)
     assert "joint elbow_joint: -3.142 to 3.142 rad, at most 1 rad/s" in said(robot)
@@ -169,7 +169,7 @@ def test_a_joint_without_end_takes_the_shortest_turn_over_pi(robot, side, driver
     tell = robot.states
     if driver == "wraps":
         robot.states = Wrapping(tell)
-    robot.wait(robot.quiet, "silence")
+    robot.settle()
     first = len(robot.commands)
     robot.send("base_link", robot.chain.forward(goal))
     robot.wait(lambda: robot.at(robot.chain.forward(goal)), "the arm is there")
@@ -273,7 +273,7 @@ def test_while_a_description_is_read_the_arm_goes_on(own_domain, tmp_path):
     )
     robot.description.publish(String(data=URDF))
     try:
-        robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+        robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
         robot.send("base_link", FAR)
         robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.05, "the arm moves")
         robot.description.publish(String(data=URDF.replace('name="ur5e"', 'name="large"', 1)))

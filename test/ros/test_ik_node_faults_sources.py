@@ -73,12 +73,13 @@ class Altered:
 def test_joint_states_of_another_time_move_nothing(robot, stamp, reason, words):
     good = robot.states
     robot.states = Altered(good, stamp)
-    robot.wait_status(state="NO_STATE")
+    robot.wait_status(state="WAITING")
     robot.wait(lambda: words in robot.statuses[-1]["message"], "the status says why")
     assert robot.statuses[-1]["last_refusal"].startswith(f"{reason}: ")
     robot.send("base_link", NEAR, stamp=None)
     assert robot.quiet(0.5)
     robot.states = good
+    robot.settle()
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "the arm is there")
 
@@ -97,7 +98,7 @@ def test_of_two_drivers_that_contradict_each_other_none_moves_the_arm(robot):
         thread = threading.Thread(target=tell)
         thread.start()
         try:
-            robot.wait_status(state="NO_STATE")
+            robot.wait_status(state="WAITING")
             robot.wait(
                 lambda: "/joint_state_publisher, /robot" in robot.statuses[-1]["message"],
                 "they are named",
@@ -109,6 +110,7 @@ def test_of_two_drivers_that_contradict_each_other_none_moves_the_arm(robot):
         finally:
             going.set()
             thread.join()
+    robot.settle()
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "the arm is there")
 
@@ -117,6 +119,7 @@ def test_an_encoder_that_has_a_new_reference_is_believed_after_a_while(robot):
     before = int(robot.statuses[-1].get("refused.JUMP", 0))
     robot.positions = HOME + 1.0
     robot.wait(lambda: int(robot.statuses[-1].get("refused.JUMP", 0)) > before, "it is refused")
+    robot.settle()
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "the arm is there")
 

@@ -204,7 +204,7 @@ def commands_to(robot, message):
     robot.wait(robot.quiet, "silence")
     robot.positions = HOME.copy()
     assert robot.transit("activate")
-    time.sleep(0.2)
+    robot.settle()
     first = len(robot.commands)
     robot.targets.publish(message)
     robot.wait(lambda: len(robot.commands) > first, "a command")

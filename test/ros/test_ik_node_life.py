@@ -76,8 +76,8 @@ def test_reactivated_it_starts_from_where_the_arm_is_then(robot):
     assert robot.transit("deactivate")
     robot.wait(robot.quiet, "silence")
     robot.positions = robot.positions + 0.3
-    time.sleep(0.2)
     assert robot.transit("activate")
+    robot.settle()
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "the arm is there")  # the bench objects to any jump
 
@@ -92,6 +92,7 @@ def test_cleaned_up_mid_motion_it_brakes_and_can_be_configured_again(robot):
     assert robot.targets.get_subscription_count() == 0
     assert robot.transit("configure")
     assert robot.transit("activate")
+    robot.settle()
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "it follows targets again")
 
@@ -153,13 +154,14 @@ def test_another_description_is_taken_over_at_rest_with_fresh_states(robot):
     slower = URDF.replace('velocity="3.14', 'velocity="1.57')
     assert slower != URDF
     robot.description.publish(String(data=slower))
-    robot.wait_status(state="NO_STATE")  # of the new robot nothing has been heard yet
+    robot.wait_status(state="WAITING")  # of the new robot nothing has been heard yet
     robot.wait(robot.quiet, "silence")
     assert not robot.at(FAR, 1e-2)
     robot.send("base_link", NEAR)
     assert robot.quiet(), "no command before a joint state"
     robot.talking = True
+    robot.settle()
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "the arm is there")
     robot.description.publish(String(data=URDF))
-    robot.wait_status(state="IDLE")
+    robot.wait_status(state="READY")

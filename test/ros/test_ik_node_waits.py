@@ -34,7 +34,7 @@ def begin(domain):
 def test_shutdown_is_final_and_the_process_still_ends_well(begin):
     robot, process = begin()
     robot.description.publish(String(data=URDF))
-    robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+    robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
     robot.send("base_link", FAR)
     robot.wait(lambda: not robot.at(robot.chain.forward(HOME), 1e-2), "the arm moves")
     assert robot.transit("shutdown")
@@ -51,17 +51,20 @@ def test_it_waits_for_joint_states_and_says_so_once(begin):
     robot, process = begin(talking=False)
     wait_until_said(process, "waiting for a robot description")
     robot.description.publish(String(data=URDF))
-    robot.wait_status(state="NO_STATE")
+    robot.wait_status(state="WAITING")
     robot.send("base_link", NEAR)
     assert robot.quiet(1.5)
     robot.talking = True
+    robot.settle()
+    assert robot.quiet(0.5), "a target of before is not replayed"
+    robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "the arm is there")
     code, output = stop_node(process)
     robot.close()
     assert code == 0
-    assert output.count("waiting for joint states of shoulder_pan_joint") == 1
+    assert output.count("waiting: no joint state of shoulder_pan_joint") == 1
     assert output.count("waiting for a robot description") == 1
-    assert "WARN" not in output
+    assert output.count("WARN") == output.count("target refused: NOT_READY") == 1
     assert "ERROR" not in output
 
 
@@ -75,7 +78,7 @@ def test_configuring_without_a_description_fails_with_a_reason(begin):
         time.sleep(0.1)
     assert robot.state() == "inactive"
     assert robot.transit("activate")
-    robot.wait_status(state="IDLE")
+    robot.wait_status(state="READY")
     code, output = stop_node(process)
     robot.close()
     assert code == 0

@@ -13,6 +13,7 @@ from control_msgs.action import FollowJointTrajectory
 from point_head_client import ABORTED, CANCELED, SUCCEEDED, Client, miss
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.task import Future
 from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_until_said
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -66,7 +67,7 @@ def driven(domain):
     node = start_node(domain, *AT_HOME)
     robot.description.publish(String(data=URDF))
     try:
-        robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+        robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
         yield robot
     finally:
         arm.terminate()
@@ -186,7 +187,7 @@ class Moody:
     """A controller that rejects, aborts, or takes its time, as it is told."""
 
     def __init__(self, robot, mood):
-        self.mood, self.goals, self.canceled = mood, [], threading.Event()
+        self.robot, self.mood, self.goals, self.canceled = robot, mood, [], threading.Event()
         self.server = ActionServer(
             robot.node,
             FollowJointTrajectory,
@@ -205,13 +206,28 @@ class Moody:
         self.canceled.set()
         return CancelResponse.ACCEPT
 
-    def _execute(self, handle):
+    def _follow(self, trajectory, done):
+        """Take the arm along a trajectory; there is no feedback of it."""
+        times = [
+            p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in trajectory.points
+        ]
+        positions, begin = np.array([p.positions for p in trajectory.points]), time.monotonic()
+        while (now := time.monotonic() - begin) < times[-1]:
+            self.robot.positions = np.array([np.interp(now, times, q) for q in positions.T])
+            time.sleep(0.005)
+        self.robot.positions = positions[-1]
+        done.set_result(None)
+
+    async def _execute(self, handle):
         result = FollowJointTrajectory.Result()
         if self.mood == "abort":
             handle.abort()
             result.error_code = result.PATH_TOLERANCE_VIOLATED
             result.error_string = "the arm is stuck"
         elif self.mood == "succeed":
+            done = Future()
+            threading.Thread(target=self._follow, args=(handle.request.trajectory, done)).start()
+            await done
             handle.succeed()
         return result
 
@@ -222,7 +238,7 @@ def moody(own_domain):
     robot = Robot(own_domain)
     node = robot.process = start_node(own_domain, *WHOLE)
     robot.description.publish(String(data=URDF))
-    robot.wait(lambda: any(s["state"] == "IDLE" for s in robot.statuses), "the node is ready")
+    robot.wait(lambda: robot.statuses, "the node is there")
     yield robot
     status, output = stop_node(node)
     robot.close()
@@ -235,26 +251,36 @@ def says(robot, words):
     robot.wait(lambda: words in robot.statuses[-1]["message"], words)
 
 
+def ready(robot):
+    robot.wait(lambda: robot.statuses[-1]["state"] == "READY", "the controller is there")
+
+
 def test_it_waits_for_the_controller_and_says_so(moody):
-    moody.send("base_link", NEAR)
     says(moody, f"waiting for the action /{ACTION}")
+    assert moody.statuses[-1]["state"] == "WAITING"
+    moody.send("base_link", NEAR)
+    moody.wait(lambda: "refused.NOT_READY" in moody.statuses[-1], "the target's refusal")
     controller = Moody(moody, "succeed")
-    moody.wait(lambda: controller.goals, "the motion")
+    ready(moody)
+    assert controller.goals == []
+    moody.send("base_link", NEAR)
     moody.wait_status(state="ARRIVED", verdict="REACHED")
 
 
 def test_a_motion_is_one_goal_from_the_measured_state_to_rest_at_the_solution(moody):
     controller = Moody(moody, "succeed")
-    time.sleep(0.5)
+    ready(moody)
     moody.send("base_link", NEAR)
     moody.wait_status(state="ARRIVED", verdict="REACHED")
     (trajectory,) = controller.goals
     chain = moody.chain
     assert trajectory.joint_names == list(chain.joint_names)
     times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in trajectory.points]
-    positions = np.array([HOME, *(p.positions for p in trajectory.points)])
-    speeds = np.diff(positions, axis=0) / np.diff([0.0, *times])[:, np.newaxis]
-    assert (np.diff([0.0, *times]) > 0.0).all()
+    positions = np.array([p.positions for p in trajectory.points])
+    assert times[0] == 0.0
+    assert np.array_equal(positions[0], HOME)
+    speeds = np.diff(positions, axis=0) / np.diff(times)[:, np.newaxis]
+    assert (np.diff(times) > 0.0).all()
     assert (np.abs(speeds) <= chain.velocity + 1e-6).all()
     assert np.allclose(chain.forward(positions[-1]).matrix, NEAR.matrix, atol=1e-4)
     assert not any(trajectory.points[-1].velocities)
@@ -263,15 +289,14 @@ def test_a_motion_is_one_goal_from_the_measured_state_to_rest_at_the_solution(mo
 
 def test_an_arm_that_others_move_goes_back_only_when_told_again(moody):
     controller = Moody(moody, "succeed")
-    time.sleep(0.5)
+    ready(moody)
     moody.send("base_link", NEAR)
     moody.wait_status(state="ARRIVED", verdict="REACHED")
-    moody.positions = np.array(controller.goals[0].points[-1].positions)
     time.sleep(0.5)
     moody.send("base_link", NEAR)  # where it is
     time.sleep(0.5)
     moody.positions = moody.positions + 0.2
-    time.sleep(0.5)
+    moody.settle()
     assert len(controller.goals) == 1
     moody.send("base_link", NEAR)
     moody.wait(lambda: len(controller.goals) == 2, "the way back")
@@ -282,10 +307,10 @@ def test_an_arm_that_others_move_goes_back_only_when_told_again(moody):
 )
 def test_a_motion_that_the_controller_gives_up_is_told_and_given_up(moody, mood, words):
     controller = Moody(moody, mood)
-    time.sleep(0.5)
+    ready(moody)
     moody.send("base_link", NEAR)
     says(moody, words)
-    assert moody.statuses[-1]["state"] == "IDLE"
+    assert moody.statuses[-1]["state"] == "READY"
     controller.mood = "succeed"
     moody.send("base_link", FAR)
     moody.wait_status(state="ARRIVED", verdict="REACHED")
@@ -294,6 +319,6 @@ def test_a_motion_that_the_controller_gives_up_is_told_and_given_up(moody, mood,
 
 def test_a_head_goal_that_the_controller_gives_up_ends_and_says_why(moody):
     Moody(moody, "reject")
-    time.sleep(0.5)
+    ready(moody)
     assert Client(moody).run((0.9, -0.5, 0.7)) == ABORTED
     wait_until_said(moody.process, "head goal aborted: the controller rejected the motion")

@@ -16,7 +16,7 @@ from tf2_ros import Buffer
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.measured import MeasuredState
 from basis_ik.ros import kinematics_services
-from basis_ik.ros.arm import other_joints
+from basis_ik.ros.chain_controller import other_joints
 from basis_ik.ros.kinematics_services import KinematicsServices
 
 CODE = MoveItErrorCodes

@@ -61,9 +61,7 @@ def held(node):
 MAKERS = {
     "markers": lambda node, arm: Markers(node, arm, 10.0),
     "drag": Drag,
-    "diagnostics": lambda node, arm: Diagnostics(
-        node, [arm], LoopMeter(0.01), Buffer(), {"joint_state_timeout": 0.5}
-    ),
+    "diagnostics": lambda node, arm: Diagnostics(node, [arm], LoopMeter(0.01), Buffer()),
 }
 
 

@@ -22,11 +22,17 @@ def send(robot):
     robot.wait(lambda: publisher.get_subscription_count() > 0, "the recorder listens")
 
     def send(names, positions, start=HOME):
-        """Command the robot where it is; return what it has to complain of."""
+        """Command the robot to go from where it is; return what it has to complain of."""
+        robot.window, robot.recorded = None, 0.0
         robot.positions, robot.complaints = start.copy(), []
         seen = len(robot.commands)
-        point = JointTrajectoryPoint(positions=[float(each) for each in positions])
-        publisher.publish(JointTrajectory(joint_names=names, points=[point]))
+        message = JointTrajectory(joint_names=names)
+        message.header.stamp = robot.node.get_clock().now().to_msg()
+        for k, each in enumerate((np.resize(start, len(positions)), positions, positions)):
+            point = JointTrajectoryPoint(positions=[float(value) for value in each])
+            point.time_from_start.nanosec = round(k * PERIOD * 1e9)
+            message.points.append(point)
+        publisher.publish(message)
         robot.wait(lambda: len(robot.commands) > seen, "the command")
         return robot.complaints
 
@@ -56,7 +62,7 @@ def test_a_good_command_is_none(robot, send):
     ids=["nan", "inf", "-inf", "leap", "leap back", "seven", "five"],
 )
 def test_bad_numbers_are_caught(robot, send, positions):
-    assert len(send(list(robot.chain.joint_names), positions)) == 1
+    assert send(list(robot.chain.joint_names), positions) != []
 
 
 @pytest.mark.parametrize("joint", range(6))
@@ -66,11 +72,11 @@ def test_a_step_over_a_limit_is_caught(robot, send, side, joint):
     inside[joint] = getattr(robot.chain, side)[joint]
     outside[joint] = inside[joint] + math.copysign(1e-6, inside[joint])
     assert send(list(robot.chain.joint_names), inside, inside) == []
-    assert len(send(list(robot.chain.joint_names), outside, inside)) == 1
+    assert send(list(robot.chain.joint_names), outside, inside) != []
 
 
 def test_joints_in_another_order_are_caught(robot, send):
-    assert len(send(list(robot.chain.joint_names)[::-1], HOME)) == 1
+    assert send(list(robot.chain.joint_names)[::-1], HOME) != []
 
 
 def log(*lines):

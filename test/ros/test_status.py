@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from basis_ik.motion.admission import Refusal, Refusals, Refused
-from basis_ik.pipeline import State
+from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.ros import status as module
 from basis_ik.ros.status import PERIOD, StatusReport
 
@@ -29,13 +29,12 @@ def arm():
         tip="tool0",
         model=SimpleNamespace(name="ur5e"),
         resolve=lambda name: f"~/{name}",
-        pipeline=SimpleNamespace(state=State.IDLE, solution=None),
+        pipeline=SimpleNamespace(solution=None),
         targets=SimpleNamespace(target=None),
         refusals=Refusals(),
-        measured=SimpleNamespace(refused=None),
-        enabled=True,
-        resting=True,
-        trouble=None,
+        state=ChainState(),
+        trouble="",
+        rival="",
     )
 
 
@@ -55,31 +54,23 @@ def values(status):
 
 def test_what_is_unchanged_is_repeated_now_and_then(clock, report, arm, published):
     for _ in range(10):
-        report.tell_motion(arm)
+        report.publish(arm)
     assert len(published) == 1
     clock[0] += PERIOD
-    report.tell_motion(arm)
+    report.publish(arm)
     assert len(published) == 2
-
-
-def test_joints_that_are_heard_and_not_believed_are_told_with_the_reason(report, arm, published):
-    arm.measured.refused = Refused(Refusal.JUMP, "elbow: by 1.000 in 0.010 s")
-    report.tell_silent(arm, ["elbow"], expected=True)
-    assert published[-1].message.endswith(str(arm.measured.refused))
 
 
 @pytest.mark.parametrize("silent", [False, True])
 def test_every_refusal_is_told_with_the_next_period(clock, report, arm, published, silent):
-    def tell():
-        if silent:
-            report.tell_silent(arm, ["elbow"], expected=True)
-        else:
-            report.tell_motion(arm)
-
-    tell()
+    for event in (Event.CONFIGURE, Event.ACTIVATE):
+        arm.state.handle(event)
+    if silent:
+        arm.state.handle(Event.LACK, "no joint state of elbow")
+    report.publish(arm)
     for count in range(1, 4):
         arm.refusals.add(Refused(Refusal.STALE, "2.1 s old"))
-        tell()
+        report.publish(arm)
         assert len(published) == 1 + count
         assert values(published[-1])["refused.STALE"] == str(count)
         assert values(published[-1])["last_refusal"].startswith("STALE: ")

@@ -1,4 +1,4 @@
-"""One chain of the node: its targets, its pipeline, its controller and its status."""
+"""One chain of the node: its targets, its state, its commands and its status."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
 
+from basis_ik.errors import BasisIkError
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import Refusal, Refusals, Refused
+from basis_ik.motion.chain_state import ChainState, Event, State
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, Ray
 from basis_ik.motion.measured import MeasuredState, StateStamp
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.statistics import ArmMeter
-from basis_ik.pipeline import Pipeline, State
+from basis_ik.motion.tracking import Tracking
+from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.arm_parameters import Settings, misplaced
 from basis_ik.ros.chain_parameters import ChainParameters
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
-from basis_ik.ros.motion_output import MotionOutput
-from basis_ik.ros.outputs import Output, make_output
+from basis_ik.ros.outputs import OutputOptions, make_output
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.publishers import Publishers, TargetPublishers, unheard
 from basis_ik.ros.sim_clock import loop_time
@@ -36,8 +38,12 @@ from basis_ik.ros.target_input import Arrival, TargetInput
 MOVED_AWAY = 0.05
 
 
-class Arm:
-    """A chain that follows targets while it is active and enabled.
+class RivalError(BasisIkError):
+    """Somebody else commands the arm."""
+
+
+class ChainController:
+    """A chain that follows targets while its state permits it.
 
     Args:
         node: The node that it lives in.
@@ -46,6 +52,7 @@ class Arm:
         chain: What is moved, of that robot.
         parameters: The node's parameters, this chain's included.
         buffer: The node's transforms.
+        state: Whether it may move; a chain of that name that is made later takes it over.
 
     Attributes:
         name: As given.
@@ -61,9 +68,7 @@ class Arm:
         pipeline: What is being done about it.
         meter: How often things happen, and how long solves take.
         output_name: Topic or action that commands go to.
-        trouble: What is wrong with the controller; only of one that executes whole motions.
-        active: Whether targets are taken, as far as the node's life goes.
-        enabled: Whether they are, as far as the operator goes.
+        state: Whether it may move, and why not.
 
     Raises:
         ConfigError: A parameter does not fit the chain.
@@ -77,6 +82,7 @@ class Arm:
         chain: Chain,
         parameters: Parameters,
         buffer: FrameBuffer,
+        state: ChainState,
     ) -> None:
         self._node, self._parameters, self._clock = node, parameters, node.get_clock()
         self._read, self._kept = parameters.changes, Settings.of(parameters)
@@ -90,18 +96,22 @@ class Arm:
         self.other_joints = other_joints(model, chain)
         self.others = MeasuredState(self.other_joints)
         self.journal = Journal(node, name)
-        self._output = self._make_output(period)
-        self._streams = not isinstance(self._output, MotionOutput)
+        lag = parameters["tracking_lag"]
+        self._output = make_output(
+            self.own("command_interface"),
+            OutputOptions(node, self.own("controller"), chain.joint_names, period, lag),
+        )
+        endless = chain.continuous
+        self._tracking = Tracking(chain.joint_names, endless, lag, parameters["tracking_margin"])
         self.refusals = Refusals()
         self.targets = TargetInput(
-            buffer, chain, self.journal, self.refusals, streams=self._streams
+            buffer, chain, self.journal, self.refusals, streams=self._output.streams
         )
         self.pipeline = Pipeline(chain, period=period, limits=limits)
-        self.active, self.enabled, self._active_since = False, True, 0.0
+        self.state = state
         self._heard = False
         self._fresh, self._sent_at = False, -math.inf
         self._obeyed = 0
-        self.trouble: str | None = None
         self.output_name = self._output.name
         self._report = StatusReport(node, self, self.journal)
         subscribed = (
@@ -125,36 +135,50 @@ class Arm:
         """Return a parameter of this chain."""
         return self._own[name]
 
-    def _make_output(self, period: float) -> Output | MotionOutput:
-        interface, controller = self.own("command_interface"), self.own("controller")
-        names = self.chain.joint_names
-        if interface == "follow_joint_trajectory":
-            return MotionOutput(self._node, controller, names, self._on_failure)
-        return make_output(interface, self._node, controller, names, period)
-
     # Orders ----------------------------------------------------------------------------------
+
+    def check_alone(self) -> None:
+        """Make sure that nobody else commands the arm.
+
+        Raises:
+            RivalError: Somebody does.
+        """
+        rival = self._output.find_rival()
+        if rival:
+            raise RivalError(rival)
 
     def activate(self) -> None:
         """Start to take targets; those that came before are not replayed."""
         self.targets.clear()
-        self.pipeline.rest()
-        self.active, self._active_since = True, loop_time(self._node)
+        self.state.handle(Event.ACTIVATE)
 
     def deactivate(self) -> None:
         """Take no more targets; brake, and then be silent."""
-        self.active = False
         self.targets.clear()
-        self.pipeline.brake()
+        self._brake(Event.DEACTIVATE, "deactivated")
 
     def enable(self) -> None:
         """Take targets again; those that came meanwhile are not replayed."""
-        self.enabled = True
+        self.state.handle(Event.ENABLE)
+        self._output.failure = ""
 
     def stop(self) -> None:
         """Brake, hold, and take no targets until enabled again."""
-        self.enabled = False
         self.targets.clear()
-        self.pipeline.brake()
+        self._brake(Event.STOP, "stopped")
+
+    def halt(self) -> None:
+        """Be silent at once; the controller stops by itself."""
+        self.pipeline.rest()
+        self.state.handle(Event.DROP)
+        self.state.handle(Event.REST)
+
+    def _brake(self, event: Event, why: str) -> None:
+        """Let something end what is pursued."""
+        pursuing = self.state.pursuing
+        self.state.handle(event, why)
+        if pursuing:
+            self._output.brake(self.pipeline)
 
     def go_to(self, positions: Sequence[float]) -> str | None:
         """Go to joint positions, until a newer goal comes.
@@ -165,10 +189,8 @@ class Arm:
         Returns:
             Why not, or None.
         """
-        if not self.active:
-            return "not active"
-        if not self.enabled:
-            return "stopped; ~/enable lets it go on"
+        if self.state.barred:
+            return self.state.barred
         refused = misplaced(self.chain, positions)
         if refused is None:
             self.targets.put(JointGoal(tuple(map(float, positions))))
@@ -195,11 +217,25 @@ class Arm:
     @property
     def resting(self) -> bool:
         """Whether no command is being sent, nor will be before a new goal comes."""
-        return self.pipeline.state is State.IDLE
+        return self.state.resting
+
+    @property
+    def streams(self) -> bool:
+        """Whether each command is sent, else whole motions."""
+        return self._output.streams
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with the controller; empty while nothing is."""
+        return self._output.failure or self.state.lacking
+
+    @property
+    def rival(self) -> str:
+        """Who else commands the arm; empty while nobody does."""
+        return self._output.rival
 
     def destroy(self) -> None:
         """Give up everything held in the node."""
-        self.active = False
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         self._target_publishers.destroy()
@@ -212,7 +248,6 @@ class Arm:
         """Take in a joint state; arguments as of `MeasuredState.update`."""
         refused = self.measured.update(names, positions, now, stamp)
         self.others.update(names, positions, now, stamp)  # they do not concern the chain
-        self._heard = self._heard or not self.measured.silent(now, 0.0)
         if refused is None:
             self.meter.joint_states.count += 1
             self.journal.fine("joint state", "joint states are good again")
@@ -228,31 +263,37 @@ class Arm:
         self.targets.reset()
         self.measured.reset()
         self.others.reset()
-        self.pipeline.brake()
-        self._active_since, self._sent_at = loop_time(self._node), -math.inf
+        self._brake(Event.DROP, "the clock has jumped")
+        self._sent_at = -math.inf
 
     def tell_standstill(self, text: str) -> None:
         """Say why no period of the loop begins."""
-        if self.active:
+        if self.state.active:
             self._report.tell_standstill(self, text)
 
     # Messages --------------------------------------------------------------------------------
 
     def take_pose(self, message: PoseStamped) -> None:
         """Take a pose to go to, unless the arm is not to move."""
-        if self.active and self.enabled:
+        if self._takes_targets():
             position_only = self._settings.position_only
             self.targets.offer_pose(message, self._arrival(), position_only=position_only)
 
     def take_point(self, message: PointStamped) -> None:
         """Take a point to look at, unless the arm is not to move."""
-        if self.active and self.enabled:
+        if self._takes_targets():
             self.targets.offer_point(message, self._arrival(), ray=self.ray)
 
     def _on_twist(self, message: TwistStamped) -> None:
-        if self.active and self.enabled:
+        if self._takes_targets():
             lasts = self._settings.twist_lasts
             self.targets.offer_twist(message, self._arrival(), lasts=lasts)
+
+    def _takes_targets(self) -> bool:
+        """Tell whether a target that has come is to be looked at; refuse it where it cannot be."""
+        if self.state.lacking and self.state.active and self.state.latch is None:
+            self.targets.refuse(Refused(Refusal.NOT_READY, self.state.lacking))
+        return not self.state.barred
 
     def _arrival(self) -> Arrival:
         self.meter.targets.count += 1
@@ -284,44 +325,68 @@ class Arm:
         Args:
             now: Time as of `loop_time` [s].
         """
-        if not self.active and self.resting:
+        if not self.state.active and self.resting:
             return
         settings = self._settings
+        moving = self.state.state in (State.MOVING, State.BRAKING)
+        silent = self.measured.silent(now, settings.joint_state_timeout, moving=moving)
+        self._look_for_lack(silent)
         oldest = self._clock.now().nanoseconds - settings.stamp_rules.max_age
         goal = self.targets.locate(steady=now, patience=settings.transform_timeout, oldest=oldest)
-        timeout = settings.joint_state_timeout
-        moving = self.pipeline.command is not None
-        silent = self.measured.silent(now, timeout, moving=moving)
-        if silent:
-            self._brake_blindly(silent, now - self._active_since <= timeout)
-            return
-        measured = self.measured.positions()
-        if goal is None:
-            if self.pipeline.goal is not None:
-                self.pipeline.brake()
-        else:
+        # Without joint states it can still come to rest, as if the arm were where it is told to be.
+        command = self.pipeline.command
+        measured = self.measured.positions() if not silent or command is None else command
+        if not silent:
+            self._check_tracking(measured, self.measured.age(now))
+        if goal is not None and not self.state.barred:
             self._pursue(goal, measured, now)
-        self._step(measured)
-        if self.active:
-            self._report.tell_motion(self)
+        elif goal is None and self.state.pursuing:
+            self._brake(Event.DROP, "the target has expired")
+        if not self.resting:
+            self._move(measured)
+        if self.state.active:
+            self._report.publish(self)
 
-    def _brake_blindly(self, silent: tuple[str, ...], just_begun: bool) -> None:
-        """Come to rest without joint states; the next motion starts where the arm is then."""
-        last = self.pipeline.command
-        self.pipeline.brake()
-        if last is not None:
-            self._step(last)
-        if not self.active or just_begun:  # they have only just been listened to
+    def _look_for_lack(self, silent: tuple[str, ...]) -> None:
+        """Find out what it cannot move without; what was asked before is not taken up again."""
+        lacking = self._silence(silent) if silent else self._output.lacking()
+        self._heard = self._heard or not silent
+        if lacking == self.state.lacking:
             return
-        if not self._heard:
-            self.journal.once("waiting", f"waiting for joint states of {', '.join(silent)}")
-        self._report.tell_silent(self, silent, expected=self._heard)
+        if not lacking:
+            self.state.handle(Event.FIND)
+            self.journal.fine("waiting", "nothing is missing any more")
+            return
+        dropped = "; the target is dropped" if self.targets.newest is not None else ""
+        if self._heard:
+            self.journal.trouble("waiting", "lack", f"{lacking}{dropped}")
+        else:
+            self.journal.once("waiting", f"waiting: {lacking}")
+        self.targets.clear()
+        self._brake(Event.LACK, lacking)
+
+    def _silence(self, joints: tuple[str, ...]) -> str:
+        refused = self.measured.refused
+        why = "" if refused is None else f" to be believed: {refused}"
+        return f"no joint state of {', '.join(joints)}{why}"
+
+    def _check_tracking(self, measured: NDArray[np.float64], age: float) -> None:
+        """Stop an arm that was not where it was commanded to be, `age` seconds ago."""
+        expected = self._output.expected(age)
+        if expected is None or self.state.latch is State.TRACKING_LOST:
+            return
+        departure = self._tracking.check(*expected, measured)
+        if departure is not None:
+            self.targets.clear()
+            self.journal.trouble("motion", "TRACKING_LOST", departure.text, lasting=True)
+            self.state.handle(Event.LOSE_TRACK, departure.text)
+            self._output.hold(self.pipeline, measured, departure.joints)
 
     def _pursue(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
         order = self._is_order(goal, measured)
         if not order:  # told again where it is, or else the arm would start when others move it
             self._obeyed = self.targets.placements
-        if self._streams or (order and self._controller_is_there()):
+        if order or self._output.streams or self.pipeline.waiting:
             self._set_up()
             self._aim(goal, measured, order=order)
             self._slow_down(goal, measured, now)
@@ -330,55 +395,63 @@ class Arm:
         """Tell whether to solve for a goal: a new one, or one told again to an arm moved away."""
         if goal != self.pipeline.goal:
             return True
-        if self.targets.placements == self._obeyed or self.pipeline.command is not None:
+        if self.targets.placements == self._obeyed or self.state.state is State.MOVING:
             return False
         return bool(np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY)
 
     def _aim(self, goal: Goal, measured: NDArray[np.float64], *, order: bool) -> None:
         self._obeyed = self.targets.placements
-        if order and self.pipeline.command is None:
+        if order and self.pipeline.command is None and self.state.state is not State.MOVING:
             # Others may have moved the arm since it came to rest, or its driver counts turns anew:
             # the nearest solution is the nearest to where it is now.
             self.pipeline.rest()
         before, began = self.pipeline.solution, time.perf_counter()
         self.pipeline.aim(goal, measured)
         solution = self.pipeline.solution
+        if order:
+            self.state.handle(Event.PURSUE)
+        if not self.pipeline.waiting and (order or solution is not before):
+            self._output.begin()
         if solution is not None and solution is not before:
             self.meter.solved(time.perf_counter() - began, solution.verdict.name)
 
-    def _step(self, measured: NDArray[np.float64]) -> None:
-        """Send the next command; or, when a motion begins, the whole of it."""
-        whole = isinstance(self._output, MotionOutput)
-        motion = self.pipeline.plan(measured) if whole else None
-        command = self.pipeline.step(measured)
-        if command is not None:
+    def _move(self, measured: NDArray[np.float64]) -> None:
+        """Let the output do its work, and learn what has become of the motion."""
+        before, sent = self._output.failure, self._output.sent
+        phase = self._output.advance(self.pipeline, measured)
+        if self._output.sent > sent:
+            self.meter.commands.count += self._output.sent - sent
             self._sent_at = loop_time(self._node)
-        if isinstance(self._output, MotionOutput):
-            if motion is not None:  # of which the command, now, is a part
-                self.meter.commands.count += 1
-                self._output.send(motion)
-        elif command is not None:
-            self.meter.commands.count += 1
-            self._output.send(command)
+        if self._output.failure and self._output.failure != before:
+            self.journal.trouble("controller", "failure", self._output.failure)
+        if phase is Phase.UNSAFE:
+            self._on_unsafe(phase.value)
+        elif phase is Phase.IDLE:
+            if self.state.pursuing:  # the controller has given up
+                self.targets.clear()
+                self.pipeline.rest()
+                self.state.handle(Event.DROP, self._output.failure)
+            self.state.handle(Event.REST)
+        elif phase is Phase.MOVING:
+            self.state.handle(Event.PURSUE)
+        elif phase is Phase.ARRIVED:
+            self.state.handle(Event.COMMANDED)
+            self.state.handle(Event.ARRIVE if self._is_there(measured) else Event.DEPART)
 
-    def _controller_is_there(self) -> bool:
-        """Tell whether a controller takes motions; until then the goal waits."""
-        if isinstance(self._output, MotionOutput) and not self._output.ready:
-            self._trouble(f"waiting for the action {self.output_name}")
-            return False
-        self.trouble = None
-        self.journal.fine("controller", "the controller takes motions")
-        return True
-
-    def _on_failure(self, text: str) -> None:
-        """Give up a motion that the controller has given up; the next starts where the arm is."""
+    def _on_unsafe(self, text: str) -> None:
+        """Brake after a command that was not sent; where braking is not safe either, be silent."""
         self.targets.clear()
-        self.pipeline.rest()
-        self._trouble(text)
+        self.journal.trouble("motion", "UNSAFE", text, lasting=True)
+        braking = self.state.state is State.BRAKING
+        self._brake(Event.FAIL_CHECK, text)
+        if braking:
+            self.halt()
 
-    def _trouble(self, text: str) -> None:
-        self.trouble = text
-        self.journal.trouble("controller", text, text)
+    def _is_there(self, measured: NDArray[np.float64]) -> bool:
+        """Tell whether the arm is where its commands have led, as measured."""
+        return bool(
+            (np.abs(self.pipeline.missing(measured)) <= self._settings.goal_tolerance).all()
+        )
 
     def _slow_down(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
         """Keep the pace that a goal brings along."""

@@ -1,0 +1,199 @@
+"""May a chain move, and why not: the one state machine that decides it.
+
+It knows neither ROS nor a clock. `TRANSITIONS` is all there is; docs/states.md is drawn from it.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class State(enum.Enum):
+    """What a chain is doing."""
+
+    UNCONFIGURED = "no robot"
+    INACTIVE = "inactive"
+    WAITING = "waiting for what it cannot move without"
+    READY = "no target"
+    MOVING = "moving to the target"
+    HOLDING = "the command is at the target, the arm is not yet"
+    ARRIVED = "at the target, as measured"
+    BRAKING = "coming to rest"
+    STOPPED = "stopped; ~/enable lets it go on"
+    TRACKING_LOST = "the arm does not follow its commands; ~/enable lets it go on"
+    UNSAFE = "a command failed the last check; ~/enable lets it go on"
+
+
+class Event(enum.Enum):
+    """What happens to a chain."""
+
+    CONFIGURE = "a robot is made"
+    CLEAN_UP = "the robot is given up"
+    ACTIVATE = "the node is activated"
+    DEACTIVATE = "the node is deactivated"
+    LACK = "something is missing without which it cannot move"
+    FIND = "nothing is missing any more"
+    PURSUE = "a target is pursued"
+    DROP = "the target is given up"
+    COMMANDED = "the command is at the target"
+    ARRIVE = "the arm is at the target"
+    DEPART = "the arm is there no more"
+    REST = "the motion has ended"
+    STOP = "the operator stops it"
+    LOSE_TRACK = "the arm is too far from its command"
+    FAIL_CHECK = "a command fails the last check"
+    ENABLE = "the operator lets it go on"
+
+
+class AtRest(enum.Enum):
+    """Where a transition leads that ends at rest: what is then true decides."""
+
+    AT_REST = "at rest"
+
+
+AT_REST = AtRest.AT_REST
+STANDING = (
+    State.WAITING, State.READY, State.STOPPED, State.TRACKING_LOST, State.UNSAFE,
+)  # fmt: skip
+PURSUING = (State.MOVING, State.HOLDING, State.ARRIVED)
+# Latched: left by ENABLE alone, whatever else happens to the node meanwhile.
+LATCHES = {
+    Event.STOP: State.STOPPED,
+    Event.LOSE_TRACK: State.TRACKING_LOST,
+    Event.FAIL_CHECK: State.UNSAFE,
+}
+
+TRANSITIONS: dict[tuple[State, Event], State | AtRest] = {
+    (State.UNCONFIGURED, Event.CONFIGURE): State.INACTIVE,
+    (State.INACTIVE, Event.CLEAN_UP): State.UNCONFIGURED,
+    (State.INACTIVE, Event.ACTIVATE): AT_REST,
+    (State.READY, Event.PURSUE): State.MOVING,
+    (State.MOVING, Event.COMMANDED): State.HOLDING,
+    (State.HOLDING, Event.ARRIVE): State.ARRIVED,
+    (State.ARRIVED, Event.DEPART): State.HOLDING,
+    (State.HOLDING, Event.PURSUE): State.MOVING,
+    (State.ARRIVED, Event.PURSUE): State.MOVING,
+    (State.BRAKING, Event.PURSUE): State.MOVING,
+    (State.BRAKING, Event.REST): AT_REST,
+    **{
+        (state, event): State.BRAKING
+        for state in PURSUING
+        for event in (
+            Event.DROP, Event.LACK, Event.DEACTIVATE,
+            Event.STOP, Event.LOSE_TRACK, Event.FAIL_CHECK,
+        )
+    },
+    **{
+        (State.BRAKING, event): State.BRAKING
+        for event in (
+            Event.LACK, Event.FIND, Event.DEACTIVATE,
+            Event.STOP, Event.LOSE_TRACK, Event.FAIL_CHECK, Event.ENABLE,
+        )
+    },
+    **{
+        (state, event): AT_REST
+        for state in STANDING
+        for event in (
+            Event.LACK, Event.FIND, Event.DEACTIVATE,
+            Event.STOP, Event.LOSE_TRACK, Event.FAIL_CHECK, Event.ENABLE,
+        )
+    },
+    **{
+        (State.INACTIVE, event): State.INACTIVE
+        for event in (Event.LACK, Event.FIND, Event.STOP, Event.ENABLE)
+    },
+    **{(State.UNCONFIGURED, event): State.UNCONFIGURED for event in (Event.STOP, Event.ENABLE)},
+}  # fmt: skip
+
+
+class ChainState:
+    """The state of a chain, and what bars it from moving.
+
+    Attributes:
+        state: What it is doing.
+        latch: STOPPED, TRACKING_LOST or UNSAFE until somebody enables it; None while nobody has to.
+        lacking: What it cannot move without; empty while all is there.
+        active: Whether the node is active.
+        why: What made it leave its last state; one line.
+    """
+
+    def __init__(self) -> None:
+        self.state = State.UNCONFIGURED
+        self.latch: State | None = None
+        self.lacking = ""
+        self.active = False
+        self.why = ""
+        self._latched_by = ""
+
+    @property
+    def barred(self) -> str:
+        """Why it may not move; empty where it may."""
+        if not self.active:
+            return "not active"
+        if self.latch is not None:
+            return self._latched_by
+        return self.lacking
+
+    @property
+    def pursuing(self) -> bool:
+        """Whether there is a target that it moves to or holds."""
+        return self.state in PURSUING
+
+    @property
+    def resting(self) -> bool:
+        """Whether nothing is sent, nor will be before a new target comes."""
+        return self.state not in PURSUING and self.state is not State.BRAKING
+
+    def handle(self, event: Event, why: str = "") -> bool:
+        """Take in what has happened.
+
+        Args:
+            event: What.
+            why: One line; what is lacking, for LACK.
+
+        Returns:
+            Whether the state has a transition for it; nothing changes otherwise.
+        """
+        leads = TRANSITIONS.get((self.state, event))
+        if leads is None or (event is Event.PURSUE and self.barred):
+            return False
+        self.why = why or event.value
+        if event in LATCHES and (self.latch is None or event is Event.STOP):
+            self.latch = LATCHES[event]
+            self._latched_by = f"{why or event.value}; ~/enable lets it go on"
+        elif event is Event.ENABLE:
+            self.latch = None
+        elif event in (Event.LACK, Event.FIND):
+            self.lacking = why if event is Event.LACK else ""
+        elif event in (Event.ACTIVATE, Event.DEACTIVATE):
+            self.active = event is Event.ACTIVATE
+        self.state = self._at_rest() if isinstance(leads, AtRest) else leads
+        return True
+
+    def _at_rest(self) -> State:
+        if not self.active:
+            return State.INACTIVE
+        if self.latch is not None:
+            return self.latch
+        return State.WAITING if self.lacking else State.READY
+
+
+def mermaid() -> str:
+    """Return the transitions as a state diagram in Mermaid's language."""
+    lines = ["stateDiagram-v2"]
+    targets: dict[tuple[str, str], list[str]] = {}
+    for (state, event), leads in TRANSITIONS.items():
+        if leads is not state:
+            targets.setdefault((state.name, leads.name), []).append(event.name)
+    lines += [f"    {a} --> {b}: {', '.join(events)}" for (a, b), events in targets.items()]
+    lines += [
+        "    AT_REST --> INACTIVE: not active",
+        *(f"    AT_REST --> {latch.name}: latched" for latch in LATCHES.values()),
+        "    AT_REST --> WAITING: something is missing",
+        "    AT_REST --> READY: else",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(mermaid())

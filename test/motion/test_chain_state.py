@@ -1,0 +1,143 @@
+"""Whether a chain may move: every transition, every latch, and what the documentation draws."""
+
+from pathlib import Path
+
+import pytest
+
+from basis_ik.motion.chain_state import (
+    LATCHES,
+    PURSUING,
+    STANDING,
+    TRANSITIONS,
+    AtRest,
+    ChainState,
+    Event,
+    State,
+    mermaid,
+)
+
+STATES = Path(__file__).parents[2] / "docs" / "states.md"
+ALL = [(state, event) for state in State for event in Event]
+
+
+def named(pair):
+    return "-".join(each.name for each in pair)
+
+
+@pytest.fixture
+def active():
+    state = ChainState()
+    for event in (Event.CONFIGURE, Event.ACTIVATE):
+        assert state.handle(event)
+    return state
+
+
+def moving(state):
+    assert state.handle(Event.PURSUE)
+    assert state.state is State.MOVING
+    return state
+
+
+@pytest.mark.parametrize("pair", [p for p in ALL if p in TRANSITIONS], ids=named)
+def test_a_transition_leads_where_the_table_says(pair):
+    chain = ChainState()
+    chain.state, chain.active = pair[0], pair[0] not in (State.UNCONFIGURED, State.INACTIVE)
+    assert chain.handle(pair[1], "why")
+    leads = TRANSITIONS[pair]
+    if not isinstance(leads, AtRest):
+        assert chain.state is leads
+    else:
+        assert chain.state in (State.INACTIVE, *STANDING)
+    assert chain.why == "why"
+
+
+@pytest.mark.parametrize("pair", [p for p in ALL if p not in TRANSITIONS], ids=named)
+def test_what_is_not_in_the_table_changes_nothing(pair):
+    chain = ChainState()
+    chain.state, chain.active = pair[0], True
+    assert not chain.handle(pair[1], "why")
+    assert (chain.state, chain.latch, chain.lacking, chain.why) == (pair[0], None, "", "")
+    assert chain.active
+
+
+@pytest.mark.parametrize("pursuing", PURSUING)
+@pytest.mark.parametrize("event", LATCHES)
+def test_a_latch_outlives_rest_deactivation_and_another_robot(active, pursuing, event):
+    active.state = pursuing
+    active.handle(event, "reason")
+    assert active.state is State.BRAKING
+    active.handle(Event.REST)
+    assert active.state is LATCHES[event]
+    for each in (Event.DEACTIVATE, Event.CLEAN_UP, Event.CONFIGURE, Event.ACTIVATE):
+        assert active.handle(each)
+    assert active.state is LATCHES[event]
+    assert active.barred == "reason; ~/enable lets it go on"
+    for each in (Event.LACK, Event.FIND):
+        active.handle(each, "no joint states" if each is Event.LACK else "")
+        assert active.state is LATCHES[event]
+    assert not active.handle(Event.PURSUE)
+    active.handle(Event.ENABLE)
+    assert active.state is State.READY
+    assert active.barred == ""
+
+
+@pytest.mark.parametrize("event", [Event.STOP, Event.ENABLE])
+def test_stop_and_enable_count_while_there_is_no_robot(event):
+    chain = ChainState()
+    chain.handle(Event.STOP, "stopped")
+    assert chain.handle(event)
+    for each in (Event.CONFIGURE, Event.ACTIVATE):
+        chain.handle(each)
+    assert chain.state is (State.STOPPED if event is Event.STOP else State.READY)
+
+
+def test_the_first_fault_is_kept_and_the_operator_has_the_last_word(active):
+    moving(active).handle(Event.LOSE_TRACK, "elbow is off")
+    active.handle(Event.FAIL_CHECK, "unsafe")
+    assert active.latch is State.TRACKING_LOST
+    assert active.barred.startswith("elbow is off")
+    active.handle(Event.STOP, "stopped")
+    assert active.latch is State.STOPPED
+
+
+def test_nothing_moves_while_something_is_missing(active):
+    active.handle(Event.LACK, "no joint state of elbow")
+    assert active.state is State.WAITING
+    assert active.barred == "no joint state of elbow"
+    assert not active.handle(Event.PURSUE)
+    active.handle(Event.FIND)
+    assert moving(active).pursuing
+
+
+def test_what_is_missing_ends_a_motion_and_another_one_waits_for_it(active):
+    moving(active).handle(Event.LACK, "the controller is gone")
+    assert active.state is State.BRAKING
+    assert not active.handle(Event.PURSUE)
+    active.handle(Event.REST)
+    assert active.state is State.WAITING
+
+
+def test_an_inactive_chain_is_not_set_in_motion():
+    chain = ChainState()
+    chain.handle(Event.CONFIGURE)
+    assert chain.barred == "not active"
+    chain.state = State.BRAKING
+    assert not chain.handle(Event.PURSUE)
+
+
+def test_deactivation_brakes_first(active):
+    moving(active).handle(Event.DEACTIVATE)
+    assert active.state is State.BRAKING
+    assert not active.resting
+    active.handle(Event.REST)
+    assert active.state is State.INACTIVE
+    assert active.resting
+
+
+def test_a_new_target_ends_braking(active):
+    moving(active).handle(Event.DROP)
+    assert moving(active).resting is False
+
+
+def test_the_documentation_draws_the_table():
+    assert mermaid() in STATES.read_text()

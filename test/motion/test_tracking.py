@@ -1,0 +1,54 @@
+"""An arm has to be where it was commanded to be lately, give or take a margin."""
+
+import numpy as np
+import pytest
+
+from basis_ik.motion.tracking import RecentCommands, Tracking
+
+NAMES, TURNS = ("pan", "lift"), np.array([True, False])
+LOW, HIGH = np.array([0.0, -1.0]), np.array([0.5, -1.0])
+
+
+@pytest.fixture
+def tracking():
+    return Tracking(NAMES, TURNS, lag=0.2, margin=0.1)
+
+
+@pytest.mark.parametrize("measured", [[0.0, -1.0], [0.5, -1.09], [-0.09, -0.91], [0.59, -1.0]])
+def test_near_enough_is_between_the_commands_or_within_the_margin(tracking, measured):
+    assert tracking.check(LOW, HIGH, np.array(measured)) is None
+
+
+@pytest.mark.parametrize(
+    ("measured", "lost", "text"),
+    [
+        ([0.61, -1.0], [True, False], "pan is 0.11 from where it was commanded in the last 0.2 s"),
+        ([-0.2, -1.0], [True, False], "pan is 0.2 from"),
+        ([0.7, -1.5], [True, True], "lift is 0.5 from"),
+        ([0.0, np.nan], [False, True], "lift is nan from"),
+        ([0.0, np.inf], [False, True], "lift is inf from"),
+    ],
+)
+def test_what_is_too_far_away_is_told(tracking, measured, lost, text):
+    departure = tracking.check(LOW, HIGH, np.array(measured))
+    assert departure.text.startswith(text)
+    assert departure.text.endswith("more than 0.1")
+    assert departure.joints.tolist() == lost
+
+
+def test_whole_turns_count_only_where_a_joint_has_limits(tracking):
+    turned = np.array([0.25 + 4.0 * np.pi, -1.0])
+    assert tracking.check(LOW, HIGH, turned) is None
+    departure = tracking.check(LOW, HIGH, np.array([0.25, -1.0 - 2.0 * np.pi]))
+    assert departure.joints.tolist() == [False, True]
+
+
+def test_recent_commands_are_the_newest():
+    recent = RecentCommands(3, 1)
+    assert recent.span(5) is None
+    for command in (9.0, 1.0, 4.0, 2.0):
+        recent.add(np.array([command]))
+    assert [values.tolist() for values in recent.span(5)] == [[1.0], [4.0]]
+    assert [values.tolist() for values in recent.span(2)] == [[2.0], [4.0]]
+    recent.clear()
+    assert recent.span(1) is None

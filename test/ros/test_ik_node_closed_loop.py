@@ -1,0 +1,291 @@
+"""What the arm does when it does not do what it is told, judged by where it is measured to be."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from robot_bench import HOME, PATIENCE, URDF, Robot, down, running, start_node, stop_node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+CONTROLLER = "joint_trajectory_controller"
+JOINTS = [
+    "shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint",
+    "wrist_1_joint", "wrist_2_joint", "wrist_3_joint",
+]  # fmt: skip
+# The arm brakes from its top speed of pi in 0.25 s and the jerk's 0.05 s: over 0.47 rad.
+BRAKING, TOP_SPEED, LAG = 0.5 * np.pi * 0.3, np.pi, 0.03
+
+
+class Watcher(Robot):
+    """Moves nothing, and records where the arm is measured to be."""
+
+    def __init__(self, domain):
+        super().__init__(domain)
+        self.talking, self.track = False, []
+        self.node.create_subscription(JointState, "joint_states", self._watch, 1000)
+
+    def _watch(self, message):
+        by_name = dict(zip(message.name, message.position, strict=True))
+        self.positions = np.array([by_name[name] for name in self.chain.joint_names])
+        stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+        self.track.append((stamp, self.positions))
+
+    def _obey_trajectory(self, message):
+        pass  # the simulated arm does
+
+    def speeds(self, since=0):
+        """Return the measured speeds (k, n), by differences of what the arm told."""
+        times, positions = zip(*self.track[since:], strict=True)
+        return np.abs(np.diff(positions, axis=0)) / np.maximum(np.diff(times), 1e-3)[:, np.newaxis]
+
+    def rests(self):
+        before = self.positions
+        time.sleep(0.3)
+        return np.abs(self.positions - before).max() < 1e-4
+
+    def set_arm(self, name, value):
+        """Set a parameter of the simulated arm."""
+        client = self.node.create_client(SetParameters, f"{CONTROLLER}/set_parameters")
+        assert client.wait_for_service(PATIENCE)
+        future = client.call_async(
+            SetParameters.Request(parameters=[Parameter(name=name, value=value)])
+        )
+        self.wait(future.done, f"an answer about {name}")
+        assert future.result().results[0].successful, future.result()
+
+    def switch_arm(self, name, on):
+        """Call a service of the simulated arm."""
+        client = self.node.create_client(SetBool, f"{CONTROLLER}/{name}")
+        assert client.wait_for_service(PATIENCE)
+        future = client.call_async(SetBool.Request(data=on))
+        self.wait(future.done, f"an answer of {name}")
+        assert future.result().success
+
+
+def number(value):
+    return ParameterValue(type=3, double_value=value)
+
+
+def text(value):
+    return ParameterValue(type=4, string_value=value)
+
+
+def start_arm(domain):
+    words = ["-r", f"__node:={CONTROLLER}", "-p", f"drive_time_constant:={LAG}"]
+    for name, position in zip(JOINTS, HOME, strict=True):
+        words += ["-p", f"initial_positions.{name}:={float(position)}"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "basis_ik.ros.programs", "simulated_arm", "--ros-args", *words],
+        env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
+    )
+
+
+@contextlib.contextmanager
+def driven(domain, *arguments):
+    """Give a watcher of the node before a simulated arm that lags, both processes of their own."""
+    robot = Watcher(domain)
+    robot.arm = start_arm(domain)
+    node = start_node(domain, *arguments)
+    robot.description.publish(String(data=URDF))
+    try:
+        robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
+        yield robot
+    finally:
+        robot.arm.terminate()
+        robot.arm.wait(PATIENCE)
+        code, output = stop_node(node)
+        robot.close()
+        print(output)
+    assert code == 0
+    assert "Traceback" not in output
+
+
+WHOLE = ("-p", "command_interface:=follow_joint_trajectory")
+
+
+@pytest.fixture(params=[(), WHOLE], ids=["stream", "whole"])
+def robot(request, own_domain):
+    with driven(own_domain, "-p", "tracking_lag:=0.5", *request.param) as robot:
+        robot.whole = bool(request.param)
+        yield robot
+
+
+def set_off(robot, way=0.3):
+    start = robot.positions
+    robot.send("base_link", FAR)
+    robot.wait(lambda: np.abs(robot.positions - start).max() > way, "the arm moves")
+
+
+def test_it_arrives_and_says_so_of_the_measured_arm(robot):
+    robot.send("base_link", FAR)
+    robot.wait_status(state="ARRIVED", verdict="REACHED")
+    assert robot.at(FAR, 0.02), "the status was true when it was heard"
+    robot.wait(lambda: robot.at(FAR, 1e-3), "the arm is there")
+    assert (robot.speeds().max(axis=0) <= 1.05 * TOP_SPEED).all()
+
+
+def test_stop_and_a_new_target_on_an_arm_whose_controller_is_slower(robot):
+    robot.set_arm("speed_scaling", number(0.3))
+    if not robot.whole:
+        robot.wait_status(state="WAITING")
+        assert "scales its speed to 0.3" in robot.statuses[-1]["message"]
+        robot.send("base_link", FAR)
+        assert robot.quiet(0.5)
+        return
+    set_off(robot)
+    robot.send("base_link", down(0.45, -0.10, 0.30))
+    time.sleep(0.5)
+    assert (robot.speeds().max(axis=0) <= 1.05 * TOP_SPEED).all(), "it does not leap"
+    robot.send("base_link", FAR)
+    time.sleep(2.5)  # as planned the motion would be over
+    before = robot.positions
+    assert robot.call(Trigger, "stop").success
+    robot.wait_status(state="STOPPED")
+    at_stop = robot.positions
+    robot.wait(robot.rests, "rest")
+    assert np.abs(robot.positions - at_stop).max() < 0.02, "STOPPED was said of a resting arm"
+    assert np.abs(robot.positions - before).max() <= 1.2 * BRAKING + TOP_SPEED * (LAG + 0.1)
+    assert (robot.speeds().max(axis=0) <= 1.05 * TOP_SPEED).all()
+
+
+def test_a_blocked_joint_stops_the_arm_and_does_not_leap_when_it_is_free(robot):
+    set_off(robot, 0.1)
+    robot.set_arm("blocked_joint", text("shoulder_pan_joint"))
+    robot.wait_status(state="TRACKING_LOST", level=DiagnosticStatus.ERROR)
+    assert "shoulder_pan_joint is" in robot.statuses[-1]["message"]
+    robot.wait(robot.rests, "rest")
+    held, since = robot.positions, len(robot.track)
+    robot.set_arm("blocked_joint", text(""))
+    time.sleep(1.0)
+    assert np.abs(robot.positions - held).max() < 0.02
+    assert robot.speeds(since).max() < 0.2 * TOP_SPEED
+    robot.send("base_link", NEAR)
+    assert np.abs(robot.positions - held).max() < 0.02, "latched"
+    robot.call(SetBool, "enable", data=True)
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR, 1e-3), "the arm goes where it is told anew")
+
+
+def test_a_controller_that_is_switched_off_and_on_moves_nothing_unasked(robot):
+    set_off(robot)
+    seen = len(robot.statuses)
+    robot.switch_arm("activate", False)
+    noticed = "TRACKING_LOST", "WAITING", "READY"
+    robot.wait(lambda: any(s["state"] in noticed for s in robot.statuses[seen:]), "it is noticed")
+    robot.wait(robot.rests, "rest")
+    held = robot.positions
+    assert not robot.at(FAR, 1e-2)
+    assert robot.statuses[-1]["state"] != "ARRIVED"
+    robot.switch_arm("activate", True)
+    time.sleep(1.5)
+    assert np.abs(robot.positions - held).max() < 0.02
+    robot.call(SetBool, "enable", data=True)
+    robot.wait(lambda: robot.statuses[-1]["state"] == "READY", "it takes targets again")
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR, 1e-3), "the arm goes where it is told anew")
+
+
+def test_a_driver_that_dies_and_returns_is_not_followed_by_motion(robot, own_domain):
+    set_off(robot)
+    robot.arm.kill()
+    robot.arm.wait(PATIENCE)
+    robot.wait_status(state="WAITING")
+    robot.arm = start_arm(own_domain)
+    robot.wait(lambda: np.allclose(robot.positions, HOME, atol=1e-6), "the driver is back")
+    robot.wait(lambda: robot.statuses[-1]["state"] in ("READY", "TRACKING_LOST"), "so is the node")
+    time.sleep(1.0)
+    assert np.allclose(robot.positions, HOME, atol=1e-6)
+
+
+def test_a_node_that_is_killed_leaves_an_arm_that_brakes(own_domain):
+    robot = Watcher(own_domain)
+    robot.arm, node = start_arm(own_domain), start_node(own_domain)
+    robot.description.publish(String(data=URDF))
+    try:
+        robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
+        set_off(robot)
+        node.kill()
+        before = robot.positions
+        robot.wait(robot.rests, "rest")
+        assert np.abs(robot.positions - before).max() <= 1.2 * BRAKING + TOP_SPEED * (LAG + 0.15)
+        assert (robot.speeds().max(axis=0) <= 1.05 * TOP_SPEED).all()
+    finally:
+        robot.arm.terminate()
+        robot.arm.wait(PATIENCE)
+        node.wait(PATIENCE)
+        robot.close()
+
+
+# Without an arm of its own ---------------------------------------------------------------------
+
+
+def test_a_stop_is_kept_through_another_robot_and_another_life(own_domain):
+    with running(own_domain) as robot:
+        assert robot.call(Trigger, "stop").success
+        robot.wait_status(state="STOPPED")
+        robot.description.publish(String(data=URDF.replace('name="ur5e"', 'name="other"', 1)))
+        time.sleep(1.5)
+        for transition in ("deactivate", "cleanup", "configure", "activate"):
+            assert robot.transit(transition)
+        robot.settle()
+        robot.send("base_link", NEAR)
+        assert robot.quiet(0.5)
+        assert robot.statuses[-1]["state"] == "STOPPED"
+        robot.call(SetBool, "enable", data=True)
+        robot.wait_status(state="READY")
+        robot.send("base_link", NEAR)
+        robot.wait(lambda: robot.at(NEAR), "the arm goes")
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_brakes_the_arm_before_the_node_ends(own_domain, name):
+    robot = Robot(own_domain)
+    process = start_node(own_domain)
+    robot.description.publish(String(data=URDF))
+    robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
+    set_off(robot)
+    code, _ = stop_node(process, getattr(signal, name))
+    robot.wait(robot.quiet, "silence")
+    commands = np.array(robot.commands)
+    robot.close()
+    assert code == 0
+    assert robot.complaints == []
+    assert np.array_equal(commands[-1], commands[-2]), "the last commands are at rest"
+
+
+def test_another_publisher_of_commands_is_named_and_nothing_moves(own_domain):
+    with running(own_domain) as robot:
+        topic = f"{CONTROLLER}/joint_trajectory"
+        publisher = robot.node.create_publisher(JointTrajectory, topic, 1)
+        robot.wait_status(state="WAITING", level=DiagnosticStatus.ERROR)
+        assert "has another publisher, /robot; end it" in robot.statuses[-1]["message"]
+        robot.send("base_link", NEAR)
+        assert robot.quiet(0.5)
+        assert robot.transit("deactivate")
+        assert not robot.transit("activate"), "refused as long as it is there"
+        robot.node.destroy_publisher(publisher)
+        robot.wait(lambda: robot.transit("activate"), "alone, it is activated")
+
+
+def test_a_second_node_of_the_same_name_commands_nothing(own_domain):
+    with running(own_domain) as robot:
+        second = start_node(own_domain)
+        try:
+            robot.wait_status(state="WAITING", level=DiagnosticStatus.ERROR)
+            robot.send("base_link", NEAR)
+            assert robot.quiet(0.5)
+        finally:
+            stop_node(second)
+        robot.wait(lambda: robot.statuses[-1]["state"] == "READY", "it is alone again")

@@ -1,0 +1,217 @@
+"""What the simulated controller and a lagging drive make of the node's stream, in their own time.
+
+The arm is judged by the positions of its drives, 500 a second, by differences.
+"""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.control_loop import ControlLoop
+from basis_ik.motion.goals import JointGoal, PoseGoal
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.motion.simulated_joints import SimulatedJoints
+from basis_ik.motion.tolerances import Tolerances
+from basis_ik.motion.tracking import Tracking
+from basis_ik.motion.trajectory_command import refuse_trajectory
+from basis_ik.motion.trajectory_controller import TrajectoryController
+from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.ros.outputs import OutputOptions, TrajectoryOutput
+from basis_ik.ros.trajectory_messages import to_command
+from basis_ik.transforms.rigid import RigidTransform
+
+URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
+HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
+PERIOD, CYCLE = 0.01, 0.002
+DRIVES = {"dyn": 0.0, "lag30": 0.03}
+BEGIN = 1_000.0  # s
+
+
+class Bench:
+    """The node's output and the arm, in a time of their own."""
+
+    def __init__(self, drive, *, desired, seed=0):
+        self.chain = RobotModel.from_urdf(URDF).chain()
+        self.limits = MotionLimits.of_chain(self.chain)
+        self.now, self.random = BEGIN, np.random.default_rng(seed)
+        self.on_the_way, self.positions, self.phases = [], [], []
+        clock = SimpleNamespace(
+            now=lambda: SimpleNamespace(nanoseconds=round(self.now * 1e9)), ros_time_is_active=True
+        )
+        publisher = SimpleNamespace(topic_name="/t", publish=self._send)
+        node = SimpleNamespace(
+            get_clock=lambda: clock,
+            create_publisher=lambda *_: publisher,
+            create_subscription=lambda *_: SimpleNamespace(topic_name="/s"),
+        )
+        names = self.chain.joint_names
+        self.output = TrajectoryOutput(OutputOptions(node, "c", names, PERIOD, 0.2))
+        self.pipeline = Pipeline(self.chain, period=PERIOD)
+        far = np.full(6, np.inf)
+        self.joints = SimulatedJoints(-far, far, far, HOME, time_constant=DRIVES[drive])
+        self.controller = TrajectoryController(
+            names, np.zeros(6, bool), HOME, Tolerances(np.zeros(6), np.zeros(6), 0.0),
+            period=CYCLE, interpolate_from_desired_state=desired,
+        )  # fmt: skip
+        self.loop = ControlLoop(self.joints, np.arange(6), self.controller, CYCLE)
+        self.due, self.late = self.now, 0.0
+
+    def _send(self, message):
+        """A message takes 0.6 to 6.7 ms, as recorded."""
+        command = to_command(message, 0)
+        assert refuse_trajectory(
+            command, self.chain.joint_names, self.now,
+            allow_partial_joints=False, allow_final_velocity=False,
+        ) is None  # fmt: skip
+        self.on_the_way.append((self.now + self.random.uniform(0.6e-3, 6.7e-3), command))
+
+    def run(self, seconds, goal=None, lateness=2e-3):
+        """Let time pass; the loop is late by up to `lateness`, or dead if that is infinite.
+
+        Args:
+            seconds: How long.
+            goal: Called with the time, returns the goal at that time; None: none, and no braking.
+            lateness: [s].
+        """
+        end = self.now + seconds
+        while self.now < end:
+            if np.isfinite(lateness) and self.now >= self.due + self.late:
+                self.due, self.late = self.due + PERIOD, self.random.uniform(0.0, lateness)
+                self._work(goal)
+            arrived = [command for when, command in self.on_the_way if when <= self.now]
+            self.on_the_way = [each for each in self.on_the_way if each[0] > self.now]
+            for command in arrived:
+                self.controller.follow(command)
+            self.loop.cycle(self.now)
+            self.positions.append(self.joints.positions.copy())
+            self.now += CYCLE
+
+    def _work(self, goal):
+        measured = self.joints.positions.copy()
+        if goal is not None:
+            self.pipeline.aim(goal(self.now - BEGIN), measured)
+        self.phases.append(self.output.advance(self.pipeline, measured))
+
+    def judge(self):
+        """No joint is more than 2 % too fast; 99 % of accelerations keep to twice the limit."""
+        speeds = np.abs(np.diff(self.positions, axis=0)) / CYCLE
+        assert (speeds.max(axis=0) <= 1.02 * self.limits.velocity).all()
+        rates = np.abs(np.diff(self.positions, 2, axis=0)) / CYCLE**2
+        assert (np.quantile(rates, 0.99, axis=0) <= 2.0 * self.limits.acceleration).all()
+        return speeds, rates
+
+
+@pytest.fixture(params=DRIVES)
+def drive(request):
+    return request.param
+
+
+@pytest.fixture(params=[False, True], ids=["meas", "des"])
+def bench(request, drive):
+    return Bench(drive, desired=request.param)
+
+
+def to(offset):
+    return lambda _: JointGoal(tuple(HOME + offset))
+
+
+def test_a_motion_at_full_speed_is_smooth_and_arrives(bench):
+    bench.run(2.5, to(1.5))
+    speeds, _ = bench.judge()
+    assert (speeds.max(axis=0) > 0.9 * bench.limits.velocity).all()
+    assert bench.phases[-1] is Phase.ARRIVED
+    np.testing.assert_allclose(bench.joints.positions, HOME + 1.5, atol=1e-6)
+
+
+def test_a_stream_of_targets_is_followed_smoothly(bench):
+    def target(time):
+        x = 0.45 + 0.1 * np.sin(2.0 * time)
+        return PoseGoal(RigidTransform.from_rpy(np.pi, 0.0, 0.0, [x, 0.1, 0.45]))
+
+    bench.run(2.0, target)  # there first
+    bench.positions.clear()
+    bench.run(4.0, target)
+    bench.judge()
+    wanted = target(bench.now - BEGIN).root_T_target.translation
+    tip = bench.chain.forward(bench.joints.positions).translation
+    assert np.linalg.norm(tip - wanted) < 0.2 * 0.08, "0.2 m/s, no more than 80 ms behind"
+
+
+def test_goals_that_change_in_motion_and_stops_are_smooth(bench):
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        bench.run(rng.uniform(0.1, 0.6), to(rng.uniform(-1.0, 1.0)))
+        if rng.random() < 0.3:
+            bench.pipeline.brake()
+            bench.run(rng.uniform(0.1, 0.9))
+    bench.judge()
+
+
+def test_stopped_in_motion_the_arm_rests_within_its_braking_distance(bench, drive):
+    bench.run(0.6, to(-2.0))
+    before = bench.joints.positions.copy()
+    bench.pipeline.brake()
+    bench.run(1.0)
+    way = np.abs(bench.joints.positions - before)
+    speed, limit = bench.limits.velocity, bench.limits.acceleration
+    # Braking with limited jerk, the lag of the drive and of 10 ms from the stop to the arm.
+    braking = 0.5 * speed**2 / limit + 0.5 * speed * limit / bench.limits.jerk
+    assert (way <= 1.2 * braking + speed * (DRIVES[drive] + 0.02)).all()
+    assert not np.diff(bench.positions[-50:], axis=0).any() or drive == "lag30"
+    bench.judge()
+
+
+def test_a_node_that_dies_leaves_an_arm_that_brakes(bench):
+    bench.run(0.6, to(-2.0))
+    moving = bench.joints.positions.copy()
+    bench.run(1.0, to(-2.0), lateness=np.inf)
+    bench.judge()
+    assert (np.abs(bench.joints.positions - moving) < 1.0).all()
+    np.testing.assert_allclose(bench.positions[-1], bench.positions[-100], atol=1e-6)
+
+
+@pytest.mark.parametrize("gap", [0.015, 0.025, 0.04, 0.08, 0.3, 1.0])
+def test_a_loop_that_stalls_goes_on_without_a_leap(bench, gap):
+    bench.run(0.4, to(-2.0))
+    bench.run(gap, to(-2.0), lateness=np.inf)
+    bench.due = bench.now
+    bench.run(2.0, to(-2.0))
+    bench.judge()
+    speeds = np.abs(np.diff(bench.positions, axis=0)) / CYCLE
+    assert (speeds <= 1.02 * bench.limits.velocity).all()
+    np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
+
+
+def test_a_clock_that_is_set_back_does_not_stop_the_stream(bench):
+    bench.run(0.4, to(-2.0))
+    bench.now -= 50.0
+    bench.due = bench.now
+    before = len(bench.phases)
+    bench.run(0.1, to(-2.0))
+    assert len(bench.phases) - before >= 9
+    assert bench.output.sent > 45
+
+
+def test_a_joint_that_was_blocked_does_not_leap_when_it_is_free_again(bench):
+    tracking = Tracking(bench.chain.joint_names, np.zeros(6, bool), 0.2, 0.1)
+    elbow = bench.chain.joint_names.index("elbow_joint")
+    bench.run(0.3, to(-1.5))
+    bench.joints.blocked[elbow] = True
+    departure = None
+    while departure is None and bench.now < BEGIN + 2.0:
+        bench.run(PERIOD, to(-1.5))
+        measured = bench.joints.positions.copy()
+        departure = tracking.check(*bench.output.expected(), measured)
+    assert departure.text.startswith("elbow_joint is")
+    assert departure.joints.tolist() == [joint == elbow for joint in range(6)]
+    bench.output.hold(bench.pipeline, measured, departure.joints)
+    bench.run(0.05)
+    bench.joints.blocked[elbow] = False
+    released = bench.joints.positions[elbow]
+    bench.run(1.0)
+    assert abs(bench.joints.positions[elbow] - released) < 1e-3
+    bench.judge()
+    assert bench.phases[-1] is Phase.IDLE
