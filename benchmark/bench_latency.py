@@ -73,7 +73,7 @@ class Client:
     def _on_command(self, name, message):
         self.heard[name].append(time.monotonic_ns())
         if name == "basis_ik":
-            self.positions = np.array(message.points[-1].positions)
+            self.positions = np.array(message.points[1].positions)  # of what is settled
 
     def _on_diagnostics(self, message):
         for status in message.status:

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from llvmlite import binding as llvm  # type: ignore[import-untyped]
 from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import ll as llvm
 from numba.core.compiler import Compiler
 from numba.core.types.functions import BaseFunction
 

@@ -36,10 +36,10 @@ def head(domain):
         "head goal aborted: no nearer for 5 s, 0.",
         "head goal rejected: no joint state of pan_joint, tilt_joint",
         "head goal aborted: another target has taken its place",
-        "head goal aborted: stopped, or deactivated",
+        "head goal aborted: stopped; ~/enable lets it go on",
         "head goal aborted: replaced by a newer goal",
         "head goal rejected: target: NON_FINITE",
-        "head goal rejected: the node is not active, or stopped",
+        "head goal rejected: stopped; ~/enable lets it go on",
     ):
         assert said in robot.output
 
