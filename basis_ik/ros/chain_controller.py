@@ -170,6 +170,7 @@ class ChainController:
     def halt(self) -> None:
         """Be silent at once; the controller stops by itself."""
         self.pipeline.rest()
+        self._output.end()
         self.state.handle(Event.DROP)
         self.state.handle(Event.REST)
 

@@ -194,6 +194,10 @@ class Output(ABC):
         """
 
     @abstractmethod
+    def end(self) -> None:
+        """Leave the arm at rest, here and now."""
+
+    @abstractmethod
     def destroy(self) -> None:
         """Give up what it holds in the node."""
 
@@ -266,7 +270,6 @@ class StreamOutput(Output):
             return pipeline.phase
         command = self._next(pipeline, measured)
         if command is None:
-            self._end()
             return pipeline.phase
         self._recent.add(command)
         self._commanded_at = loop_time(self._node)
@@ -281,8 +284,8 @@ class StreamOutput(Output):
     def _restart(self) -> None:
         """Learn that a motion begins."""
 
-    def _end(self) -> None:
-        """Learn that there is no more command."""
+    def end(self) -> None:
+        """Leave the arm at rest, here and now: silence does that."""
 
     def _is_due(self, pipeline: Pipeline) -> bool:
         """Tell whether to send; after a gap, go on from rest where the last command was."""
@@ -448,10 +451,14 @@ class VelocityOutput(StreamOutput):
         self._moves = False
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
-        self._publish(pipeline.state[:, 1] + self.GAIN * (command - measured))
         self._moves = True
+        if pipeline.command is None:  # that was the last
+            self.end()
+        else:
+            self._publish(pipeline.state[:, 1] + self.GAIN * (command - measured))
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """Send zero, unless that was the last thing that was sent."""
         if self._moves:
             self._publish(np.zeros(len(self._joint_names)))
             self._moves = False
@@ -461,7 +468,7 @@ class VelocityOutput(StreamOutput):
 
     def destroy(self) -> None:
         """Let the arm stand, and give up the publisher."""
-        self._end()
+        self.end()
         super().destroy()
 
 
@@ -576,6 +583,10 @@ class FollowJointTrajectoryOutput(Output):
         way = np.vstack([part, *ends])
         return way.min(axis=0), way.max(axis=0)
 
+    def end(self) -> None:
+        """Let the controller stop what it executes."""
+        self._cancel()
+
     def destroy(self) -> None:
         """Give up the client; the controller brakes to the end, if it does."""
         self._newest += 1  # no end is news any more
@@ -634,7 +645,7 @@ class FollowJointTrajectoryOutput(Output):
     def _on_feedback(self, number: int, message: Any) -> None:
         if number == self._newest and self._motion is not None:
             desired = np.array(message.feedback.desired.positions)
-            if desired.shape == self._motion.positions[0].shape:
+            if desired.shape == self._motion.positions[0].shape and np.isfinite(desired).all():
                 stamp = message.feedback.header.stamp
                 when = stamp.sec + 1e-9 * stamp.nanosec if stamp.sec else self._now()
                 self._progress = self._progress.heard(when, self._motion, desired)

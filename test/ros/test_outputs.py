@@ -1,0 +1,89 @@
+"""What outputs leave behind: an arm at rest, whatever ends the motion and whatever is told."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.goals import JointGoal
+from basis_ik.motion.limiter import Motion
+from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.ros.outputs import (
+    FollowJointTrajectoryOutput,
+    OutputOptions,
+    Progress,
+    VelocityOutput,
+)
+
+URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
+HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
+OFF = 0.01  # rad by which the arm stays behind
+
+
+@pytest.fixture
+def sent():
+    return []
+
+
+@pytest.fixture
+def output(sent):
+    publisher = SimpleNamespace(topic_name="/t", publish=lambda m: sent.append(np.array(m.data)))
+    clock = SimpleNamespace(ros_time_is_active=False)
+    node = SimpleNamespace(
+        create_publisher=lambda *_: publisher,
+        destroy_publisher=lambda _: None,
+        get_clock=lambda: clock,
+    )
+    return VelocityOutput(OutputOptions(node, "c", ["a"] * 6, 0.01, 0.2))
+
+
+@pytest.fixture
+def pipeline(output):
+    pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
+    pipeline.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    for _ in range(20):
+        output.advance(pipeline, HOME)
+    return pipeline
+
+
+def test_velocities_are_those_of_the_motion(sent, pipeline):
+    assert (sent[-1] > 0.1).all()
+    assert (sent[-1] <= np.pi + output_gain(pipeline)).all()
+
+
+def output_gain(pipeline):
+    return VelocityOutput.GAIN * np.abs(pipeline.command - HOME).max()
+
+
+def test_the_last_velocity_of_braking_is_zero_although_the_arm_is_off(sent, output, pipeline):
+    output.brake(pipeline)
+    for _ in range(500):
+        if output.advance(pipeline, HOME + OFF) is Phase.IDLE:
+            break
+    assert pipeline.phase is Phase.IDLE
+    assert sent[-2].any()
+    assert not sent[-1].any()
+
+
+@pytest.mark.parametrize("how", ["end", "destroy"])
+def test_what_ends_a_motion_at_once_sends_zero(sent, output, pipeline, how):
+    getattr(output, how)()
+    assert not sent[-1].any()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_feedback_that_is_not_finite_tells_nothing(bad):
+    output = object.__new__(FollowJointTrajectoryOutput)
+    still, line = np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])
+    output._newest, output._motion = 1, Motion(np.array([0.0, 1.0]), line, still, still)
+    output._progress = before = Progress(0.0, 0.5, 1.0, 0.0)
+    stamp = SimpleNamespace(sec=1, nanosec=0)
+    desired = SimpleNamespace(positions=[0.7, bad])
+    feedback = SimpleNamespace(header=SimpleNamespace(stamp=stamp), desired=desired)
+    output._on_feedback(1, SimpleNamespace(feedback=feedback))
+    assert output._progress == before
+    desired.positions = [0.7, 0.7]
+    output._on_feedback(1, SimpleNamespace(feedback=feedback))
+    assert output._progress.elapsed == pytest.approx(0.7)
