@@ -13,11 +13,11 @@ from rclpy.qos import qos_policy_name_from_kind
 from basis_ik.motion.admission import printable
 from basis_ik.ros.journal import Journal
 
-PERIOD = 1.0  # s between two looks at the graph; it does not change often
+PERIOD = 1.0  # s between two looks; the graph does not change often
 
 
 class Publishers:
-    """The nodes that publish on a topic, looked up in the graph once a second at most.
+    """The nodes that publish on a topic, looked up in the graph twice a second at most.
 
     Args:
         node: The node that hears the topic.
@@ -32,7 +32,7 @@ class Publishers:
     def names(self) -> tuple[str, ...]:
         """Return the full name of each publisher's node, sorted; a node may have several."""
         now = time.monotonic()
-        if now - self._looked >= PERIOD:
+        if now - self._looked >= 0.5 * PERIOD:
             self._looked = now
             found = self._node.get_publishers_info_by_topic(self.topic)
             paths = (f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in found)
@@ -46,6 +46,9 @@ class Publishers:
 class TargetPublishers:
     """Warns of several publishers on a topic for targets: the arm would go to and fro.
 
+    It warns when two looks in a row find the same: a publisher is in the graph before the name of
+    its node is.
+
     Args:
         node: The node that hears the topics.
         topics: The topics, before remapping.
@@ -55,16 +58,19 @@ class TargetPublishers:
     def __init__(self, node: Node, topics: Sequence[str], journal: Journal) -> None:
         self._node, self._journal = node, journal
         self._publishers = [Publishers(node, topic) for topic in topics]
+        self._seen: dict[str, tuple[str, ...]] = {}
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(PERIOD, self.look, clock=steady)
 
     def look(self) -> None:
         """Tell what has changed."""
         for publishers in self._publishers:
-            count, topic = len(publishers.names()), publishers.topic
-            if count > 1:
-                text = f"{count} publishers, the newest target counts: {publishers}"
-                self._journal.trouble(topic, topic, text)
+            names, topic = publishers.names(), publishers.topic
+            seen, self._seen[topic] = self._seen.get(topic), names
+            if len(names) > 1:
+                text = f"{len(names)} publishers, the newest target counts: {publishers}"
+                if names == seen:
+                    self._journal.trouble(topic, topic, text)
             else:
                 self._journal.fine(topic, f"no second publisher on {topic}")
 

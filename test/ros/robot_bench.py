@@ -222,8 +222,9 @@ class Robot:
             before, self.window = self.positions, (stamp, times, positions)
             self._record(stamp, times, positions)
             self._follow_window(now)
-            # Where this process is late itself, the two may be ways to rest from different times.
-            late = now - stamp > LATE or set_back
+            # Where this process is late itself, the two may be ways to rest from different times:
+            # what is settled, and so common to both, ends here.
+            late = now - stamp > LEAD * PERIOD or set_back
             if not late and (self._way(before) > self.chain.velocity * PERIOD).any():
                 self.complaints.append((before, self.positions))
         else:

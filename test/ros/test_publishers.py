@@ -1,0 +1,64 @@
+"""Who publishes, as the log tells it; the graph is the test's own."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from basis_ik.ros import publishers
+from basis_ik.ros.publishers import TargetPublishers
+
+
+class Graph:
+    """A node whose graph is what the test says; and a journal that keeps what it is told."""
+
+    def __init__(self):
+        self.names = ["/robot"]
+        self.told = []
+
+    def resolve_topic_name(self, topic):
+        return f"/{topic}"
+
+    def create_timer(self, *_, **__):
+        return None
+
+    def get_publishers_info_by_topic(self, _):
+        split = [name.rsplit("/", 1) for name in self.names]
+        return [SimpleNamespace(node_namespace=space, node_name=name) for space, name in split]
+
+    def trouble(self, subject, reason, text):
+        self.told.append(text)
+
+    def fine(self, subject, text):
+        self.told.append(text)
+
+
+@pytest.fixture
+def graph(monkeypatch):
+    monkeypatch.setattr(publishers, "PERIOD", 0.0)  # each look is a look at the graph
+    return Graph()
+
+
+def test_a_publisher_is_told_of_by_its_name_not_before_it_has_one(graph):
+    target_publishers = TargetPublishers(graph, ["target"], graph)
+    target_publishers.look()
+    graph.told.clear()
+    graph.names.append("_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_")
+    target_publishers.look()
+    graph.names[1] = "/second"
+    target_publishers.look()
+    assert graph.told == []
+    target_publishers.look()
+    assert graph.told == [
+        "2 publishers, the newest target counts: published on /target by /robot, /second"
+    ]
+
+
+def test_a_second_publisher_that_goes_is_told_of_at_once(graph):
+    graph.names.append("/second")
+    target_publishers = TargetPublishers(graph, ["target"], graph)
+    target_publishers.look()
+    target_publishers.look()
+    graph.names.pop()
+    graph.told.clear()
+    target_publishers.look()
+    assert graph.told == ["no second publisher on /target"]
