@@ -509,7 +509,7 @@ class FollowJointTrajectoryOutput(Output):
         self.name = options.node.resolve_service_name(topic)
         self._state = ControllerState(options.node, options.controller)
         self._phase, self._ordered = Phase.IDLE, False
-        self._newest, self._unwanted = 0, False
+        self._newest, self._accepted, self._unwanted = 0, 0, False
         self._handle: ClientGoalHandle | None = None
         self._motion: Motion | None = None
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
@@ -570,8 +570,8 @@ class FollowJointTrajectoryOutput(Output):
 
     def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
         """Return between which positions the arm was to be lately; see `Output.expected`."""
-        if self._motion is None or self._handle is None:
-            return None
+        if self._motion is None or self._accepted != self._newest:
+            return None  # until it is accepted the controller goes on with the one before
         progress = self._progress
         now = progress.now(self._now(), self._motion.times[-1])
         known = self._now() - progress.heard_at <= FEEDBACK_TIMEOUT
@@ -633,7 +633,7 @@ class FollowJointTrajectoryOutput(Output):
         if handle.accepted:
             handle.get_result_async().add_done_callback(functools.partial(self._on_end, number))
             if number == self._newest:
-                self._handle = handle
+                self._handle, self._accepted = handle, number
             if number != self._newest or self._unwanted:
                 handle.cancel_goal_async()
             return

@@ -87,3 +87,22 @@ def test_feedback_that_is_not_finite_tells_nothing(bad):
     desired.positions = [0.7, 0.7]
     output._on_feedback(1, SimpleNamespace(feedback=feedback))
     assert output._progress.elapsed == pytest.approx(0.7)
+
+
+def test_the_arm_is_on_the_motion_before_until_the_controller_accepts_the_new_one():
+    output = object.__new__(FollowJointTrajectoryOutput)
+    still, line = np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])
+    output._motion, output._lag, output._unwanted = (
+        Motion(np.array([0.0, 1.0]), line, still, still),
+        0.1,
+        False,
+    )
+    output._progress, output._now = Progress(0.0, 0.5, 1.0, 0.0), lambda: 0.0
+    output._newest, output._accepted = 2, 1
+    assert output.expected() is None
+    result = SimpleNamespace(add_done_callback=lambda _: None)
+    handle = SimpleNamespace(accepted=True, get_result_async=lambda: result)
+    output._on_answer(2, SimpleNamespace(result=lambda: handle))
+    lowest, highest = output.expected()
+    assert lowest[0] == pytest.approx(output._motion.at(0.4)[0, 0])
+    assert highest[0] == pytest.approx(output._motion.at(0.5)[0, 0])
