@@ -117,7 +117,8 @@ class Robot:
         Args:
             loop: What watches the node's control loop.
         """
-        self._plug_ins = make_plug_ins(self._node, self.arms, loop, self._buffer, self._parameters)
+        for each in make_plug_ins(self._node, self.arms, loop, self._buffer, self._parameters):
+            self._plug_ins.append(each)
 
     @property
     def resting(self) -> bool:
