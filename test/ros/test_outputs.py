@@ -16,10 +16,12 @@ from basis_ik.ros.outputs import (
     Progress,
     VelocityOutput,
 )
+from basis_ik.ros.sim_clock import Moment
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 OFF = 0.01  # rad by which the arm stays behind
+NOW = Moment(0.0, 0)
 
 
 @pytest.fixture
@@ -30,11 +32,9 @@ def sent():
 @pytest.fixture
 def output(sent):
     publisher = SimpleNamespace(topic_name="/t", publish=lambda m: sent.append(np.array(m.data)))
-    clock = SimpleNamespace(ros_time_is_active=False)
     node = SimpleNamespace(
         create_publisher=lambda *_: publisher,
         destroy_publisher=lambda _: None,
-        get_clock=lambda: clock,
     )
     return VelocityOutput(OutputOptions(node, "c", ["a"] * 6, 0.01, 0.2))
 
@@ -44,7 +44,7 @@ def pipeline(output):
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
     pipeline.aim(JointGoal(tuple(HOME + 1.0)), HOME)
     for _ in range(20):
-        output.advance(pipeline, HOME)
+        output.advance(pipeline, HOME, NOW)
     return pipeline
 
 
@@ -60,7 +60,7 @@ def output_gain(pipeline):
 def test_the_last_velocity_of_braking_is_zero_although_the_arm_is_off(sent, output, pipeline):
     output.brake(pipeline)
     for _ in range(500):
-        if output.advance(pipeline, HOME + OFF) is Phase.IDLE:
+        if output.advance(pipeline, HOME + OFF, NOW) is Phase.IDLE:
             break
     assert pipeline.phase is Phase.IDLE
     assert sent[-2].any()
