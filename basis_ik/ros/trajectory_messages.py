@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from array import array
 from collections.abc import Sequence
 
@@ -21,7 +20,7 @@ from basis_ik.motion.trajectory_command import TrajectoryCommand, Waypoint
 FloatArray = NDArray[np.float64]
 
 SECOND = 1_000_000_000  # ns
-HEADER = 4  # bytes before the content of a serialised message, which aligns numbers from there on
+HEADER = 4  # bytes before the content of a serialised message
 
 
 def to_command(message: JointTrajectory, origin: int) -> TrajectoryCommand:
@@ -83,42 +82,41 @@ class SerializedTrajectory:
 
     A control loop sends many that differ in numbers only. To make one of Python's objects, and to
     take it apart again for sending, would cost as much as all else that the loop does. So rclpy
-    serialises a sample, once, and numbers are then written where the sample's are found.
+    serialises a sample, once, and numbers are then written in the places of the sample's.
 
     Args:
         joint_names: The n joints.
         count: The k points.
 
     Raises:
-        SerializationError: The middleware serialises otherwise than as CDR, as all of ROS 2's do.
+        SerializationError: The sample's numbers are not where CDR has them, the form of all of
+            ROS 2's middleware.
     """
 
     def __init__(self, joint_names: Sequence[str], count: int) -> None:
-        # Whatever is to be found is there once.
-        marks = np.pi + np.arange(float(count * 3 * len(joint_names))).reshape(count, 3, -1)
-        sample = JointTrajectory(joint_names=list(joint_names))
-        sample.header.stamp = Time(sec=_MARK, nanosec=_MARK)
-        for number, states in enumerate(marks):
-            point = to_point(*states)
-            point.time_from_start = Duration(sec=_MARK, nanosec=_MARK + 1 + number)
-            sample.points.append(point)
-        found: bytes = serialize_message(sample)
-        # In front there is room, so that numbers are aligned in memory as they are in the message.
-        self._begin, self._end = HEADER, HEADER + len(found)
-        self._whole: FloatArray = np.zeros(-(-self._end // 8))
-        self._bytes = self._whole.view(np.uint8)
-        self._bytes[self._begin : self._end] = np.frombuffer(found, np.uint8)
-        self._integers = self._whole.view(np.int32)
-        columns = np.arange(len(joint_names))
-        self._states = [
-            np.array([_place(found, row.tobytes(), 8) for row in rows])[:, np.newaxis] + columns
-            for rows in marks.swapaxes(0, 1)
-        ]
-        self._stamp, *times = (
-            _place(found, struct.pack("=iI", _MARK, _MARK + number), 4)
-            for number in range(1 + count)
+        n = len(joint_names)
+        states = np.pi + np.arange(float(count * 3 * n)).reshape(count, 3, n)
+        times = 1 + np.arange(2 * (1 + count)).reshape(1 + count, 2)
+        found = _sample(joint_names, states, times)
+        # Of each point: three times a count and n numbers, the count of no efforts, the time.
+        begin, field = max(found.find(states[0, 0].tobytes()), 0), 8 * (n + 1)
+        point = 3 * field + 8
+        self._length = len(found)
+        self._bytes = np.zeros(max(len(found), begin + count * point), np.uint8)
+        self._bytes[: len(found)] = np.frombuffer(found, np.uint8)
+        self._states: FloatArray = np.ndarray(
+            (count, 3, n), np.float64, self._bytes, begin, strides=(point, field, 8)
         )
-        self._seconds = np.array(times)
+        self._times: NDArray[np.int32] = np.ndarray(
+            (count, 2), np.int32, self._bytes, begin + 3 * field - 4, strides=(point, 4)
+        )
+        self._stamp: NDArray[np.int32] = np.ndarray(2, np.int32, self._bytes, HEADER)
+        if not (
+            np.array_equal(self._states, states)
+            and np.array_equal(self._times, times[1:])
+            and np.array_equal(self._stamp, times[0])
+        ):
+            raise SerializationError("a serialised message does not look like CDR")
 
     def filled(self, stamp: int, motion: Motion) -> bytes:
         """Return the message of a motion of k samples.
@@ -127,28 +125,25 @@ class SerializedTrajectory:
             stamp: When it begins [ns].
             motion: The motion.
         """
-        whole, integers = self._whole, self._integers
-        integers[self._stamp], integers[self._stamp + 1] = divmod(stamp, SECOND)
+        self._stamp[0], self._stamp[1] = divmod(stamp, SECOND)
         nanoseconds = np.rint(1e9 * motion.times).astype(np.int64)
-        seconds = nanoseconds // SECOND
-        integers[self._seconds] = seconds
-        integers[self._seconds + 1] = nanoseconds - SECOND * seconds
-        positions, velocities, accelerations = self._states
-        whole[positions] = motion.positions
-        whole[velocities] = motion.velocities
-        whole[accelerations] = motion.accelerations
-        return self._bytes[self._begin : self._end].tobytes()
+        self._times[:, 0], self._times[:, 1] = np.divmod(nanoseconds, SECOND)
+        self._states[:, 0] = motion.positions
+        self._states[:, 1] = motion.velocities
+        self._states[:, 2] = motion.accelerations
+        return self._bytes[: self._length].tobytes()
 
 
-_MARK = 0x1234567
-
-
-def _place(found: bytes, mark: bytes, size: int) -> int:
-    """Return where a mark is, counted in numbers of `size` bytes, the room in front included."""
-    place, rest = divmod(HEADER + found.find(mark), size)
-    if rest:
-        raise SerializationError("a serialised message does not look like CDR")
-    return place
+def _sample(joint_names: Sequence[str], states: FloatArray, times: NDArray[np.int64]) -> bytes:
+    """Return a serialised message with states (k, 3, n), and its stamp and times (1 + k, 2)."""
+    (sec, nanosec), *durations = times.tolist()
+    sample = JointTrajectory(joint_names=list(joint_names))
+    sample.header.stamp = Time(sec=sec, nanosec=nanosec)
+    for state, (sec, nanosec) in zip(states, durations, strict=True):
+        point = to_point(*state)
+        point.time_from_start = Duration(sec=sec, nanosec=nanosec)
+        sample.points.append(point)
+    return bytes(serialize_message(sample))
 
 
 def to_array(values: FloatArray) -> array[float]:
