@@ -248,7 +248,8 @@ class ChainController:
     ) -> None:
         """Take in a joint state; arguments as of `MeasuredState.update`."""
         refused = self.measured.update(names, positions, now, stamp)
-        self.others.update(names, positions, now, stamp)  # they do not concern the chain
+        if self.other_joints:
+            self.others.update(names, positions, now, stamp)  # they do not concern the chain
         if refused is None:
             self.meter.joint_states.count += 1
             self.journal.fine("joint state", "joint states are good again")

@@ -359,12 +359,13 @@ class IkNode(LifecycleNode):
         """
         if self._robot is None:
             return
-        since = loop_time(self) - self._period
-        asked = sent = False
+        asked = False
         for arm in self._robot.arms:
             asked = arm.just_asked() or asked
-            sent = sent or arm.sent_since(since)
-        if asked and not sent:
+        if not asked:
+            return
+        since = loop_time(self) - self._period
+        if not any(arm.sent_since(since) for arm in self._robot.arms):
             self._on_timer()
             self._timer.reset()
 

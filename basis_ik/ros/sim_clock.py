@@ -68,6 +68,7 @@ class LoopClock:
         self._clock, self._period, self._on_jump = node.get_clock(), round(1e9 * period), on_jump
         self._reached = self._clock.now().nanoseconds
         self._offset: int | None = None
+        self._simulated = False
         self._newest, self._advanced = 0, time.monotonic()
         threshold = JumpThreshold(
             min_forward=Duration(nanoseconds=round(1e9 * LEAP)),
@@ -83,7 +84,8 @@ class LoopClock:
         Args:
             now: The node's clock [ns].
         """
-        if not self._clock.ros_time_is_active:
+        self._simulated = self._clock.ros_time_is_active
+        if not self._simulated:
             self._compare(now)
             return 1
         if now != self._newest:
@@ -96,8 +98,11 @@ class LoopClock:
         return min(due, MOST_PERIODS)
 
     def standstill(self) -> str | None:
-        """Return why no period begins, or None; a moment without time is no standstill."""
-        if not self._clock.ros_time_is_active:
+        """Return why no period begins, or None; a moment without time is no standstill.
+
+        To be asked after `periods`.
+        """
+        if not self._simulated:
             return None
         if not self._newest:
             return CLOCK_MISSING
