@@ -405,13 +405,15 @@ class TrajectoryOutput(StreamOutput):
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
         """Return the positions between which the arm was to be lately; see `Output.expected`.
 
-        Where this loop is late, the controller goes on along the last window.
+        Where this loop is late, the controller goes on along the last window: by now it is before
+        the next of its samples.
         """
-        way = super().expected(now, age)
-        late = 1e-9 * (now.clock - self._stamp) > LEAD * self._period
-        if way is None or self._window is None or self._anew or not late:
+        way, window = super().expected(now, age), self._window
+        elapsed = 1e-9 * (now.clock - self._stamp)
+        if way is None or window is None or self._anew or elapsed <= LEAD * self._period:
             return way
-        return np.vstack([way, self._window.at(1e-9 * (now.clock - self._stamp))[:, 0]])
+        next_ = int(window.times.searchsorted(elapsed))
+        return np.vstack([way, window.positions[1 + LEAD : 1 + next_]])
 
     def destroy(self) -> None:
         """Give up publisher and subscription."""
