@@ -22,13 +22,13 @@ from rclpy.qos import qos_profile_sensor_data
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.motion.limiter import AHEAD, LEAD, Motion
+from basis_ik.motion.limiter import AHEAD, LEAD, MOST_POINTS, Motion
 from basis_ik.motion.tracking import RecentCommands
 from basis_ik.pipeline import Phase, Pipeline
-from basis_ik.ros.sim_clock import loop_time
-from basis_ik.ros.trajectory_messages import to_array, to_point
+from basis_ik.ros.sim_clock import Moment
+from basis_ik.ros.trajectory_messages import SerializedTrajectory, to_array, to_point
 
 FloatArray = NDArray[np.float64]
 
@@ -131,13 +131,12 @@ class Output(ABC):
         self.sent = 0
         self._looked_at, self._lacking = -math.inf, ""
 
-    def lacking(self) -> str:
+    def lacking(self, now: Moment) -> str:
         """Return why no command would be obeyed; empty where nothing speaks against it."""
-        now = time.monotonic()
-        if now - self._looked_at >= LOOK_PERIOD:
-            self._looked_at = now
+        if time.monotonic() - self._looked_at >= LOOK_PERIOD:
+            self._looked_at = time.monotonic()
             # What is found out while it commands must not stop it: whoever comes later has to wait.
-            self.rival = "" if self.expected() is not None else self.find_rival()
+            self.rival = "" if self.expected(now) is not None else self.find_rival()
             self._lacking = self.rival or self._look()
         return self._lacking
 
@@ -161,36 +160,41 @@ class Output(ABC):
         """Bring the arm to rest as soon as its limits allow."""
 
     @abstractmethod
-    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
         """Brake an arm that is not where it was commanded to be.
 
         Args:
             pipeline: What makes the commands.
             measured: Where the joints are (n,).
+            now: When the period began.
             lost: Which of them do not follow, shape (n,).
         """
 
     @abstractmethod
-    def advance(self, pipeline: Pipeline, measured: FloatArray) -> Phase:
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Do a control period's work.
 
         Args:
             pipeline: What makes the commands.
             measured: Where the joints are (n,) [rad or m].
+            now: When the period began.
 
         Returns:
             What the commands are doing.
         """
 
     @abstractmethod
-    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
-        """Return between which positions the arm was to be lately.
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm was to be lately.
 
         Args:
+            now: When the period began.
             age: Of what was measured [s].
 
         Returns:
-            Least and largest positions, each (n,) [rad or m]; None while it rests.
+            Positions (k, n) [rad or m], one at least; None while it rests.
         """
 
     @abstractmethod
@@ -212,6 +216,8 @@ class StreamOutput(Output):
     """
 
     streams = True
+    early = 0
+    """By how many periods a command is sent before its time."""
 
     def __init__(self, options: OutputOptions, kind: type, topic: str) -> None:
         super().__init__(options.node)
@@ -220,7 +226,7 @@ class StreamOutput(Output):
         self._publisher = self._node.create_publisher(kind, topic, 1)
         self.name = self._publisher.topic_name
         self._lag = options.lag
-        lately = math.ceil((options.lag + OLDEST_STATE) / options.period) + 1
+        lately = math.ceil((options.lag + OLDEST_STATE) / options.period) + 1 + self.early
         self._recent = RecentCommands(lately, len(self._joint_names))
         self._commanded_at = -math.inf
 
@@ -236,10 +242,6 @@ class StreamOutput(Output):
             return f"{self.name} has another publisher, {others}; end it"
         return super().find_rival()
 
-    @property
-    def _is_sending(self) -> bool:
-        return loop_time(self._node) - self._commanded_at < LOOK_PERIOD
-
     def _others(self) -> str:
         """Return the names of the other nodes that publish where this one does."""
         found = self._node.get_publishers_info_by_topic(self.name)
@@ -250,53 +252,52 @@ class StreamOutput(Output):
         """Bring the arm to rest as soon as its limits allow."""
         pipeline.brake()
 
-    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
         """Brake where the arm is; what it has not followed is taken back. See `Output.hold`."""
         if pipeline.command is not None:
-            states = self._state_now(pipeline)
+            states = self._state_at(now, pipeline)
             states[lost] = 0.0
             states[lost, 0] = measured[lost]
             pipeline.go_on(states)
         self._recent.clear()
         pipeline.brake()
 
-    def advance(self, pipeline: Pipeline, measured: FloatArray) -> Phase:
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send the next command; see `Output.advance`."""
-        began = pipeline.command is None
-        if began:
+        if pipeline.command is None:
             self._recent.clear()
-            self._restart()
-        elif not self._is_due(pipeline):
+            self._restart(now)
+        elif not self._is_due(pipeline, now):
             return pipeline.phase
         command = self._next(pipeline, measured)
         if command is None:
             return pipeline.phase
         self._recent.add(command)
-        self._commanded_at = loop_time(self._node)
+        self._commanded_at = now.loop
         self._send(pipeline, command, measured)
         self.sent += 1
         return pipeline.phase
 
-    def _state_now(self, pipeline: Pipeline) -> FloatArray:
+    def _state_at(self, now: Moment, pipeline: Pipeline) -> FloatArray:
         """Return the state (n, 3) that the controller is in by now."""
         return pipeline.state
 
-    def _restart(self) -> None:
+    def _restart(self, now: Moment) -> None:
         """Learn that a motion begins."""
 
     def end(self) -> None:
         """Leave the arm at rest, here and now: silence does that."""
 
-    def _is_due(self, pipeline: Pipeline) -> bool:
+    def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
         """Tell whether to send; after a gap, go on from rest where the last command was."""
-        if pipeline.command is not None and self._late(AHEAD):
+        late = now.loop - self._commanded_at > (AHEAD + 1) * self._period
+        if pipeline.command is not None and late:
             states = np.zeros((len(pipeline.command), 3))
             states[:, 0] = pipeline.command
             pipeline.go_on(states)
         return True
-
-    def _late(self, periods: int) -> bool:
-        return loop_time(self._node) - self._commanded_at > (periods + 1) * self._period
 
     def _next(self, pipeline: Pipeline, measured: FloatArray) -> FloatArray | None:
         return pipeline.step(measured)
@@ -305,10 +306,11 @@ class StreamOutput(Output):
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         """Publish a command (n,)."""
 
-    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
-        """Return between which positions the arm was to be lately; see `Output.expected`."""
-        newest = math.ceil((self._lag + age) / self._period) + 1
-        return self._recent.span(newest) if self._is_sending else None
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm was to be lately; see `Output.expected`."""
+        if now.loop - self._commanded_at >= LOOK_PERIOD:
+            return None
+        return self._recent.newest(math.ceil((self._lag + age) / self._period) + 1 + self.early)
 
     def destroy(self) -> None:
         """Give up the publisher."""
@@ -327,12 +329,13 @@ class TrajectoryOutput(StreamOutput):
         options: As of every output.
     """
 
+    early = LEAD
+
     def __init__(self, options: OutputOptions) -> None:
         super().__init__(options, JointTrajectory, f"{options.controller}/joint_trajectory")
         self._state = ControllerState(options.node, options.controller)
-        self._clock = options.node.get_clock()
-        self._message = JointTrajectory(joint_names=self._joint_names)
-        self._points: list[JointTrajectoryPoint] = []
+        counts = range(1, 1 + MOST_POINTS)
+        self._messages = [SerializedTrajectory(self._joint_names, count) for count in counts]
         self._stamp = 0  # of the last window, or of the next one where that is to begin anew [ns]
         self._anew, self._periods = True, 0
         self._window: Motion | None = None
@@ -346,27 +349,27 @@ class TrajectoryOutput(StreamOutput):
             )
         return lacking
 
-    def _restart(self) -> None:
+    def _restart(self, now: Moment) -> None:
         # A loop that is a little late or early each time is to send one command each time.
-        self._begin_at(self._clock.now().nanoseconds - EARLY)
+        self._begin_at(now.clock - EARLY)
 
     def _begin_at(self, stamp: int) -> None:
         """Let the next window begin at a time, with the state that the pipeline goes on from."""
         self._stamp, self._anew, self._periods = stamp, True, LEAD
 
-    def _is_due(self, pipeline: Pipeline) -> bool:
+    def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
         if self._anew:
             return True
-        elapsed = self._clock.now().nanoseconds - self._stamp
+        elapsed = now.clock - self._stamp
         period = round(self._period * 1e9)
         self._periods = elapsed // period
         if elapsed < 0 and self._window is not None:  # the clock has been set back
             pipeline.go_on(self._window.at(self._period + 1e-9 * EARLY))
-            self._restart()
+            self._restart(now)
         elif self._periods > LEAD + AHEAD:
             # The controller has begun to brake.
-            pipeline.go_on(self._state_now(pipeline))
-            self._begin_at(self._stamp + elapsed)
+            pipeline.go_on(self._state_at(now, pipeline))
+            self._begin_at(now.clock)
         elif self._periods > 0:
             self._stamp += self._periods * period
         return self._periods > 0
@@ -381,39 +384,36 @@ class TrajectoryOutput(StreamOutput):
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         self._window = motion = pipeline.window()
-        while len(self._points) < len(motion.times):
-            self._points.append(JointTrajectoryPoint())
-        message, points = self._message, self._points[: len(motion.times)]
-        self._anew = False
-        message.header.stamp = _time_message(self._stamp)
-        for point, when, *state in zip(points, *motion, strict=True):
-            point.positions, point.velocities, point.accelerations = map(to_array, state)
-            point.time_from_start = _duration_message(when)
-        message.points = points
-        self._publisher.publish(message)
+        if self._anew:
+            self._recent.add(motion.positions[0])  # the arm is yet to leave from there
+            self._anew = False
+        message = self._messages[len(motion.times) - 1]
+        self._publisher.publish(message.filled(self._stamp, motion))
 
-    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
         """Brake where the arm is; see `Output.hold`."""
-        now = self._clock.now().nanoseconds
-        super().hold(pipeline, measured, lost)
-        self._begin_at(now)
+        super().hold(pipeline, measured, now, lost)
+        self._begin_at(now.clock)
 
-    def _state_now(self, pipeline: Pipeline) -> FloatArray:
+    def _state_at(self, now: Moment, pipeline: Pipeline) -> FloatArray:
         if self._window is None:
             return pipeline.state
-        return self._window.at(1e-9 * (self._clock.now().nanoseconds - self._stamp))
+        return self._window.at(1e-9 * (now.clock - self._stamp))
 
-    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
-        """Return between which positions the arm was to be lately; see `Output.expected`.
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm was to be lately; see `Output.expected`.
 
-        Where this loop is late, the controller goes on along the last window.
+        Where this loop is late, the controller goes on along the last window: by now it is before
+        the next of its samples.
         """
-        span = super().expected(age)
-        if span is None or self._window is None or self._anew:
-            return span
-        elapsed = 1e-9 * (self._clock.now().nanoseconds - self._stamp)
-        here = self._window.at(max(elapsed, 0.0))[:, 0]
-        return np.minimum(span[0], here), np.maximum(span[1], here)
+        way, window = super().expected(now, age), self._window
+        elapsed = 1e-9 * (now.clock - self._stamp)
+        if way is None or window is None or self._anew or elapsed <= LEAD * self._period:
+            return way
+        next_ = int(window.times.searchsorted(elapsed))
+        return np.vstack([way, window.positions[1 + LEAD : 1 + next_]])
 
     def destroy(self) -> None:
         """Give up publisher and subscription."""
@@ -539,14 +539,16 @@ class FollowJointTrajectoryOutput(Output):
             else:
                 self._send(braking)
 
-    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
         """Let the controller hold the arm where it is. See `Output.hold`."""
         pipeline.rest()
         self._ordered = False
         self._phase = Phase.IDLE if self._motion is None else Phase.BRAKING
         self._cancel()
 
-    def advance(self, pipeline: Pipeline, measured: FloatArray) -> Phase:
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send a motion when there is one to begin; see `Output.advance`."""
         if self._motion is not None and not self._client.server_is_ready():
             self._newest += 1  # its end will never be told
@@ -568,20 +570,19 @@ class FollowJointTrajectoryOutput(Output):
                 self._send(motion)
         return self._phase
 
-    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
-        """Return between which positions the arm was to be lately; see `Output.expected`."""
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm was to be lately; see `Output.expected`."""
         if self._motion is None or self._accepted != self._newest:
             return None  # until it is accepted the controller goes on with the one before
-        progress = self._progress
-        now = progress.now(self._now(), self._motion.times[-1])
-        known = self._now() - progress.heard_at <= FEEDBACK_TIMEOUT
+        progress, clock = self._progress, 1e-9 * now.clock
+        until = progress.now(clock, self._motion.times[-1])
+        known = clock - progress.heard_at <= FEEDBACK_TIMEOUT
         # A controller that does not tell how far it is may be anywhere on the way.
-        since = max(now - self._lag - age, 0.0) if known else 0.0
+        since = max(until - self._lag - age, 0.0) if known else 0.0
         times = self._motion.times
-        part = self._motion.positions[(times >= since) & (times <= now)]
-        ends = [self._motion.at(since)[:, 0], self._motion.at(now)[:, 0]]
-        way = np.vstack([part, *ends])
-        return way.min(axis=0), way.max(axis=0)
+        part = self._motion.positions[(times >= since) & (times <= until)]
+        ends = [self._motion.at(since)[:, 0], self._motion.at(until)[:, 0]]
+        return np.vstack([part, *ends])
 
     def end(self) -> None:
         """Let the controller stop what it executes."""

@@ -16,10 +16,12 @@ from basis_ik.ros.outputs import (
     Progress,
     VelocityOutput,
 )
+from basis_ik.ros.sim_clock import Moment
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 OFF = 0.01  # rad by which the arm stays behind
+NOW = Moment(0.0, 0)
 
 
 @pytest.fixture
@@ -30,11 +32,9 @@ def sent():
 @pytest.fixture
 def output(sent):
     publisher = SimpleNamespace(topic_name="/t", publish=lambda m: sent.append(np.array(m.data)))
-    clock = SimpleNamespace(ros_time_is_active=False)
     node = SimpleNamespace(
         create_publisher=lambda *_: publisher,
         destroy_publisher=lambda _: None,
-        get_clock=lambda: clock,
     )
     return VelocityOutput(OutputOptions(node, "c", ["a"] * 6, 0.01, 0.2))
 
@@ -44,7 +44,7 @@ def pipeline(output):
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
     pipeline.aim(JointGoal(tuple(HOME + 1.0)), HOME)
     for _ in range(20):
-        output.advance(pipeline, HOME)
+        output.advance(pipeline, HOME, NOW)
     return pipeline
 
 
@@ -60,7 +60,7 @@ def output_gain(pipeline):
 def test_the_last_velocity_of_braking_is_zero_although_the_arm_is_off(sent, output, pipeline):
     output.brake(pipeline)
     for _ in range(500):
-        if output.advance(pipeline, HOME + OFF) is Phase.IDLE:
+        if output.advance(pipeline, HOME + OFF, NOW) is Phase.IDLE:
             break
     assert pipeline.phase is Phase.IDLE
     assert sent[-2].any()
@@ -92,17 +92,13 @@ def test_feedback_that_is_not_finite_tells_nothing(bad):
 def test_the_arm_is_on_the_motion_before_until_the_controller_accepts_the_new_one():
     output = object.__new__(FollowJointTrajectoryOutput)
     still, line = np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])
-    output._motion, output._lag, output._unwanted = (
-        Motion(np.array([0.0, 1.0]), line, still, still),
-        0.1,
-        False,
-    )
-    output._progress, output._now = Progress(0.0, 0.5, 1.0, 0.0), lambda: 0.0
+    output._motion = motion = Motion(np.array([0.0, 1.0]), line, still, still)
+    output._progress, output._lag, output._unwanted = Progress(0.0, 0.5, 1.0, 0.0), 0.1, False
     output._newest, output._accepted = 2, 1
-    assert output.expected() is None
+    assert output.expected(NOW) is None
     result = SimpleNamespace(add_done_callback=lambda _: None)
     handle = SimpleNamespace(accepted=True, get_result_async=lambda: result)
     output._on_answer(2, SimpleNamespace(result=lambda: handle))
-    lowest, highest = output.expected()
-    assert lowest[0] == pytest.approx(output._motion.at(0.4)[0, 0])
-    assert highest[0] == pytest.approx(output._motion.at(0.5)[0, 0])
+    way = output.expected(NOW)[:, 0]
+    assert way.min() == pytest.approx(motion.at(0.4)[0, 0])
+    assert way.max() == pytest.approx(motion.at(0.5)[0, 0])

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rclpy.serialization import deserialize_message
+from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.control_loop import ControlLoop
@@ -20,6 +22,7 @@ from basis_ik.motion.trajectory_command import refuse_trajectory
 from basis_ik.motion.trajectory_controller import TrajectoryController
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.outputs import OutputOptions, TrajectoryOutput
+from basis_ik.ros.sim_clock import Moment
 from basis_ik.ros.trajectory_messages import to_command
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -38,12 +41,8 @@ class Bench:
         self.limits = MotionLimits.of_chain(self.chain)
         self.now, self.random = BEGIN, np.random.default_rng(seed)
         self.on_the_way, self.positions, self.phases = [], [], []
-        clock = SimpleNamespace(
-            now=lambda: SimpleNamespace(nanoseconds=round(self.now * 1e9)), ros_time_is_active=True
-        )
         publisher = SimpleNamespace(topic_name="/t", publish=self._send)
         node = SimpleNamespace(
-            get_clock=lambda: clock,
             create_publisher=lambda *_: publisher,
             create_subscription=lambda *_: SimpleNamespace(topic_name="/s"),
         )
@@ -61,7 +60,7 @@ class Bench:
 
     def _send(self, message):
         """A message takes 0.6 to 6.7 ms, as recorded."""
-        command = to_command(message, 0)
+        command = to_command(deserialize_message(message, JointTrajectory), 0)
         assert refuse_trajectory(
             command, self.chain.joint_names, self.now,
             allow_partial_joints=False, allow_final_velocity=False,
@@ -93,7 +92,11 @@ class Bench:
         measured = self.joints.positions.copy()
         if goal is not None:
             self.pipeline.aim(goal(self.now - BEGIN), measured)
-        self.phases.append(self.output.advance(self.pipeline, measured))
+        self.phases.append(self.output.advance(self.pipeline, measured, self.moment))
+
+    @property
+    def moment(self):
+        return Moment(self.now, round(self.now * 1e9))
 
     def judge(self):
         """No joint is more than 2 % too fast; 99 % of accelerations keep to twice the limit."""
@@ -204,10 +207,10 @@ def test_a_joint_that_was_blocked_does_not_leap_when_it_is_free_again(bench):
     while departure is None and bench.now < BEGIN + 2.0:
         bench.run(PERIOD, to(-1.5))
         measured = bench.joints.positions.copy()
-        departure = tracking.check(*bench.output.expected(), measured)
+        departure = tracking.check(bench.output.expected(bench.moment), measured)
     assert departure.text.startswith("elbow_joint is")
     assert departure.joints.tolist() == [joint == elbow for joint in range(6)]
-    bench.output.hold(bench.pipeline, measured, departure.joints)
+    bench.output.hold(bench.pipeline, measured, bench.moment, departure.joints)
     bench.run(0.05)
     bench.joints.blocked[elbow] = False
     released = bench.joints.positions[elbow]
