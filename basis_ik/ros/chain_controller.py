@@ -99,7 +99,9 @@ class ChainController:
         lag = parameters["tracking_lag"]
         self._output = make_output(
             self.own("command_interface"),
-            OutputOptions(node, self.own("controller"), chain.joint_names, period, lag),
+            OutputOptions(
+                node, self.own("controller"), chain.joint_names, period, lag, chain.velocity
+            ),
         )
         endless = chain.continuous
         self._tracking = Tracking(chain.joint_names, endless, lag, parameters["tracking_margin"])

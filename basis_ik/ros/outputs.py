@@ -6,6 +6,7 @@ import functools
 import math
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -36,6 +37,9 @@ LOOK_PERIOD = 0.2  # s between two looks at who listens and who else commands
 # s without a word of a controller that tells its state; then it is not active. A joint state's
 # silence is told sooner, but the state comes from an update loop that a busy machine may delay.
 CONTROLLER_TIMEOUT = 0.5
+STAMPS = 100  # of a controller's state that are remembered, some seconds of them
+CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: what of a stream's window is settled
+CLOCK_BEHIND = 0.1  # s by which it may be behind, or its messages late
 OLDEST_STATE = 1.0  # s: a measured state that is older is compared with what came since
 EARLY = 3_000_000  # ns by which a stream's first stamp lies in the past
 FULL_SPEED = 0.999  # a speed scaling from here on is none
@@ -64,10 +68,16 @@ class OutputOptions(NamedTuple):
     """Of the control loop [s]."""
     lag: float
     """How late the arm may follow [s]."""
+    velocity: FloatArray
+    """The joints' limits (n,) [rad/s or m/s]."""
 
 
 class ControllerState:
     """What a trajectory controller tells about itself, where it does.
+
+    Trajectories have stamps: where the controller's clock is ahead it takes them for old, and leaps
+    into their braking; where it is behind it waits. A state comes later than it was stamped, so a
+    stamp from the future is proof of the one, and a look at the quickest of many of the other.
 
     Args:
         node: The node that listens.
@@ -84,10 +94,14 @@ class ControllerState:
         )
         self._heard_at = time.monotonic()
         self._expected = False
+        self._ahead: deque[float] = deque(maxlen=STAMPS)
         self.speed_scaling = 1.0
 
     def _on_state(self, message: JointTrajectoryControllerState) -> None:
         self._heard_at, self._expected = time.monotonic(), True
+        stamp, clock = message.header.stamp, self._node.get_clock()
+        if stamp.sec and not clock.ros_time_is_active:  # else both go by /clock
+            self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - clock.now().nanoseconds))
         scaling = message.speed_scaling_factor
         # Controllers that know no scaling leave it at 0.
         self.speed_scaling = scaling if 0.0 < scaling <= 1.0 else 1.0
@@ -96,7 +110,7 @@ class ControllerState:
         """Return why the controller does not obey; empty where nothing speaks against it."""
         silence = time.monotonic() - self._heard_at
         if silence <= CONTROLLER_TIMEOUT:
-            return ""
+            return self._clock_offset()
         if not self._expected:
             topic = self._subscription.topic_name
             self._expected = self._node.count_publishers(topic) > 0
@@ -105,6 +119,14 @@ class ControllerState:
         if self._node.count_publishers(self._subscription.topic_name) == 0:
             return "the controller is gone"
         return f"the controller is not active: no {self._subscription.topic_name}"
+
+    def _clock_offset(self) -> str:
+        ahead = max(self._ahead, default=0.0)
+        if ahead > CLOCK_AHEAD:
+            return f"the controller's clock is {ahead:.3g} s ahead of this one: synchronise them"
+        if ahead < -CLOCK_BEHIND and len(self._ahead) == STAMPS:
+            return f"the controller's clock is {-ahead:.3g} s behind this one: synchronise them"
+        return ""
 
     def destroy(self) -> None:
         """Give up the subscription."""
@@ -438,7 +460,8 @@ class PositionOutput(StreamOutput):
 class VelocityOutput(StreamOutput):
     """Streams velocities to a velocity controller, in the order of the chain's joints.
 
-    They are those of the commands, and part of the way by which the arm is off. The last is zero.
+    They are those of the commands, and part of the way by which the arm is off, within the joints'
+    limits. The last is zero.
 
     Args:
         options: As of every output.
@@ -448,14 +471,15 @@ class VelocityOutput(StreamOutput):
 
     def __init__(self, options: OutputOptions) -> None:
         super().__init__(options, Float64MultiArray, f"{options.controller}/commands")
-        self._moves = False
+        self._velocity, self._moves = options.velocity, False
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         self._moves = True
         if pipeline.command is None:  # that was the last
             self.end()
         else:
-            self._publish(pipeline.state[:, 1] + self.GAIN * (command - measured))
+            velocity = pipeline.state[:, 1] + self.GAIN * (command - measured)
+            self._publish(np.clip(velocity, -self._velocity, self._velocity))
 
     def end(self) -> None:
         """Send zero, unless that was the last thing that was sent."""

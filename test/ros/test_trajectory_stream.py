@@ -47,7 +47,9 @@ class Bench:
             create_subscription=lambda *_: SimpleNamespace(topic_name="/s"),
         )
         names = self.chain.joint_names
-        self.output = TrajectoryOutput(OutputOptions(node, "c", names, PERIOD, 0.2))
+        self.output = TrajectoryOutput(
+            OutputOptions(node, "c", names, PERIOD, 0.2, self.chain.velocity)
+        )
         self.pipeline = Pipeline(self.chain, period=PERIOD)
         far = np.full(6, np.inf)
         self.joints = SimulatedJoints(-far, far, far, HOME, time_constant=DRIVES[drive])
