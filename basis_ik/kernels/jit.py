@@ -19,7 +19,7 @@ import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
-from basis_ik.kernels.compiler import KernelCompiler
+from basis_ik.kernels.compiler import KernelCompiler, spared
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -82,12 +82,20 @@ def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
     finally:
         numba.config.CACHE_DIR = set_before
     if isinstance(kernel, Dispatcher):
-        kernel.compile = partial(with_room, kernel.compile)  # type: ignore[method-assign]
+        kernel.compile = partial(_compile, kernel, kernel.compile)  # type: ignore[method-assign]
         files: Any = kernel._cache  # type: ignore[attr-defined]
         if files.cache_path is not None:
             files.save_overload = partial(_save_alone, files.save_overload)
         _kernels.append(kernel)
     return kernel  # type: ignore[no-any-return]
+
+
+def _compile(kernel: Dispatcher, compile_: Callable[..., Any], signature: Any) -> Any:
+    """Compile a kernel for some types of arguments, once."""
+    if isinstance(signature, tuple) and signature in kernel.overloads:
+        return kernel.overloads[signature].entry_point
+    with spared():
+        return with_room(compile_, signature)
 
 
 def with_room(function: Callable[..., Any], *arguments: Any) -> Any:
