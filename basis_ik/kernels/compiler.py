@@ -2,7 +2,8 @@
 
 Numba optimises a function and turns it into machine code for itself, and again, with all that it
 calls, in everything that calls it; and it works out anew for each `a * b` which of some dozen
-meanings of `*` fits two floats. Of these kernels both are done once.
+meanings of `*` fits two floats. Of these kernels both are done once; what their text is translated
+to is in `lowering`, and passes that would change nothing are left out.
 """
 
 from __future__ import annotations

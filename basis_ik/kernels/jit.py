@@ -41,8 +41,9 @@ def jit(function: F) -> F:
     numba takes some milliseconds for each operation, loop and array that it compiles, and twenty
     for each function and each further combination of argument types. Kernels are therefore written
     with one type for each argument: a constant in a call is a type of its own to numba, and so is
-    a slice with strides. Assignments of whole slices, and most of numpy's functions, bring in a
-    second's worth of numba's own library.
+    a slice with strides. A variable keeps one type, or the kernel is compiled twice, and is set on
+    every way to where it is used. Assignments of whole slices, and most of numpy's functions, bring
+    in a second's worth of numba's own library.
 
     Args:
         function: A function of arrays, floats and integers.
