@@ -19,7 +19,7 @@ import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
-from basis_ik.kernels.compiler import KernelCompiler
+from basis_ik.kernels.compiler import KernelCompiler, spared
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,8 +41,9 @@ def jit(function: F) -> F:
     numba takes some milliseconds for each operation, loop and array that it compiles, and twenty
     for each function and each further combination of argument types. Kernels are therefore written
     with one type for each argument: a constant in a call is a type of its own to numba, and so is
-    a slice with strides. Assignments of whole slices, and most of numpy's functions, bring in a
-    second's worth of numba's own library.
+    a slice with strides. A variable keeps one type, or the kernel is compiled twice, and is set on
+    every way to where it is used. Assignments of whole slices, and most of numpy's functions, bring
+    in a second's worth of numba's own library.
 
     Args:
         function: A function of arrays, floats and integers.
@@ -82,12 +83,20 @@ def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
     finally:
         numba.config.CACHE_DIR = set_before
     if isinstance(kernel, Dispatcher):
-        kernel.compile = partial(with_room, kernel.compile)  # type: ignore[method-assign]
+        kernel.compile = partial(_compile, kernel, kernel.compile)  # type: ignore[method-assign]
         files: Any = kernel._cache  # type: ignore[attr-defined]
         if files.cache_path is not None:
             files.save_overload = partial(_save_alone, files.save_overload)
         _kernels.append(kernel)
     return kernel  # type: ignore[no-any-return]
+
+
+def _compile(kernel: Dispatcher, compile_: Callable[..., Any], signature: Any) -> Any:
+    """Compile a kernel for some types of arguments, once."""
+    if isinstance(signature, tuple) and signature in kernel.overloads:
+        return kernel.overloads[signature].entry_point
+    with spared():
+        return with_room(compile_, signature)
 
 
 def with_room(function: Callable[..., Any], *arguments: Any) -> Any:
