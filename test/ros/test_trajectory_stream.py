@@ -200,6 +200,24 @@ def test_a_clock_that_is_set_back_does_not_stop_the_stream(bench):
     assert bench.output.sent > 45
 
 
+def test_what_is_expected_begins_where_the_arm_stands():
+    bench = Bench("dyn", desired=True)
+    bench.run(PERIOD, to(1.5))
+    assert (bench.output.expected(bench.moment) == HOME).all(axis=1).any()
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.03, 0.1])
+def test_an_arm_that_goes_on_along_the_window_of_a_late_loop_is_expected_there(gap):
+    bench = Bench("dyn", desired=True)
+    bench.run(0.3, to(1.5))
+    command = bench.pipeline.command.copy()
+    bench.run(gap, to(1.5), lateness=np.inf)
+    here, way = bench.joints.positions, bench.output.expected(bench.moment)
+    assert (way.min(axis=0) <= here).all()
+    assert (way.max(axis=0) >= here).all()
+    assert (here > command).all() == (gap > 0.0)
+
+
 def test_a_joint_that_was_blocked_does_not_leap_when_it_is_free_again(bench):
     tracking = Tracking(bench.chain.joint_names, np.zeros(6, bool), 0.2, 0.1)
     elbow = bench.chain.joint_names.index("elbow_joint")
