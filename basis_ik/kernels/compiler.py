@@ -3,7 +3,8 @@
 Numba optimises a function and turns it into machine code for itself, and again, with all that it
 calls, in everything that calls it; and it works out anew for each `a * b` which of some dozen
 meanings of `*` fits two floats. Of these kernels both are done once; what their text is translated
-to is in `lowering`, and passes that would change nothing are left out.
+to is in `lowering`, and passes that would change nothing are left out. All of it leans on what
+numba does not document: `jit` says which versions of numba it is for.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from numba.core.types import BaseTuple  # type: ignore[attr-defined]
 from numba.core.types.functions import BaseFunction
 from numba.core.typing import signature
 
-from basis_ik.kernels.lowering import KernelLower, fits, owns_memory
+from basis_ik.kernels.lowering import KernelLower, owns_memory
 
 # Passes for closures, overloads to be inlined, generators, `with`, `raise` and parallel loops, of
 # which kernels have none; and one that writes the types beside the source, to be looked at.
@@ -40,8 +41,6 @@ UNUSED_PASSES = (
 # New objects after which garbage is looked for: a compiler makes millions that it keeps. A look at
 # so many takes some 20 ms, in which no other thread runs.
 GARBAGE = 50_000
-# Whether this numba has the names that the translation leans on; if not, numba does it all.
-FITS = fits() and hasattr(NativeLowering, "lowering_class")
 
 
 # Numba's own tables -----------------------------------------------------------------------------
@@ -142,7 +141,7 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
         cannot be, with a variable for each assignment, as numba has it (SSA).
         """
         state, flags = self.state, self.state.flags
-        if not flags.enable_ssa or not FITS:
+        if not flags.enable_ssa:
             return super().compile_extra(func)
         given = state.typingctx, state.targetctx, state.library, state.args, state.return_type
         flags.enable_ssa = False
@@ -162,7 +161,7 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
         state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         unused = {*UNUSED_PASSES} | (set() if state.flags.enable_ssa else {"PreLowerStripPhis"})
-        replaced = {NativeLowering: _KernelLowering, IRLegalization: _Legalization} if FITS else {}
+        replaced = {NativeLowering: _KernelLowering, IRLegalization: _Legalization}
         pipelines: list[Any] = super().define_pipelines()
         for pipeline in pipelines:
             kept = [each for each in pipeline.passes if each[0].__name__ not in unused]

@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +20,11 @@ import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
-from basis_ik.kernels.compiler import KernelCompiler, spared
+# The newest numba whose insides `compiler` was tried with; a newer one compiles all by itself.
+NEWEST_TRIED = (0, 68)
+TRIED: bool = numba.version_info.short <= NEWEST_TRIED
+if TRIED:
+    from basis_ik.kernels.compiler import KernelCompiler, spared
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -71,8 +76,9 @@ def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
     options: dict[str, Any] = {
         "nogil": True, "error_model": "numpy", "no_rewrites": True,
         "no_cfunc_wrapper": True, "no_cpython_wrapper": no_cpython_wrapper,
-        "pipeline_class": KernelCompiler,
     }  # fmt: skip
+    if TRIED:
+        options["pipeline_class"] = KernelCompiler
     set_before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _cache_directory()  # read when the function is wrapped
     try:
@@ -95,7 +101,7 @@ def _compile(kernel: Dispatcher, compile_: Callable[..., Any], signature: Any) -
     """Compile a kernel for some types of arguments, once."""
     if isinstance(signature, tuple) and signature in kernel.overloads:
         return kernel.overloads[signature].entry_point
-    with spared():
+    with spared() if TRIED else nullcontext():
         return with_room(compile_, signature)
 
 

@@ -34,15 +34,6 @@ _COMPARISONS = {
 _INDEX = llvm.IntType(64)
 
 
-def fits() -> bool:
-    """Return whether this numba has all that `KernelLower` leans on and that is not documented."""
-    names = (
-        "_alloca_var", "_find_singly_assigned_variable", "delvar", "getvar", "init", "loadvar",
-        "lower_binop", "lower_block", "lower_expr", "lower_inst", "pre_block", "storevar",
-    )  # fmt: skip
-    return all(hasattr(Lower, name) for name in names)
-
-
 def owns_memory(return_type: Any, calltypes: dict[Any, Any], data_models: Any) -> bool:
     """Return whether a kernel allocates arrays, or hands arrays on to its caller.
 
