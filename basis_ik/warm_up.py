@@ -200,6 +200,7 @@ def library_steps() -> list[Step]:
     from basis_ik.solvers.fabrik_limits import BallLimit
     from basis_ik.solvers.fabrik_tree import solve_tree
     from basis_ik.solvers.points_at import Up, points_at
+    from basis_ik.solvers.solve import warm_up_fabrik
     from basis_ik.transforms.node import TransformNode
 
     def point_within_limits() -> None:
@@ -235,6 +236,7 @@ def library_steps() -> list[Step]:
         Step("points-at with limits", point_within_limits),
         Step("transform nodes", combine_nodes),
         Step("FABRIK's sweeps", sweep),
+        Step("FABRIK's passes", lambda: warm_up_fabrik(sample_chain())),
         Step("limbs", solve_limbs),
         Step("trees with limits", solve_with_limits),
     ]
