@@ -57,8 +57,8 @@ EVEN = 3e-4  # of the squared length of a difference: keeps apart differences th
 CHANGES, ANSWERS = 0, DEPTH  # of the pass's start and of what the pass adds, three columns each
 LAST_START, LAST_ADDED, BEST, START = 6, 7, 8, 11
 # Columns of the n rows from row n + m + 2 on.
-BEFORE, DECIDED, NOW = 0, 1, 2
-TURNED = 3  # and the eight behind it, in the first of these rows: the tip in the backward pass
+BEFORE, NOW = 0, 1
+TURNED = 2  # and the eight behind it, in the first of these rows: the tip in the backward pass
 
 Twelve = tuple[
     float, float, float, float, float, float, float, float, float, float, float, float
@@ -106,7 +106,7 @@ def _pass_along(
         mxx, mxy, mxz = mxx + x * x, mxy + x * y, mxz + x * z
         myy, myz, mzz = myy + y * y, myz + y * z, mzz + z * z
     for k in range(n):
-        work[memory + k, BEFORE], work[memory + k, DECIDED] = q[k], 0.0
+        work[memory + k, BEFORE] = q[k]
     sign = 1.0 if outwards else -1.0
     for step in range(m):
         i = step if outwards else m - 1 - step
@@ -117,42 +117,39 @@ def _pass_along(
             myy, myz, mzz = myy - y * y, myz - y * z, mzz - z * z
         z0, z1, z2 = work[n + i, 3], work[n + i, 4], work[n + i, 5]
         turn, slide, k = joints[i, 0], joints[i, 2], int(joints[i, 9])
-        decides, share = work[memory + k, DECIDED] == 0.0, 1.0
-        if decides:
-            work[memory + k, DECIDED] = 1.0
-            if joints[i, 11] == 0.0:  # others move along: each does its part
-                share = 0.0
-                for j in range(m):
-                    share += 1.0 if int(joints[j, 9]) == k else 0.0
-                share = 1.0 / share
+        share = 1.0
+        if joints[i, 11] == 0.0:  # others move along: each asks for its part of what it wants
+            share = 0.0
+            for j in range(m):
+                share += 1.0 if int(joints[j, 9]) == k else 0.0
+            share = 1.0 / share
         if turn != 0.0:
             h0 = a00 * x + a01 * y + a02 * z + t0
             h1 = a10 * x + a11 * y + a12 * z + t1
             h2 = a20 * x + a21 * y + a22 * z + t2
-            if decides:
-                # N = Σ d (x − h)ᵀ A, with d from the axis: the turn W has the greatest tr(W N).
-                d0, d1, d2 = sx - count * x, sy - count * y, sz - count * z
-                e00, e01, e02 = mxx - x * sx - d0 * h0, mxy - x * sy - d0 * h1, mxz - x * sz
-                e10, e11, e12 = mxy - y * sx - d1 * h0, myy - y * sy - d1 * h1, myz - y * sz
-                e20, e21, e22 = mxz - z * sx - d2 * h0, myz - z * sy - d2 * h1, mzz - z * sz
-                e02, e12, e22 = e02 - d0 * h2, e12 - d1 * h2, e22 - d2 * h2
-                n00 = e00 * a00 + e01 * a10 + e02 * a20
-                n01 = e00 * a01 + e01 * a11 + e02 * a21
-                n02 = e00 * a02 + e01 * a12 + e02 * a22
-                n10 = e10 * a00 + e11 * a10 + e12 * a20
-                n11 = e10 * a01 + e11 * a11 + e12 * a21
-                n12 = e10 * a02 + e11 * a12 + e12 * a22
-                n20 = e20 * a00 + e21 * a10 + e22 * a20
-                n21 = e20 * a01 + e21 * a11 + e22 * a21
-                n22 = e20 * a02 + e21 * a12 + e22 * a22
-                across = z0 * (n12 - n21) + z1 * (n20 - n02) + z2 * (n01 - n10)
-                along = n00 + n11 + n22
-                along -= z0 * (z0 * n00 + z1 * n10 + z2 * n20)
-                along -= z1 * (z0 * n01 + z1 * n11 + z2 * n21)
-                along -= z2 * (z0 * n02 + z1 * n12 + z2 * n22)
-                if max(abs(across), abs(along)) > LEVER * unit:
-                    wanted = q[k] + sign * share * rough_angle(across, along) / turn
-                    q[k] = clamp_turn(wanted, work[k, 9], work[k, 10])
+            # N = Σ d (x − h)ᵀ A, with d from the axis: the turn W has the greatest tr(W N).
+            d0, d1, d2 = sx - count * x, sy - count * y, sz - count * z
+            e00, e01, e02 = mxx - x * sx - d0 * h0, mxy - x * sy - d0 * h1, mxz - x * sz
+            e10, e11, e12 = mxy - y * sx - d1 * h0, myy - y * sy - d1 * h1, myz - y * sz
+            e20, e21, e22 = mxz - z * sx - d2 * h0, myz - z * sy - d2 * h1, mzz - z * sz
+            e02, e12, e22 = e02 - d0 * h2, e12 - d1 * h2, e22 - d2 * h2
+            n00 = e00 * a00 + e01 * a10 + e02 * a20
+            n01 = e00 * a01 + e01 * a11 + e02 * a21
+            n02 = e00 * a02 + e01 * a12 + e02 * a22
+            n10 = e10 * a00 + e11 * a10 + e12 * a20
+            n11 = e10 * a01 + e11 * a11 + e12 * a21
+            n12 = e10 * a02 + e11 * a12 + e12 * a22
+            n20 = e20 * a00 + e21 * a10 + e22 * a20
+            n21 = e20 * a01 + e21 * a11 + e22 * a21
+            n22 = e20 * a02 + e21 * a12 + e22 * a22
+            across = z0 * (n12 - n21) + z1 * (n20 - n02) + z2 * (n01 - n10)
+            along = n00 + n11 + n22
+            along -= z0 * (z0 * n00 + z1 * n10 + z2 * n20)
+            along -= z1 * (z0 * n01 + z1 * n11 + z2 * n21)
+            along -= z2 * (z0 * n02 + z1 * n12 + z2 * n22)
+            if max(abs(across), abs(along)) > LEVER * unit:
+                wanted = q[k] + sign * share * rough_angle(across, along) / turn
+                q[k] = clamp_turn(wanted, work[k, 9], work[k, 10])
             s, c = sine_cosine(sign * turn * (q[k] - work[memory + k, BEFORE]))
             v = 1.0 - c
             w00, w01, w02 = c + v * z0 * z0, v * z0 * z1 - s * z2, v * z0 * z2 + s * z1
@@ -180,12 +177,11 @@ def _pass_along(
             u0 = a00 * z0 + a01 * z1 + a02 * z2
             u1 = a10 * z0 + a11 * z1 + a12 * z2
             u2 = a20 * z0 + a21 * z1 + a22 * z2
-            if decides:
-                d0 = sx - (a00 * sx + a01 * sy + a02 * sz) - count * t0
-                d1 = sy - (a10 * sx + a11 * sy + a12 * sz) - count * t1
-                d2 = sz - (a20 * sx + a21 * sy + a22 * sz) - count * t2
-                wanted = q[k] + sign * share * (d0 * u0 + d1 * u1 + d2 * u2) / (count * slide)
-                q[k] = moved_inside(q[k], wanted, work[k, 9], work[k, 10])
+            d0 = sx - (a00 * sx + a01 * sy + a02 * sz) - count * t0
+            d1 = sy - (a10 * sx + a11 * sy + a12 * sz) - count * t1
+            d2 = sz - (a20 * sx + a21 * sy + a22 * sz) - count * t2
+            wanted = q[k] + sign * share * (d0 * u0 + d1 * u1 + d2 * u2) / (count * slide)
+            q[k] = moved_inside(q[k], wanted, work[k, 9], work[k, 10])
             moved = sign * slide * (q[k] - work[memory + k, BEFORE])
             t0, t1, t2 = t0 + moved * u0, t1 + moved * u1, t2 + moved * u2
         if not outwards:

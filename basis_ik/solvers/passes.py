@@ -132,7 +132,7 @@ def _passed(
     points, tip = _points(ready, q)
     if backward:
         turned = np.eye(4)
-        turned[:3, :3] = work[memory, TURNED:].reshape(3, 3)
+        turned[:3, :3] = work[memory, TURNED : TURNED + 9].reshape(3, 3)
         away = goal @ turned @ RigidTransform.from_matrix(tip).inverse().matrix
         points = points @ away[:3, :3].T + away[:3, 3]
     return Stage("backward" if backward else "forward", start, points, q)
