@@ -167,6 +167,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
         Step("limits of motion", lambda: limiter.warm_up(MotionLimits.of_chain(chain()))),
         Step("links", lambda: chain().link_poses(np.zeros(len(chain().joint_names)))),
         Step("poses", lambda: solve.warm_up(chain())),
+        Step("FABRIK's passes", lambda: solve.warm_up_fabrik(chain())),
         Step("points to look at", lambda: aim_chain.warm_up_aim(chain())),
         Step("tracking", lambda: track.warm_up(chain())),
         Step("twists", lambda: jog.warm_up(chain(), MotionLimits.of_chain(chain()))),
@@ -200,7 +201,6 @@ def library_steps() -> list[Step]:
     from basis_ik.solvers.fabrik_limits import BallLimit
     from basis_ik.solvers.fabrik_tree import solve_tree
     from basis_ik.solvers.points_at import Up, points_at
-    from basis_ik.solvers.solve import warm_up_fabrik
     from basis_ik.transforms.node import TransformNode
 
     def point_within_limits() -> None:
@@ -236,7 +236,6 @@ def library_steps() -> list[Step]:
         Step("points-at with limits", point_within_limits),
         Step("transform nodes", combine_nodes),
         Step("FABRIK's sweeps", sweep),
-        Step("FABRIK's passes", lambda: warm_up_fabrik(sample_chain())),
         Step("limbs", solve_limbs),
         Step("trees with limits", solve_with_limits),
     ]
