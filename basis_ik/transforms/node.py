@@ -22,6 +22,9 @@ from basis_ik.transforms.rigid import RigidTransform
 SINGULAR_TOLERANCE = 1e-14
 """A matrix whose smallest stretch is below this part of its largest is taken for singular."""
 
+RIGID_TOLERANCE = 1e-12
+"""A node whose scale factors differ from 1 by no more than this is taken for rigid."""
+
 _ZERO = (0.0, 0.0, 0.0)
 _ONE = (1.0, 1.0, 1.0)
 _IDENTITY = np.eye(3)
@@ -178,6 +181,33 @@ class TransformNode:
         m[:3, :3] = n[LINEAR:]
         m[:3, 3] = n[CENTER] + n[TRANSLATION] - n[LINEAR:] @ n[CENTER]
         return read_only(m)
+
+    @property
+    def stretch(self) -> FloatArray:
+        """U = SR·diag(S)·SRᵀ, shape (3, 3): what the node does to vectors before it turns them."""
+        stretch: FloatArray = self.rotation.T @ self.linear
+        return stretch
+
+    @property
+    def is_rigid(self) -> bool:
+        """Whether no scale factor differs from 1 by more than `RIGID_TOLERANCE`."""
+        return bool(np.abs(self._n[SCALE] - 1.0).max() <= RIGID_TOLERANCE)
+
+    def with_rotation(self, rotation: npt.ArrayLike) -> TransformNode:
+        """Return this node turned otherwise about its centre; rotation of shape (3, 3).
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: An element is NaN or infinite.
+            NotARotationError: It is none.
+        """
+        return TransformNode(
+            center=self.center,
+            rotation=rotation,
+            scale=self.scale,
+            scale_orientation=self.scale_orientation,
+            translation=self.translation,
+        )
 
     def apply(self, points: npt.ArrayLike) -> FloatArray:
         """Map points [m], shape (3,) or (N, 3), out of the node. NaN in gives NaN out.
