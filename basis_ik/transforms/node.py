@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,6 +13,7 @@ from basis_ik.kernels.node import CENTER, LINEAR, ORIENTATION, ROTATION, ROWS, S
 from basis_ik.kernels.rigid import FloatArray
 from basis_ik.kernels.stretch import decompose
 from basis_ik.transforms.checks import (
+    NotFiniteError,
     NotHomogeneousError,
     ShapeError,
     TransformError,
@@ -18,6 +22,15 @@ from basis_ik.transforms.checks import (
     real_array,
 )
 from basis_ik.transforms.rigid import RigidTransform
+
+FIELDS: Mapping[str, tuple[float, ...]] = {
+    "center": (0.0, 0.0, 0.0),
+    "rotation": (0.0, 0.0, 1.0, 0.0),
+    "scale": (1.0, 1.0, 1.0),
+    "scaleOrientation": (0.0, 0.0, 1.0, 0.0),
+    "translation": (0.0, 0.0, 0.0),
+}
+"""The fields of VRML's and X3D's Transform with their defaults; rotations are axis and angle."""
 
 SINGULAR_TOLERANCE = 1e-14
 """A matrix whose smallest stretch is below this part of its largest is taken for singular."""
@@ -60,6 +73,15 @@ class NodeOverflowError(TransformError):
 
     def __init__(self) -> None:
         super().__init__("the numbers of this node leave the range of floating point")
+
+
+class FieldError(TransformError):
+    """A field, as VRML and X3D write it, does not exist or has a value that it cannot take."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
 
 
 class TransformNode:
@@ -143,6 +165,50 @@ class TransformNode:
         if smallest < 0.0:
             raise ReflectingMatrixError(m)
         return _finished(n, kernels.finish(n))
+
+    @staticmethod
+    def from_fields(fields: Mapping[str, npt.ArrayLike]) -> TransformNode:
+        """Make a node from fields as VRML and X3D write them; a field left out has its default.
+
+        Args:
+            fields: By the names in `FIELDS`: `center`, `translation` [m] and `scale`, 3 numbers;
+                `rotation` and `scaleOrientation`, 4 numbers, axis of any length and angle [rad].
+                A sequence of numbers, or a text such as "0 0 1 0".
+
+        Raises:
+            FieldError: A field does not exist, or a value does not fit; both are named.
+            NodeOverflowError: A product leaves the range of floating point.
+        """
+        given: dict[str, FloatArray] = {}
+        for field, value in fields.items():
+            if field not in FIELDS:
+                near = difflib.get_close_matches(str(field), FIELDS, n=1)
+                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(FIELDS)}"
+                raise FieldError(str(field), f"is no field of a transform node; {hint}")
+            numbers = _numbers(field, value)
+            if len(FIELDS[field]) == 4:
+                if not numbers[:3].any():
+                    raise FieldError(field, f"the axis has no length, got {numbers.tolist()}")
+                try:
+                    numbers = RigidTransform.from_axis_angle(numbers[:3], numbers[3]).rotation
+                except NotFiniteError:
+                    problem = f"the angle is too large, got {numbers.tolist()}"
+                    raise FieldError(field, problem) from None
+            given["scale_orientation" if field == "scaleOrientation" else field] = numbers
+        try:
+            return TransformNode(**given)
+        except ScaleError as error:
+            raise FieldError("scale", str(error)) from None
+
+    def as_fields(self) -> dict[str, list[float]]:
+        """Return the fields as VRML and X3D write them; `from_fields` gives the node back."""
+        return {
+            "center": self.center.tolist(),
+            "rotation": _axis_angle(self.rotation),
+            "scale": self.scale.tolist(),
+            "scaleOrientation": _axis_angle(self.scale_orientation),
+            "translation": self.translation.tolist(),
+        }
 
     @property
     def center(self) -> FloatArray:
@@ -264,3 +330,26 @@ def _finished(n: FloatArray, in_range: bool) -> TransformNode:
     node = object.__new__(TransformNode)
     node._n = n
     return node
+
+
+def _numbers(field: str, value: npt.ArrayLike) -> FloatArray:
+    """Return a field's numbers, as many as it has.
+
+    Raises:
+        FieldError: There are others, or they are none.
+    """
+    wanted = len(FIELDS[field])
+    what = f"wants {wanted} numbers{', axis and angle [rad]' if wanted == 4 else ''}"
+    given = value.replace(",", " ").split() if isinstance(value, str) else value
+    got = f"got {' '.join(repr(value).split())}"  # an array's has lines
+    try:
+        return finite_array(field, given, wanted)
+    except ShapeError:
+        raise FieldError(field, f"{what}, {got}") from None
+    except NotFiniteError:
+        raise FieldError(field, f"{what}, all finite, {got}") from None
+
+
+def _axis_angle(rotation: FloatArray) -> list[float]:
+    axis, angle = RigidTransform.from_rotation_translation(rotation, _ZERO).as_axis_angle()
+    return [*(axis.tolist() if angle else (0.0, 0.0, 1.0)), angle]
