@@ -38,6 +38,7 @@ SINGULAR_TOLERANCE = 1e-14
 RIGID_TOLERANCE = 1e-12
 """A node whose scale factors differ from 1 by no more than this is taken for rigid."""
 
+_LARGEST_ANGLE = 1e9  # rad; beyond, nothing is left of an angle after its whole turns
 _ZERO = (0.0, 0.0, 0.0)
 _ONE = (1.0, 1.0, 1.0)
 _IDENTITY = np.eye(3)
@@ -185,20 +186,11 @@ class TransformNode:
                 near = difflib.get_close_matches(str(field), FIELDS, n=1)
                 hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(FIELDS)}"
                 raise FieldError(str(field), f"is no field of a transform node; {hint}")
-            numbers = _numbers(field, value)
-            if len(FIELDS[field]) == 4:
-                if not numbers[:3].any():
-                    raise FieldError(field, f"the axis has no length, got {numbers.tolist()}")
-                try:
-                    numbers = RigidTransform.from_axis_angle(numbers[:3], numbers[3]).rotation
-                except NotFiniteError:
-                    problem = f"the angle is too large, got {numbers.tolist()}"
-                    raise FieldError(field, problem) from None
+            numbers = field_numbers(field, value)
+            if len(numbers) == 4:
+                numbers = RigidTransform.from_axis_angle(numbers[:3], numbers[3]).rotation
             given["scale_orientation" if field == "scaleOrientation" else field] = numbers
-        try:
-            return TransformNode(**given)
-        except ScaleError as error:
-            raise FieldError("scale", str(error)) from None
+        return TransformNode(**given)
 
     def as_fields(self) -> dict[str, list[float]]:
         """Return the fields as VRML and X3D write them; `from_fields` gives the node back."""
@@ -332,22 +324,33 @@ def _finished(n: FloatArray, in_range: bool) -> TransformNode:
     return node
 
 
-def _numbers(field: str, value: npt.ArrayLike) -> FloatArray:
-    """Return a field's numbers, as many as it has.
+def field_numbers(field: str, value: npt.ArrayLike) -> FloatArray:
+    """Return the numbers of a field, once they are what it can take.
+
+    Args:
+        field: One of `FIELDS`.
+        value: A sequence of numbers, or a text.
 
     Raises:
-        FieldError: There are others, or they are none.
+        FieldError: They are not.
     """
     wanted = len(FIELDS[field])
     what = f"wants {wanted} numbers{', axis and angle [rad]' if wanted == 4 else ''}"
     given = value.replace(",", " ").split() if isinstance(value, str) else value
     got = f"got {' '.join(repr(value).split())}"  # an array's has lines
     try:
-        return finite_array(field, given, wanted)
+        numbers = finite_array(field, given, wanted)
     except ShapeError:
         raise FieldError(field, f"{what}, {got}") from None
     except NotFiniteError:
         raise FieldError(field, f"{what}, all finite, {got}") from None
+    if wanted == 4 and not numbers[:3].any():
+        raise FieldError(field, f"has an axis without length, {got}")
+    if wanted == 4 and not abs(numbers[3]) <= _LARGEST_ANGLE:
+        raise FieldError(field, f"has too large an angle, {got}")
+    if field == "scale" and not numbers.min() >= np.finfo(float).tiny:
+        raise FieldError(field, f"must be greater than zero, {got}")
+    return numbers
 
 
 def _axis_angle(rotation: FloatArray) -> list[float]:
