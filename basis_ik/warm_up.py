@@ -189,6 +189,13 @@ def frames_steps() -> list[Step]:
     ]
 
 
+def transform_nodes_steps() -> list[Step]:
+    """Return the steps for all that the node transform_nodes may call."""
+    from basis_ik.transforms import rigid
+
+    return [Step("transforms", rigid.warm_up), Step("transform nodes", _combine_nodes)]
+
+
 def library_steps() -> list[Step]:
     """Return the steps for what only the library's users call."""
     from basis_ik.solvers.batch import solve_batch
@@ -197,7 +204,6 @@ def library_steps() -> list[Step]:
     from basis_ik.solvers.fabrik_limits import BallLimit
     from basis_ik.solvers.fabrik_tree import solve_tree
     from basis_ik.solvers.points_at import Up, points_at
-    from basis_ik.transforms.node import TransformNode
 
     def point_within_limits() -> None:
         up = Up((1.0, 0.0, 0.0), "a", (0.0, 1.0, 0.0))
@@ -208,11 +214,6 @@ def library_steps() -> list[Step]:
     def solve_poses() -> None:
         chain = sample_chain()
         solve_batch(chain, [chain.forward(np.zeros(len(chain.joint_names)))])
-
-    def combine_nodes() -> None:
-        node = TransformNode(scale=(1.0, 2.0, 3.0))
-        node = TransformNode.from_matrix((node @ node.inverse()).matrix)
-        node.apply((0.0, 0.0, 0.0))
 
     joints, parents = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 2], [-1, 0, 2.0]]), (-1, 0, 1, 1)
     targets = {2: (1.0, 0.5, 1.8), 3: (-1.0, 0.5, 1.8)}
@@ -230,7 +231,7 @@ def library_steps() -> list[Step]:
     return [
         Step("batches", solve_poses),
         Step("points-at with limits", point_within_limits),
-        Step("transform nodes", combine_nodes),
+        Step("transform nodes", _combine_nodes),
         Step("FABRIK's sweeps", sweep),
         Step("limbs", solve_limbs),
         Step("trees with limits", solve_with_limits),
@@ -240,6 +241,18 @@ def library_steps() -> list[Step]:
 def all_steps() -> list[Step]:
     """Return the steps for all that both nodes and the library may call."""
     return [*node_steps(), *frames_steps(), *library_steps()]
+
+
+def _combine_nodes() -> None:
+    from basis_ik.transforms.node import TransformNode
+
+    fields = TransformNode(scale=(1.0, 2.0, 3.0)).as_fields()
+    node = TransformNode.from_fields(fields | {"scaleOrientation": [1.0, 2.0, 3.0, 0.5]})
+    node = TransformNode.from_matrix((node @ node.inverse()).matrix)
+    node.apply((0.0, 0.0, 0.0))
+    tree = TransformTree("a")
+    tree.add("b", "a", node)
+    tree.lookup_node("a", "b")
 
 
 def _sample_tree() -> TransformTree:
