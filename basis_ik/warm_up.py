@@ -149,6 +149,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
     from basis_ik.kernels.motion_joints import is_equal
     from basis_ik.kernels.safety import is_inside, is_safe
     from basis_ik.motion import jog, limiter
+    from basis_ik.motion.tracking import Tracking
     from basis_ik.solvers import aim_chain, solve, track
     from basis_ik.transforms import rigid
 
@@ -157,6 +158,8 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
         is_safe(here, here, here, here, here)
         is_inside(here, here, here)
         is_equal(here, here)
+        names, endless = chain().joint_names, chain().continuous
+        Tracking(names, endless, 0.0, 0.0).check(here[np.newaxis], here)
 
     return [
         Step("transforms", rigid.warm_up),

@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +20,11 @@ import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
-from basis_ik.kernels.compiler import KernelCompiler
+# The newest numba whose insides `compiler` was tried with; a newer one compiles all by itself.
+NEWEST_TRIED = (0, 68)
+TRIED: bool = numba.version_info.short <= NEWEST_TRIED
+if TRIED:
+    from basis_ik.kernels.compiler import KernelCompiler, spared
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,8 +46,9 @@ def jit(function: F) -> F:
     numba takes some milliseconds for each operation, loop and array that it compiles, and twenty
     for each function and each further combination of argument types. Kernels are therefore written
     with one type for each argument: a constant in a call is a type of its own to numba, and so is
-    a slice with strides. Assignments of whole slices, and most of numpy's functions, bring in a
-    second's worth of numba's own library.
+    a slice with strides. A variable keeps one type, or the kernel is compiled twice, and is set on
+    every way to where it is used. Assignments of whole slices, and most of numpy's functions, bring
+    in a second's worth of numba's own library.
 
     Args:
         function: A function of arrays, floats and integers.
@@ -70,8 +76,9 @@ def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
     options: dict[str, Any] = {
         "nogil": True, "error_model": "numpy", "no_rewrites": True,
         "no_cfunc_wrapper": True, "no_cpython_wrapper": no_cpython_wrapper,
-        "pipeline_class": KernelCompiler,
     }  # fmt: skip
+    if TRIED:
+        options["pipeline_class"] = KernelCompiler
     set_before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _cache_directory()  # read when the function is wrapped
     try:
@@ -82,12 +89,20 @@ def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
     finally:
         numba.config.CACHE_DIR = set_before
     if isinstance(kernel, Dispatcher):
-        kernel.compile = partial(with_room, kernel.compile)  # type: ignore[method-assign]
+        kernel.compile = partial(_compile, kernel, kernel.compile)  # type: ignore[method-assign]
         files: Any = kernel._cache  # type: ignore[attr-defined]
         if files.cache_path is not None:
             files.save_overload = partial(_save_alone, files.save_overload)
         _kernels.append(kernel)
     return kernel  # type: ignore[no-any-return]
+
+
+def _compile(kernel: Dispatcher, compile_: Callable[..., Any], signature: Any) -> Any:
+    """Compile a kernel for some types of arguments, once."""
+    if isinstance(signature, tuple) and signature in kernel.overloads:
+        return kernel.overloads[signature].entry_point
+    with spared() if TRIED else nullcontext():
+        return with_room(compile_, signature)
 
 
 def with_room(function: Callable[..., Any], *arguments: Any) -> Any:

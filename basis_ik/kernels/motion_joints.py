@@ -8,7 +8,10 @@ accelerations and jerks.
 
 from __future__ import annotations
 
-from math import inf, isfinite
+from math import floor, inf, isfinite, pi
+
+import numpy as np
+from numpy.typing import NDArray
 
 from basis_ik.kernels.jit import helper, jit
 from basis_ik.kernels.motion_profile import (
@@ -32,6 +35,7 @@ STRAIGHT = 1.05
 FOLLOW = 0.9
 EDGE = 1e-12  # rounding allowance at a position limit [rad or m]
 ROUNDING = 1.0 + 1e-9  # allowance at the other limits
+TURN = 2.0 * pi
 
 
 @jit
@@ -121,6 +125,37 @@ def is_equal(a: FloatArray, b: FloatArray) -> bool:
     for i in range(a.shape[0]):
         equal = equal and a[i] == b[i]
     return equal
+
+
+@jit
+def is_near(
+    way: FloatArray,
+    measured: FloatArray,
+    endless: NDArray[np.bool_],
+    margin: float,
+    away: FloatArray,
+) -> bool:
+    """Tell whether joints are on a way, or no farther from it than a margin.
+
+    Args:
+        way: (k, n) positions between which each joint is to be; one at least.
+        measured: (n,) where they are.
+        endless: (n,) which of them turn without end: whole turns do not count.
+        margin: [rad or m].
+        away: (n,) how far each is from its way, filled; not positive on it, NaN where that is not
+            known.
+    """
+    near = True
+    for i in range(measured.shape[0]):
+        least, largest = way[0, i], way[0, i]
+        for k in range(1, way.shape[0]):
+            least, largest = min(least, way[k, i]), max(largest, way[k, i])
+        off = measured[i] - 0.5 * (least + largest)
+        if endless[i]:
+            off -= TURN * floor(off / TURN + 0.5)
+        away[i] = abs(off) - 0.5 * (largest - least)
+        near = near and away[i] <= margin
+    return near
 
 
 @jit
@@ -243,41 +278,58 @@ def look_ahead(
     memory: FloatArray,
     limits: FloatArray,
     time: float,
+    period: float,
     ahead: float,
+    settled: FloatArray,
     times: FloatArray,
     states: FloatArray,
-) -> None:
-    """Foresee what follows if nobody says more: a little further on, then braking to rest.
+) -> int:
+    """Write what has been settled, and what follows if nobody says more: on, then to rest.
 
     Args:
         memory: (n, 27).
         limits: (5, n).
         time: Since the profiles' start [s]; not positive where the last step followed none: then
             the joints go on as they are.
+        period: [s].
         ahead: How far on braking begins [s]; at once where the joints could not stop in time then.
-        times: (k,) from now on [s], filled: the first is where braking begins, the last its end.
-        states: (k, n, 3) positions, velocities and accelerations at these times, filled.
+        settled: (h, 3, n) positions, velocities and accelerations, a period apart, up to now.
+        times: (h + k,) since the first of those [s], filled: after them where braking begins, its
+            samples and its end.
+        states: (h + k, 3, n) at these times, filled.
+
+    Returns:
+        How many are filled: where braking takes less than a period only its end, and now not twice.
     """
-    work, k = memory.copy(), times.shape[0]
+    work, h, n = memory.copy(), settled.shape[0], memory.shape[0]
+    for j in range(h):
+        times[j] = j * period
+        for column in range(3):
+            for i in range(n):
+                states[j, column, i] = settled[j, column, i]
     if time > 0.0:
         advance(work, limits, time + ahead)
     else:
-        for i in range(work.shape[0]):
+        for i in range(n):
             x, v, a = after(work[i, POSITION], work[i, SPEED], work[i, RATE], 0.0, ahead)
             work[i, POSITION], work[i, SPEED], work[i, RATE] = x, v, a
     if not can_stop(work, limits):
         work, ahead = memory.copy(), 0.0
     brake(work, limits, 0.0, 0)
     slowest = 0.0
-    for i in range(work.shape[0]):
+    for i in range(n):
         slowest = max(slowest, duration(work[i, PROFILE:]))
-    for j in range(k):
-        since = slowest * j / (k - 1)
-        times[j] = ahead + since
-        advance(work, limits, inf if j == k - 1 else since)
-        for i in range(work.shape[0]):
+    count, last = h, times.shape[0] - h - 1
+    for j in range(last if slowest < period else 0, last + 1):
+        since = slowest * j / last
+        if ahead + since > 0.0:
+            advance(work, limits, inf if j == last else since)
+            times[count] = (h - 1) * period + ahead + since
             for column in range(3):
-                states[j, i, column] = work[i, column]
+                for i in range(n):
+                    states[count, column, i] = work[i, column]
+            count += 1
+    return int(count)
 
 
 @helper

@@ -200,6 +200,7 @@ def solve_pose(
         for k in range(n):
             work[k, 8] = q[k]
     relate_to_target(ends[0], target, work, last)
+    spent, stalled, out = SPENT + 0 * n, STALLED + 0 * n, OUT_OF_REACH + 0 * n  # of one type
     moment = 0.0
     if swept and not free_r:
         moment = ORIENTATION_MOMENT / weights[0] ** 2
@@ -230,7 +231,7 @@ def solve_pose(
                 roams, unfinished = False, steps < iterations
                 if unfinished:
                     continue
-                status = SPENT
+                status = spent
                 for k in range(n):
                     work[k, 11] = q[k]
         if status == REACHED or error < least:
@@ -241,7 +242,7 @@ def solve_pose(
                 near_enough = free_p or away <= position_tolerance
                 if near_enough and (free_r or turned <= rotation_tolerance):
                     return REACHED, steps, fresh, away, turned
-                status = STALLED
+                status = stalled
         if error < least:
             least = error
             for k in range(n):
@@ -254,11 +255,11 @@ def solve_pose(
     if status == SPENT:
         state[4] = 2.0 if roams else 1.0
     if not out_of_reach and fresh < restarts:
-        status = SPENT
+        status = spent
     for k in range(n):
         q[k] = work[k, 8]
     place_exactly(exact, q, frame)
     away, turned = distance_and_angle(frame, target, weights)
     if out_of_reach and (careful or status != SPENT):
-        status = OUT_OF_REACH
+        status = out
     return status, steps, fresh, away, turned

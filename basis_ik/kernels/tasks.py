@@ -86,10 +86,10 @@ def fill_twists(limb: FloatArray, axes: FloatArray, frame: FloatArray, twists: F
             twists[k, 1] += y
             twists[k, 2] += z
             continue
-        a, b, c = frame[0, 3] - axes[i, 0], frame[1, 3] - axes[i, 1], frame[2, 3] - axes[i, 2]
-        twists[k, 0] += y * c - z * b
-        twists[k, 1] += z * a - x * c
-        twists[k, 2] += x * b - y * a
+        u, v, w = frame[0, 3] - axes[i, 0], frame[1, 3] - axes[i, 1], frame[2, 3] - axes[i, 2]
+        twists[k, 0] += y * w - z * v
+        twists[k, 1] += z * u - x * w
+        twists[k, 2] += x * v - y * u
         twists[k, 3] += x
         twists[k, 4] += y
         twists[k, 5] += z

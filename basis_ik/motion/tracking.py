@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from basis_ik.kernels.motion_joints import is_near
 
 FloatArray = NDArray[np.float64]
 
@@ -39,45 +40,40 @@ class Tracking:
     def __init__(
         self, joint_names: Sequence[str], endless: NDArray[np.bool_], lag: float, margin: float
     ) -> None:
-        self._names, self._endless = tuple(joint_names), endless
-        self.lag, self.margin = lag, margin
+        self._names, self._endless = tuple(joint_names), endless.copy()
+        self.lag, self.margin = lag, float(margin)
+        self._away: FloatArray = np.zeros(len(self._names))
 
-    def check(
-        self, lowest: FloatArray, highest: FloatArray, measured: FloatArray
-    ) -> Departure | None:
+    def check(self, way: FloatArray, measured: FloatArray) -> Departure | None:
         """Return which joints are too far away; None if all are near enough.
 
         Args:
-            lowest: Least of the positions commanded lately (n,).
-            highest: Largest of them (n,).
+            way: The positions commanded lately, one at least (k, n).
             measured: Where the joints are (n,); one that is not finite is too far away.
         """
-        middle = 0.5 * (lowest + highest)
-        whole = 2.0 * math.pi
-        turns = np.where(self._endless, np.round((measured - middle) / whole) * whole, 0.0)
-        away = np.abs(measured - turns - middle) - 0.5 * (highest - lowest)
-        near = away <= self.margin
-        if near.all():
+        away = self._away
+        if is_near(way, measured, self._endless, self.margin, away):
             return None
         worst = int(np.argmax(np.where(np.isfinite(away), away, np.inf)))
         text = (
             f"{self._names[worst]} is {away[worst]:.3g} from where it was commanded in the last "
             f"{self.lag:g} s, more than {self.margin:g}"
         )
-        return Departure(~near, text)
+        return Departure(~(away <= self.margin), text)
 
 
 class RecentCommands:
-    """The commands of the last while, and between what they lie.
+    """The commands of the last while.
 
     Args:
-        size: How many are kept.
+        size: How many are kept, one at least.
         joints: How many joints they have.
     """
 
     def __init__(self, size: int, joints: int) -> None:
-        self._commands: FloatArray = np.zeros((max(size, 1), joints))
-        self._next = self._count = 0
+        # Each is kept twice, a whole round apart: the newest are then one piece wherever they end.
+        self._commands: FloatArray = np.zeros((2 * size, joints))
+        self._size, self._next, self._count = size, 0, 0
 
     def clear(self) -> None:
         """Forget all."""
@@ -85,21 +81,12 @@ class RecentCommands:
 
     def add(self, command: FloatArray) -> None:
         """Take in a command (n,); the oldest goes when there is no more room."""
-        self._commands[self._next] = command
-        self._next = (self._next + 1) % len(self._commands)
-        self._count = min(self._count + 1, len(self._commands))
+        self._commands[self._next] = self._commands[self._next + self._size] = command
+        self._next = (self._next + 1) % self._size
+        self._count = min(self._count + 1, self._size)
 
-    def span(self, newest: int) -> tuple[FloatArray, FloatArray] | None:
-        """Return the least and the largest positions of the newest commands, each (n,).
-
-        Args:
-            newest: How many commands count.
-
-        Returns:
-            Both; None while there are none.
-        """
-        count = min(self._count, newest)
-        if count == 0:
-            return None
-        kept = self._commands[(self._next - 1 - np.arange(count)) % len(self._commands)]
-        return kept.min(axis=0), kept.max(axis=0)
+    def newest(self, count: int) -> FloatArray | None:
+        """Return the newest commands, as many or fewer (k, n), until the next is added; or None."""
+        count = min(self._count, count)
+        end = self._next + self._size
+        return self._commands[end - count : end] if count else None

@@ -30,7 +30,7 @@ from basis_ik.ros.journal import Journal
 from basis_ik.ros.outputs import OutputOptions, make_output
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.publishers import Publishers, TargetPublishers, unheard
-from basis_ik.ros.sim_clock import loop_time
+from basis_ik.ros.sim_clock import Moment
 from basis_ik.ros.status import StatusReport
 from basis_ik.ros.target_input import Arrival, TargetInput
 
@@ -99,7 +99,9 @@ class ChainController:
         lag = parameters["tracking_lag"]
         self._output = make_output(
             self.own("command_interface"),
-            OutputOptions(node, self.own("controller"), chain.joint_names, period, lag),
+            OutputOptions(
+                node, self.own("controller"), chain.joint_names, period, lag, chain.velocity
+            ),
         )
         endless = chain.continuous
         self._tracking = Tracking(chain.joint_names, endless, lag, parameters["tracking_margin"])
@@ -248,7 +250,8 @@ class ChainController:
     ) -> None:
         """Take in a joint state; arguments as of `MeasuredState.update`."""
         refused = self.measured.update(names, positions, now, stamp)
-        self.others.update(names, positions, now, stamp)  # they do not concern the chain
+        if self.other_joints:
+            self.others.update(names, positions, now, stamp)  # they do not concern the chain
         if refused is None:
             self.meter.joint_states.count += 1
             self.journal.fine("joint state", "joint states are good again")
@@ -299,8 +302,8 @@ class ChainController:
     def _arrival(self) -> Arrival:
         self.meter.targets.count += 1
         self._fresh = True
-        now = self._clock.now().nanoseconds
-        return Arrival(now, loop_time(self._node), self._settings.stamp_rules)
+        now = Moment.now(self._clock)
+        return Arrival(now.clock, now.loop, self._settings.stamp_rules)
 
     @property
     def _settings(self) -> Settings:
@@ -320,37 +323,37 @@ class ChainController:
         """Tell whether a command has gone out since a time of `loop_time` [s]."""
         return self._sent_at > time
 
-    def cycle(self, now: float) -> None:
+    def cycle(self, now: Moment) -> None:
         """Do one control period's work.
 
         Args:
-            now: Time as of `loop_time` [s].
+            now: When the period began.
         """
         if not self.state.active and self.resting:
             return
         settings = self._settings
         moving = self.state.state in (State.MOVING, State.BRAKING)
-        silent = self.measured.silent(now, settings.joint_state_timeout, moving=moving)
-        self._look_for_lack(silent)
-        oldest = self._clock.now().nanoseconds - settings.stamp_rules.max_age
-        goal = self.targets.locate(steady=now, patience=settings.transform_timeout, oldest=oldest)
+        silent = self.measured.silent(now.loop, settings.joint_state_timeout, moving=moving)
+        self._look_for_lack(silent, now)
+        oldest, patience = now.clock - settings.stamp_rules.max_age, settings.transform_timeout
+        goal = self.targets.locate(steady=now.loop, patience=patience, oldest=oldest)
         # Without joint states it can still come to rest, as if the arm were where it is told to be.
         command = self.pipeline.command
         measured = self.measured.positions() if not silent or command is None else command
         if not silent:
-            self._check_tracking(measured, self.measured.age(now))
+            self._check_tracking(measured, now)
         if goal is not None and not self.state.barred:
-            self._pursue(goal, measured, now)
+            self._pursue(goal, measured, now.loop)
         elif goal is None and self.state.pursuing:
             self._brake(Event.DROP, "the target has expired")
         if not self.resting:
-            self._move(measured)
+            self._move(measured, now)
         if self.state.active:
             self._report.publish(self)
 
-    def _look_for_lack(self, silent: tuple[str, ...]) -> None:
+    def _look_for_lack(self, silent: tuple[str, ...], now: Moment) -> None:
         """Find out what it cannot move without; what was asked before is not taken up again."""
-        lacking = self._silence(silent) if silent else self._output.lacking()
+        lacking = self._silence(silent) if silent else self._output.lacking(now)
         self._heard = self._heard or not silent
         if lacking == self.state.lacking:
             return
@@ -371,17 +374,17 @@ class ChainController:
         why = "" if refused is None else f" to be believed: {refused}"
         return f"no joint state of {', '.join(joints)}{why}"
 
-    def _check_tracking(self, measured: NDArray[np.float64], age: float) -> None:
-        """Stop an arm that was not where it was commanded to be, `age` seconds ago."""
-        expected = self._output.expected(age)
+    def _check_tracking(self, measured: NDArray[np.float64], now: Moment) -> None:
+        """Stop an arm that was not where it was commanded to be."""
+        expected = self._output.expected(now, self.measured.age(now.loop))
         if expected is None or self.state.latch is State.TRACKING_LOST:
             return
-        departure = self._tracking.check(*expected, measured)
+        departure = self._tracking.check(expected, measured)
         if departure is not None:
             self.targets.clear()
             self.journal.trouble("motion", "TRACKING_LOST", departure.text, lasting=True)
             self.state.handle(Event.LOSE_TRACK, departure.text)
-            self._output.hold(self.pipeline, measured, departure.joints)
+            self._output.hold(self.pipeline, measured, now, departure.joints)
 
     def _pursue(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
         order = self._is_order(goal, measured)
@@ -416,13 +419,13 @@ class ChainController:
         if solution is not None and solution is not before:
             self.meter.solved(time.perf_counter() - began, solution.verdict.name)
 
-    def _move(self, measured: NDArray[np.float64]) -> None:
+    def _move(self, measured: NDArray[np.float64], now: Moment) -> None:
         """Let the output do its work, and learn what has become of the motion."""
         before, sent = self._output.failure, self._output.sent
-        phase = self._output.advance(self.pipeline, measured)
+        phase = self._output.advance(self.pipeline, measured, now)
         if self._output.sent > sent:
             self.meter.commands.count += self._output.sent - sent
-            self._sent_at = loop_time(self._node)
+            self._sent_at = now.loop
         if self._output.failure and self._output.failure != before:
             self.journal.trouble("controller", "failure", self._output.failure)
         if phase is Phase.UNSAFE:

@@ -33,7 +33,7 @@ from basis_ik.ros.parameters import ConfigError, Parameters, given_lists
 from basis_ik.ros.publishers import unheard
 from basis_ik.ros.readiness import Readiness, Unready
 from basis_ik.ros.robot import Description, Robot, read_description
-from basis_ik.ros.sim_clock import ClockWatch, LoopClock, loop_time
+from basis_ik.ros.sim_clock import ClockWatch, LoopClock, Moment, loop_time
 from basis_ik.warm_up import WarmUp, node_steps
 
 ANSWER_TIME = 0.5  # s that `configure` waits for kernels that come from the cache
@@ -332,14 +332,14 @@ class IkNode(LifecycleNode):
     # The loop --------------------------------------------------------------------------------
 
     def _on_joint_state(self, message: JointState) -> None:
-        clock = self.get_clock().now().nanoseconds
-        if self._robot is None or not clock:  # without time nothing has an age
+        now = Moment.now(self.get_clock())
+        if self._robot is None or not now.clock:  # without time nothing has an age
             return
-        now, stamp = loop_time(self), message.header.stamp
+        stamp = message.header.stamp
         timeout = round(1e9 * self.parameters["joint_state_timeout"])
-        stamp = StateStamp(stamp.sec, stamp.nanosec, clock, timeout)
+        stamp = StateStamp(stamp.sec, stamp.nanosec, now.clock, timeout)
         for arm in self._robot.arms:
-            arm.hear(message.name, message.position, now, stamp)
+            arm.hear(message.name, message.position, now.loop, stamp)
 
     def _on_clock_jump(self, seconds: float) -> None:
         """Brake, and forget what was known with times of before; tf keeps its static frames."""
@@ -359,12 +359,13 @@ class IkNode(LifecycleNode):
         """
         if self._robot is None:
             return
-        since = loop_time(self) - self._period
-        asked = sent = False
+        asked = False
         for arm in self._robot.arms:
             asked = arm.just_asked() or asked
-            sent = sent or arm.sent_since(since)
-        if asked and not sent:
+        if not asked:
+            return
+        since = loop_time(self) - self._period
+        if not any(arm.sent_since(since) for arm in self._robot.arms):
             self._on_timer()
             self._timer.reset()
 
@@ -375,9 +376,9 @@ class IkNode(LifecycleNode):
         if self._robot is None:
             return
         self._loop.begin(time.monotonic())
-        now, periods = loop_time(self), self._loop_clock.periods()
-        for earlier in reversed(range(periods)):
-            self._robot.cycle(now - earlier * self._period)
+        now = Moment.now(self.get_clock())
+        for earlier in reversed(range(self._loop_clock.periods(now.clock))):
+            self._robot.cycle(Moment(now.loop - earlier * self._period, now.clock))
         standstill = self._loop_clock.standstill()
         if standstill is not None:
             for arm in self._robot.arms:

@@ -7,7 +7,6 @@ publisher is destroyed while one of its events stands in line.
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -17,21 +16,19 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor, T
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
-from rclpy.waitable import Waitable
+from rclpy.waitable import NumberOfEntities
 
-PAUSE = 0.01  # s between two looks at what is not waited for
-# What to look at, one after the other: 0 services and clients, else a part of actions and events.
-PARTS = 3
-ROUND = (0, 1, 0, 2, 0, 3)
+PAUSE = 0.02  # s between two looks at what is not waited for
 
 
 class LoopExecutor(SingleThreadedExecutor):
-    """Waits for messages and timers; looks at services every 20 ms, at the rest every 60 ms.
+    """Waits for messages and timers; looks at services, actions and events every 20 ms.
 
     A node with parameters, a managed life and services has some fifty entities, most of which are
     asked once in a while, but would cost each message and each period of the loop half a
-    millisecond. So only messages and timers are waited for, with a wait set that is kept until the
-    node has others, and the rest is looked at in turns; all of it in each period of a slow loop.
+    millisecond. So only messages and timers are waited for, and the rest is looked at now and then,
+    in each period of a slow loop; both with wait sets that are kept until the node has others.
+    rclpy's own executor handles what is then ready.
 
     What a timer's or a message's callback raises ends `spin_some`. What a request raises does not:
     it concerns nobody but the client, which gets no answer.
@@ -43,11 +40,13 @@ class LoopExecutor(SingleThreadedExecutor):
     def __init__(self, tell: Callable[[BaseException], None]) -> None:
         super().__init__()
         self._tell = tell
-        self._round, self._looked = itertools.cycle(ROUND), 0.0  # s, long ago
-        self._part = 0
+        self._looked = 0.0  # s, long ago
         self._in_use = ExitStack()
         self._timers: dict[int, Timer] = {}
         self._subscriptions: dict[int, Subscription] = {}
+        self._services: list[Any] = []
+        self._clients: list[Any] = []
+        self._waitables: list[Any] = []
         self._outdated = True
 
     def wake(self) -> None:
@@ -56,11 +55,8 @@ class LoopExecutor(SingleThreadedExecutor):
         super().wake()
 
     def can_execute(self, entity: Any) -> bool:
-        """Tell whether to look at an entity now."""
-        if isinstance(entity, (Timer, Subscription)):
-            return False
-        part = 1 + hash(entity) % PARTS if isinstance(entity, Waitable) else 0
-        return part == self._part and super().can_execute(entity)
+        """Tell whether rclpy's own executor is to handle an entity."""
+        return not isinstance(entity, (Timer, Subscription)) and super().can_execute(entity)
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
         """Let go of everything."""
@@ -72,30 +68,46 @@ class LoopExecutor(SingleThreadedExecutor):
 
         The node must have a timer: this waits as long as nothing comes.
         """
-        now = time.monotonic()
-        due = int((now - self._looked) / PAUSE)
-        if due:
-            for _ in range(min(due, len(ROUND))):
-                self._look()
-            self._looked = now
         if self._outdated:
             self._renew()
+        now = time.monotonic()
+        if now - self._looked >= PAUSE:
+            self._looked = now
+            if self._is_asked():
+                self._answer()
+            if self._outdated:
+                self._renew()
         self._wait()
 
     def _renew(self) -> None:
-        """Make a wait set of the messages and timers that the nodes have now."""
+        """Make wait sets of what the nodes have now: of messages and timers, and of the rest."""
         self._outdated = False
         self._in_use.close()
         self._in_use.enter_context(self._context.handle)
         self._timers, self._subscriptions = {}, {}
+        self._services, self._clients, self._waitables = [], [], []
         for node in self.get_nodes():
             for timer in node.timers:
                 self._timers[self._use(timer)] = timer
             for subscription in node.subscriptions:
                 self._subscriptions[self._use(subscription)] = subscription
+            self._services += node.services
+            self._clients += node.clients
+            self._waitables += node.waitables
+        for each in (*self._services, *self._clients):
+            self._in_use.enter_context(each.handle)
+        number = NumberOfEntities(num_clients=len(self._clients), num_services=len(self._services))
+        for waitable in self._waitables:
+            self._in_use.enter_context(waitable)
+            number += waitable.get_num_entities()
+        context = self._context.handle
         self._wait_set = _rclpy.WaitSet(
-            len(self._subscriptions), 0, len(self._timers), 0, 0, 0, self._context.handle
+            len(self._subscriptions), 0, len(self._timers), 0, 0, 0, context
         )
+        self._request_set = _rclpy.WaitSet(
+            number.num_subscriptions, number.num_guard_conditions, number.num_timers,
+            number.num_clients, number.num_services, number.num_events, context,
+        )  # fmt: skip
 
     def _use(self, entity: Timer | Subscription) -> int:
         """Keep an entity from being destroyed while it is in the wait set."""
@@ -132,9 +144,27 @@ class LoopExecutor(SingleThreadedExecutor):
         if taken is not None:
             subscription.callback(taken[0])
 
-    def _look(self) -> None:
-        """Handle all that is ready of one part of what is not waited for."""
-        self._part = next(self._round)
+    def _is_asked(self) -> bool:
+        """Tell whether anything is ready that is not waited for."""
+        if any(not task.done() for task, _, _ in self._tasks):
+            return True
+        wait_set = self._request_set
+        wait_set.clear_entities()
+        for service in self._services:
+            wait_set.add_service(service.handle)
+        for client in self._clients:
+            wait_set.add_client(client.handle)
+        for waitable in self._waitables:
+            waitable.add_to_wait_set(wait_set)
+        wait_set.wait(0)
+        return bool(
+            wait_set.get_ready_entities("service")
+            or wait_set.get_ready_entities("client")
+            or any(waitable.is_ready(wait_set) for waitable in self._waitables)
+        )
+
+    def _answer(self) -> None:
+        """Handle all that is ready of what is not waited for."""
         try:
             while True:
                 handler, _, _ = self.wait_for_ready_callbacks(timeout_sec=0.0)

@@ -6,6 +6,7 @@ import functools
 import math
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -22,13 +23,13 @@ from rclpy.qos import qos_profile_sensor_data
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.motion.limiter import AHEAD, LEAD, Motion
+from basis_ik.motion.limiter import AHEAD, LEAD, MOST_POINTS, Motion
 from basis_ik.motion.tracking import RecentCommands
 from basis_ik.pipeline import Phase, Pipeline
-from basis_ik.ros.sim_clock import loop_time
-from basis_ik.ros.trajectory_messages import to_array, to_point
+from basis_ik.ros.sim_clock import Moment
+from basis_ik.ros.trajectory_messages import SerializedTrajectory, to_array, to_point
 
 FloatArray = NDArray[np.float64]
 
@@ -36,6 +37,9 @@ LOOK_PERIOD = 0.2  # s between two looks at who listens and who else commands
 # s without a word of a controller that tells its state; then it is not active. A joint state's
 # silence is told sooner, but the state comes from an update loop that a busy machine may delay.
 CONTROLLER_TIMEOUT = 0.5
+STAMPS = 100  # of a controller's state that are remembered, some seconds of them
+CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: what of a stream's window is settled
+CLOCK_BEHIND = 0.1  # s by which it may be behind, or its messages late
 OLDEST_STATE = 1.0  # s: a measured state that is older is compared with what came since
 EARLY = 3_000_000  # ns by which a stream's first stamp lies in the past
 FULL_SPEED = 0.999  # a speed scaling from here on is none
@@ -64,10 +68,16 @@ class OutputOptions(NamedTuple):
     """Of the control loop [s]."""
     lag: float
     """How late the arm may follow [s]."""
+    velocity: FloatArray
+    """The joints' limits (n,) [rad/s or m/s]."""
 
 
 class ControllerState:
     """What a trajectory controller tells about itself, where it does.
+
+    Trajectories have stamps: where the controller's clock is ahead it takes them for old, and leaps
+    into their braking; where it is behind it waits. A state comes later than it was stamped, so a
+    stamp from the future is proof of the one, and a look at the quickest of many of the other.
 
     Args:
         node: The node that listens.
@@ -84,10 +94,14 @@ class ControllerState:
         )
         self._heard_at = time.monotonic()
         self._expected = False
+        self._ahead: deque[float] = deque(maxlen=STAMPS)
         self.speed_scaling = 1.0
 
     def _on_state(self, message: JointTrajectoryControllerState) -> None:
         self._heard_at, self._expected = time.monotonic(), True
+        stamp, clock = message.header.stamp, self._node.get_clock()
+        if stamp.sec and not clock.ros_time_is_active:  # else both go by /clock
+            self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - clock.now().nanoseconds))
         scaling = message.speed_scaling_factor
         # Controllers that know no scaling leave it at 0.
         self.speed_scaling = scaling if 0.0 < scaling <= 1.0 else 1.0
@@ -96,7 +110,7 @@ class ControllerState:
         """Return why the controller does not obey; empty where nothing speaks against it."""
         silence = time.monotonic() - self._heard_at
         if silence <= CONTROLLER_TIMEOUT:
-            return ""
+            return self._clock_offset()
         if not self._expected:
             topic = self._subscription.topic_name
             self._expected = self._node.count_publishers(topic) > 0
@@ -105,6 +119,14 @@ class ControllerState:
         if self._node.count_publishers(self._subscription.topic_name) == 0:
             return "the controller is gone"
         return f"the controller is not active: no {self._subscription.topic_name}"
+
+    def _clock_offset(self) -> str:
+        ahead = max(self._ahead, default=0.0)
+        if ahead > CLOCK_AHEAD:
+            return f"the controller's clock is {ahead:.3g} s ahead of this one: synchronise them"
+        if ahead < -CLOCK_BEHIND and len(self._ahead) == STAMPS:
+            return f"the controller's clock is {-ahead:.3g} s behind this one: synchronise them"
+        return ""
 
     def destroy(self) -> None:
         """Give up the subscription."""
@@ -131,13 +153,12 @@ class Output(ABC):
         self.sent = 0
         self._looked_at, self._lacking = -math.inf, ""
 
-    def lacking(self) -> str:
+    def lacking(self, now: Moment) -> str:
         """Return why no command would be obeyed; empty where nothing speaks against it."""
-        now = time.monotonic()
-        if now - self._looked_at >= LOOK_PERIOD:
-            self._looked_at = now
+        if time.monotonic() - self._looked_at >= LOOK_PERIOD:
+            self._looked_at = time.monotonic()
             # What is found out while it commands must not stop it: whoever comes later has to wait.
-            self.rival = "" if self.expected() is not None else self.find_rival()
+            self.rival = "" if self.expected(now) is not None else self.find_rival()
             self._lacking = self.rival or self._look()
         return self._lacking
 
@@ -161,36 +182,41 @@ class Output(ABC):
         """Bring the arm to rest as soon as its limits allow."""
 
     @abstractmethod
-    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
         """Brake an arm that is not where it was commanded to be.
 
         Args:
             pipeline: What makes the commands.
             measured: Where the joints are (n,).
+            now: When the period began.
             lost: Which of them do not follow, shape (n,).
         """
 
     @abstractmethod
-    def advance(self, pipeline: Pipeline, measured: FloatArray) -> Phase:
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Do a control period's work.
 
         Args:
             pipeline: What makes the commands.
             measured: Where the joints are (n,) [rad or m].
+            now: When the period began.
 
         Returns:
             What the commands are doing.
         """
 
     @abstractmethod
-    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
-        """Return between which positions the arm was to be lately.
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm was to be lately.
 
         Args:
+            now: When the period began.
             age: Of what was measured [s].
 
         Returns:
-            Least and largest positions, each (n,) [rad or m]; None while it rests.
+            Positions (k, n) [rad or m], one at least; None while it rests.
         """
 
     @abstractmethod
@@ -212,6 +238,8 @@ class StreamOutput(Output):
     """
 
     streams = True
+    early = 0
+    """By how many periods a command is sent before its time."""
 
     def __init__(self, options: OutputOptions, kind: type, topic: str) -> None:
         super().__init__(options.node)
@@ -220,7 +248,7 @@ class StreamOutput(Output):
         self._publisher = self._node.create_publisher(kind, topic, 1)
         self.name = self._publisher.topic_name
         self._lag = options.lag
-        lately = math.ceil((options.lag + OLDEST_STATE) / options.period) + 1
+        lately = math.ceil((options.lag + OLDEST_STATE) / options.period) + 1 + self.early
         self._recent = RecentCommands(lately, len(self._joint_names))
         self._commanded_at = -math.inf
 
@@ -236,10 +264,6 @@ class StreamOutput(Output):
             return f"{self.name} has another publisher, {others}; end it"
         return super().find_rival()
 
-    @property
-    def _is_sending(self) -> bool:
-        return loop_time(self._node) - self._commanded_at < LOOK_PERIOD
-
     def _others(self) -> str:
         """Return the names of the other nodes that publish where this one does."""
         found = self._node.get_publishers_info_by_topic(self.name)
@@ -250,53 +274,52 @@ class StreamOutput(Output):
         """Bring the arm to rest as soon as its limits allow."""
         pipeline.brake()
 
-    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
         """Brake where the arm is; what it has not followed is taken back. See `Output.hold`."""
         if pipeline.command is not None:
-            states = self._state_now(pipeline)
+            states = self._state_at(now, pipeline)
             states[lost] = 0.0
             states[lost, 0] = measured[lost]
             pipeline.go_on(states)
         self._recent.clear()
         pipeline.brake()
 
-    def advance(self, pipeline: Pipeline, measured: FloatArray) -> Phase:
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send the next command; see `Output.advance`."""
-        began = pipeline.command is None
-        if began:
+        if pipeline.command is None:
             self._recent.clear()
-            self._restart()
-        elif not self._is_due(pipeline):
+            self._restart(now)
+        elif not self._is_due(pipeline, now):
             return pipeline.phase
         command = self._next(pipeline, measured)
         if command is None:
             return pipeline.phase
         self._recent.add(command)
-        self._commanded_at = loop_time(self._node)
+        self._commanded_at = now.loop
         self._send(pipeline, command, measured)
         self.sent += 1
         return pipeline.phase
 
-    def _state_now(self, pipeline: Pipeline) -> FloatArray:
+    def _state_at(self, now: Moment, pipeline: Pipeline) -> FloatArray:
         """Return the state (n, 3) that the controller is in by now."""
         return pipeline.state
 
-    def _restart(self) -> None:
+    def _restart(self, now: Moment) -> None:
         """Learn that a motion begins."""
 
     def end(self) -> None:
         """Leave the arm at rest, here and now: silence does that."""
 
-    def _is_due(self, pipeline: Pipeline) -> bool:
+    def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
         """Tell whether to send; after a gap, go on from rest where the last command was."""
-        if pipeline.command is not None and self._late(AHEAD):
+        late = now.loop - self._commanded_at > (AHEAD + 1) * self._period
+        if pipeline.command is not None and late:
             states = np.zeros((len(pipeline.command), 3))
             states[:, 0] = pipeline.command
             pipeline.go_on(states)
         return True
-
-    def _late(self, periods: int) -> bool:
-        return loop_time(self._node) - self._commanded_at > (periods + 1) * self._period
 
     def _next(self, pipeline: Pipeline, measured: FloatArray) -> FloatArray | None:
         return pipeline.step(measured)
@@ -305,10 +328,11 @@ class StreamOutput(Output):
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         """Publish a command (n,)."""
 
-    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
-        """Return between which positions the arm was to be lately; see `Output.expected`."""
-        newest = math.ceil((self._lag + age) / self._period) + 1
-        return self._recent.span(newest) if self._is_sending else None
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm was to be lately; see `Output.expected`."""
+        if now.loop - self._commanded_at >= LOOK_PERIOD:
+            return None
+        return self._recent.newest(math.ceil((self._lag + age) / self._period) + 1 + self.early)
 
     def destroy(self) -> None:
         """Give up the publisher."""
@@ -327,12 +351,13 @@ class TrajectoryOutput(StreamOutput):
         options: As of every output.
     """
 
+    early = LEAD
+
     def __init__(self, options: OutputOptions) -> None:
         super().__init__(options, JointTrajectory, f"{options.controller}/joint_trajectory")
         self._state = ControllerState(options.node, options.controller)
-        self._clock = options.node.get_clock()
-        self._message = JointTrajectory(joint_names=self._joint_names)
-        self._points: list[JointTrajectoryPoint] = []
+        counts = range(1, 1 + MOST_POINTS)
+        self._messages = [SerializedTrajectory(self._joint_names, count) for count in counts]
         self._stamp = 0  # of the last window, or of the next one where that is to begin anew [ns]
         self._anew, self._periods = True, 0
         self._window: Motion | None = None
@@ -346,27 +371,27 @@ class TrajectoryOutput(StreamOutput):
             )
         return lacking
 
-    def _restart(self) -> None:
+    def _restart(self, now: Moment) -> None:
         # A loop that is a little late or early each time is to send one command each time.
-        self._begin_at(self._clock.now().nanoseconds - EARLY)
+        self._begin_at(now.clock - EARLY)
 
     def _begin_at(self, stamp: int) -> None:
         """Let the next window begin at a time, with the state that the pipeline goes on from."""
         self._stamp, self._anew, self._periods = stamp, True, LEAD
 
-    def _is_due(self, pipeline: Pipeline) -> bool:
+    def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
         if self._anew:
             return True
-        elapsed = self._clock.now().nanoseconds - self._stamp
+        elapsed = now.clock - self._stamp
         period = round(self._period * 1e9)
         self._periods = elapsed // period
         if elapsed < 0 and self._window is not None:  # the clock has been set back
             pipeline.go_on(self._window.at(self._period + 1e-9 * EARLY))
-            self._restart()
+            self._restart(now)
         elif self._periods > LEAD + AHEAD:
             # The controller has begun to brake.
-            pipeline.go_on(self._state_now(pipeline))
-            self._begin_at(self._stamp + elapsed)
+            pipeline.go_on(self._state_at(now, pipeline))
+            self._begin_at(now.clock)
         elif self._periods > 0:
             self._stamp += self._periods * period
         return self._periods > 0
@@ -381,39 +406,36 @@ class TrajectoryOutput(StreamOutput):
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         self._window = motion = pipeline.window()
-        while len(self._points) < len(motion.times):
-            self._points.append(JointTrajectoryPoint())
-        message, points = self._message, self._points[: len(motion.times)]
-        self._anew = False
-        message.header.stamp = _time_message(self._stamp)
-        for point, when, *state in zip(points, *motion, strict=True):
-            point.positions, point.velocities, point.accelerations = map(to_array, state)
-            point.time_from_start = _duration_message(when)
-        message.points = points
-        self._publisher.publish(message)
+        if self._anew:
+            self._recent.add(motion.positions[0])  # the arm is yet to leave from there
+            self._anew = False
+        message = self._messages[len(motion.times) - 1]
+        self._publisher.publish(message.filled(self._stamp, motion))
 
-    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
         """Brake where the arm is; see `Output.hold`."""
-        now = self._clock.now().nanoseconds
-        super().hold(pipeline, measured, lost)
-        self._begin_at(now)
+        super().hold(pipeline, measured, now, lost)
+        self._begin_at(now.clock)
 
-    def _state_now(self, pipeline: Pipeline) -> FloatArray:
+    def _state_at(self, now: Moment, pipeline: Pipeline) -> FloatArray:
         if self._window is None:
             return pipeline.state
-        return self._window.at(1e-9 * (self._clock.now().nanoseconds - self._stamp))
+        return self._window.at(1e-9 * (now.clock - self._stamp))
 
-    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
-        """Return between which positions the arm was to be lately; see `Output.expected`.
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm was to be lately; see `Output.expected`.
 
-        Where this loop is late, the controller goes on along the last window.
+        Where this loop is late, the controller goes on along the last window: by now it is before
+        the next of its samples.
         """
-        span = super().expected(age)
-        if span is None or self._window is None or self._anew:
-            return span
-        elapsed = 1e-9 * (self._clock.now().nanoseconds - self._stamp)
-        here = self._window.at(max(elapsed, 0.0))[:, 0]
-        return np.minimum(span[0], here), np.maximum(span[1], here)
+        way, window = super().expected(now, age), self._window
+        elapsed = 1e-9 * (now.clock - self._stamp)
+        if way is None or window is None or self._anew or elapsed <= LEAD * self._period:
+            return way
+        next_ = int(window.times.searchsorted(elapsed))
+        return np.vstack([way, window.positions[1 + LEAD : 1 + next_]])
 
     def destroy(self) -> None:
         """Give up publisher and subscription."""
@@ -438,7 +460,8 @@ class PositionOutput(StreamOutput):
 class VelocityOutput(StreamOutput):
     """Streams velocities to a velocity controller, in the order of the chain's joints.
 
-    They are those of the commands, and part of the way by which the arm is off. The last is zero.
+    They are those of the commands, and part of the way by which the arm is off, within the joints'
+    limits. The last is zero.
 
     Args:
         options: As of every output.
@@ -448,14 +471,15 @@ class VelocityOutput(StreamOutput):
 
     def __init__(self, options: OutputOptions) -> None:
         super().__init__(options, Float64MultiArray, f"{options.controller}/commands")
-        self._moves = False
+        self._velocity, self._moves = options.velocity, False
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         self._moves = True
         if pipeline.command is None:  # that was the last
             self.end()
         else:
-            self._publish(pipeline.state[:, 1] + self.GAIN * (command - measured))
+            velocity = pipeline.state[:, 1] + self.GAIN * (command - measured)
+            self._publish(np.clip(velocity, -self._velocity, self._velocity))
 
     def end(self) -> None:
         """Send zero, unless that was the last thing that was sent."""
@@ -509,7 +533,7 @@ class FollowJointTrajectoryOutput(Output):
         self.name = options.node.resolve_service_name(topic)
         self._state = ControllerState(options.node, options.controller)
         self._phase, self._ordered = Phase.IDLE, False
-        self._newest, self._unwanted = 0, False
+        self._newest, self._accepted, self._unwanted = 0, 0, False
         self._handle: ClientGoalHandle | None = None
         self._motion: Motion | None = None
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
@@ -539,14 +563,16 @@ class FollowJointTrajectoryOutput(Output):
             else:
                 self._send(braking)
 
-    def hold(self, pipeline: Pipeline, measured: FloatArray, lost: NDArray[np.bool_]) -> None:
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
         """Let the controller hold the arm where it is. See `Output.hold`."""
         pipeline.rest()
         self._ordered = False
         self._phase = Phase.IDLE if self._motion is None else Phase.BRAKING
         self._cancel()
 
-    def advance(self, pipeline: Pipeline, measured: FloatArray) -> Phase:
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send a motion when there is one to begin; see `Output.advance`."""
         if self._motion is not None and not self._client.server_is_ready():
             self._newest += 1  # its end will never be told
@@ -568,20 +594,19 @@ class FollowJointTrajectoryOutput(Output):
                 self._send(motion)
         return self._phase
 
-    def expected(self, age: float = 0.0) -> tuple[FloatArray, FloatArray] | None:
-        """Return between which positions the arm was to be lately; see `Output.expected`."""
-        if self._motion is None or self._handle is None:
-            return None
-        progress = self._progress
-        now = progress.now(self._now(), self._motion.times[-1])
-        known = self._now() - progress.heard_at <= FEEDBACK_TIMEOUT
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm was to be lately; see `Output.expected`."""
+        if self._motion is None or self._accepted != self._newest:
+            return None  # until it is accepted the controller goes on with the one before
+        progress, clock = self._progress, 1e-9 * now.clock
+        until = progress.now(clock, self._motion.times[-1])
+        known = clock - progress.heard_at <= FEEDBACK_TIMEOUT
         # A controller that does not tell how far it is may be anywhere on the way.
-        since = max(now - self._lag - age, 0.0) if known else 0.0
+        since = max(until - self._lag - age, 0.0) if known else 0.0
         times = self._motion.times
-        part = self._motion.positions[(times >= since) & (times <= now)]
-        ends = [self._motion.at(since)[:, 0], self._motion.at(now)[:, 0]]
-        way = np.vstack([part, *ends])
-        return way.min(axis=0), way.max(axis=0)
+        part = self._motion.positions[(times >= since) & (times <= until)]
+        ends = [self._motion.at(since)[:, 0], self._motion.at(until)[:, 0]]
+        return np.vstack([part, *ends])
 
     def end(self) -> None:
         """Let the controller stop what it executes."""
@@ -633,7 +658,7 @@ class FollowJointTrajectoryOutput(Output):
         if handle.accepted:
             handle.get_result_async().add_done_callback(functools.partial(self._on_end, number))
             if number == self._newest:
-                self._handle = handle
+                self._handle, self._accepted = handle, number
             if number != self._newest or self._unwanted:
                 handle.cancel_goal_async()
             return

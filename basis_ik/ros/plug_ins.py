@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from rclpy.lifecycle import LifecycleNode
@@ -32,8 +32,8 @@ def make_plug_ins(
     loop: LoopMeter,
     buffer: Buffer,
     parameters: Parameters,
-) -> list[PlugIn]:
-    """Make all plug-ins for the arms of a robot.
+) -> Iterator[PlugIn]:
+    """Make all plug-ins for the arms of a robot, one by one: should one fail, the others are known.
 
     Args:
         node: The node that they live in.
@@ -42,13 +42,11 @@ def make_plug_ins(
         buffer: Its transforms; to be asked with zero timeout only.
         parameters: The node's parameters, those of its chains included.
     """
-    plug_ins: list[PlugIn] = [
-        KinematicsServices(node, arms, buffer, parameters),
-        Diagnostics(node, arms, loop, buffer),
-    ]
+    yield KinematicsServices(node, arms, buffer, parameters)
+    yield Diagnostics(node, arms, loop, buffer)
     for arm in arms:
-        plug_ins += [Operator(node, arm), Drag(node, arm)]
-        plug_ins.append(PointHeadServer(node, arm, buffer, parameters))
+        yield Operator(node, arm)
+        yield Drag(node, arm)
+        yield PointHeadServer(node, arm, buffer, parameters)
         if parameters["markers_rate"] > 0.0:
-            plug_ins.append(Markers(node, arm, parameters["markers_rate"]))
-    return plug_ins
+            yield Markers(node, arm, parameters["markers_rate"])

@@ -20,7 +20,7 @@ from basis_ik.ros.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
-from basis_ik.ros.sim_clock import loop_time
+from basis_ik.ros.sim_clock import Moment
 from basis_ik.warm_up import prepare
 
 GIVE_WAY = 1e-4  # s after which a thread that reads lets the control loop have the GIL
@@ -117,7 +117,8 @@ class Robot:
         Args:
             loop: What watches the node's control loop.
         """
-        self._plug_ins = make_plug_ins(self._node, self.arms, loop, self._buffer, self._parameters)
+        for each in make_plug_ins(self._node, self.arms, loop, self._buffer, self._parameters):
+            self._plug_ins.append(each)
 
     @property
     def resting(self) -> bool:
@@ -134,7 +135,7 @@ class Robot:
         end = time.monotonic() + patience
         # Those that do not stream have sent the way to rest as a whole.
         while time.monotonic() < end and any(a.streams and not a.resting for a in self.arms):
-            self.cycle(loop_time(self._node))
+            self.cycle(Moment.now(self._node.get_clock()))
             time.sleep(period)
 
     def activate(self) -> None:
@@ -158,8 +159,8 @@ class Robot:
         for arm in self.arms:
             arm.halt()
 
-    def cycle(self, now: float) -> None:
-        """Do one control period's work; `now` is a time as of `loop_time` [s]."""
+    def cycle(self, now: Moment) -> None:
+        """Do one control period's work."""
         for arm in self.arms:
             arm.cycle(now)
 

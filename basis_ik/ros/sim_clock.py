@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from rclpy.clock import Clock, ClockChange, ClockType, JumpThreshold, TimeJump
 from rclpy.duration import Duration
@@ -30,10 +31,25 @@ def loop_time(node: Node) -> float:
     long for everything, and one that is paused has for ever. Otherwise it is a steady clock's, for
     the system's time may be set.
     """
-    clock = node.get_clock()
-    if clock.ros_time_is_active:
-        return 1e-9 * float(clock.now().nanoseconds)
-    return time.monotonic()
+    return Moment.now(node.get_clock()).loop
+
+
+class Moment(NamedTuple):
+    """An instant by both clocks that a control loop goes by; read once in each period."""
+
+    loop: float
+    """As of `loop_time` [s]."""
+    clock: int
+    """The node's clock [ns]."""
+
+    @staticmethod
+    def now(clock: Clock) -> Moment:
+        """Return the present moment of a node's clock."""
+        if clock.ros_time_is_active:
+            now = int(clock.now().nanoseconds)
+            return Moment(1e-9 * now, now)
+        # The same as the clock's own, without the objects that rclpy makes of it.
+        return Moment(time.monotonic(), time.time_ns())
 
 
 class LoopClock:
@@ -52,6 +68,7 @@ class LoopClock:
         self._clock, self._period, self._on_jump = node.get_clock(), round(1e9 * period), on_jump
         self._reached = self._clock.now().nanoseconds
         self._offset: int | None = None
+        self._simulated = False
         self._newest, self._advanced = 0, time.monotonic()
         threshold = JumpThreshold(
             min_forward=Duration(nanoseconds=round(1e9 * LEAP)),
@@ -59,13 +76,16 @@ class LoopClock:
         )
         self._handle = self._clock.create_jump_callback(threshold, post_callback=self._jumped)
 
-    def periods(self) -> int:
+    def periods(self, now: int) -> int:
         """Return how many periods have begun since this was asked last.
 
         To be asked once in every period of a steady clock. Without simulated time it is one.
+
+        Args:
+            now: The node's clock [ns].
         """
-        now = self._clock.now().nanoseconds
-        if not self._clock.ros_time_is_active:
+        self._simulated = self._clock.ros_time_is_active
+        if not self._simulated:
             self._compare(now)
             return 1
         if now != self._newest:
@@ -78,8 +98,11 @@ class LoopClock:
         return min(due, MOST_PERIODS)
 
     def standstill(self) -> str | None:
-        """Return why no period begins, or None; a moment without time is no standstill."""
-        if not self._clock.ros_time_is_active:
+        """Return why no period begins, or None; a moment without time is no standstill.
+
+        To be asked after `periods`.
+        """
+        if not self._simulated:
             return None
         if not self._newest:
             return CLOCK_MISSING

@@ -10,6 +10,7 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from basis_ik.motion.chain_state import LATCHES, State
+from basis_ik.motion.targets import Target
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.target_input import TargetInput
 from basis_ik.solvers.solve import Solution
@@ -19,10 +20,15 @@ if TYPE_CHECKING:
     from basis_ik.ros.chain_controller import ChainController
 
 PERIOD = 0.5  # s between repetitions of an unchanged status
+# s between two of which only the later one's target is another, or its solution: whoever reads it
+# reads no faster, and a stream of targets has hundreds in a second.
+REFRESH = 0.05
 
 
 class StatusReport:
     """Publishes a chain's status when it has changed, and now and then when it has not.
+
+    Another state, trouble or refusal is told at once; another target or solution within 0.05 s.
 
     Args:
         node: The node that publishes.
@@ -35,11 +41,16 @@ class StatusReport:
         self._name = f"{node.get_fully_qualified_name()}: {arm.tip}"
         self._publisher = node.create_publisher(DiagnosticStatus, arm.resolve("status"), 10)
         self._key: tuple[object, ...] = ()
+        self._target: Target | None = None
+        self._solution: Solution | None = None
         self._time = 0.0
 
     def publish(self, arm: ChainController) -> None:
-        """Say what the chain is doing, and why."""
+        """Say what the chain is doing, and why, unless that was said just now."""
         state, solution, refused = arm.state, arm.pipeline.solution, arm.refusals.last
+        key = (state.state, state.barred, arm.trouble, arm.rival, arm.refusals.counts.total())
+        if not self._is_due(key, arm):
+            return
         level, text = DiagnosticStatus.OK, state.state.value
         if state.state is State.WAITING:
             level = DiagnosticStatus.ERROR if arm.rival else DiagnosticStatus.WARN
@@ -64,26 +75,30 @@ class StatusReport:
 
     def tell_standstill(self, arm: ChainController, text: str) -> None:
         """Say why simulated time does not go on."""
-        self._publish(arm, DiagnosticStatus.WARN, State.WAITING.name, text)
+        if self._is_due((text,), arm):
+            self._publish(arm, DiagnosticStatus.WARN, State.WAITING.name, text)
 
     def destroy(self) -> None:
         """Give up the publisher."""
         self._node.destroy_publisher(self._publisher)
 
+    def _is_due(self, key: tuple[object, ...], arm: ChainController) -> bool:
+        """Tell whether to publish now; if so, remember what, the key included."""
+        now, target, solution = time.monotonic(), arm.targets.target, arm.pipeline.solution
+        same = target is self._target and solution is self._solution
+        if key == self._key and now - self._time < (PERIOD if same else REFRESH):
+            return False
+        self._key, self._time, self._target, self._solution = key, now, target, solution
+        return True
+
     def _publish(self, arm: ChainController, level: bytes, state: str, text: str) -> None:
-        """Publish, unless the same was published just now."""
-        now = time.monotonic()
         text = f"{arm.name}: {text}" if arm.name else text
-        solution, targets, refusals = arm.pipeline.solution, arm.targets, arm.refusals
-        key = (level, state, text, id(solution), id(targets.target), refusals.counts.total())
-        if key == self._key and now - self._time < PERIOD:
-            return
-        self._key, self._time = key, now
+        targets, refusals = arm.targets, arm.refusals
         values = {
             "state": state,
             "since": arm.state.why,
             **_target_values(targets),
-            **_solution_values(solution),
+            **_solution_values(arm.pipeline.solution),
             **_distances(arm),
         }
         if refusals.last is not None:

@@ -1,18 +1,26 @@
-"""Trajectory messages to commands, and desired and actual states back to messages."""
+"""Trajectory messages to commands, and motions, desired and actual states back to messages."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 import numpy as np
+from builtin_interfaces.msg import Duration, Time
 from control_msgs.action import FollowJointTrajectory
 from numpy.typing import NDArray
+from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from basis_ik.errors import BasisIkError
+from basis_ik.motion.limiter import Motion
 from basis_ik.motion.tolerances import JointTolerance
 from basis_ik.motion.trajectory_command import TrajectoryCommand, Waypoint
 
 FloatArray = NDArray[np.float64]
+
+SECOND = 1_000_000_000  # ns
+HEADER = 4  # bytes before the content of a serialised message
 
 
 def to_command(message: JointTrajectory, origin: int) -> TrajectoryCommand:
@@ -63,6 +71,79 @@ def to_point(
     if accelerations is not None:
         point.accelerations = to_array(accelerations)
     return point
+
+
+class SerializationError(BasisIkError):
+    """The middleware serialises messages in an unknown form."""
+
+
+class SerializedTrajectory:
+    """A JointTrajectory of so many points, in the form in which it is sent.
+
+    A control loop sends many that differ in numbers only. To make one of Python's objects, and to
+    take it apart again for sending, would cost as much as all else that the loop does. So rclpy
+    serialises a sample, once, and numbers are then written in the places of the sample's.
+
+    Args:
+        joint_names: The n joints.
+        count: The k points.
+
+    Raises:
+        SerializationError: The sample's numbers are not where CDR has them, the form of all of
+            ROS 2's middleware.
+    """
+
+    def __init__(self, joint_names: Sequence[str], count: int) -> None:
+        n = len(joint_names)
+        states = np.pi + np.arange(float(count * 3 * n)).reshape(count, 3, n)
+        times = 1 + np.arange(2 * (1 + count)).reshape(1 + count, 2)
+        found = _sample(joint_names, states, times)
+        # Of each point: three times a count and n numbers, the count of no efforts, the time.
+        begin, field = max(found.find(states[0, 0].tobytes()), 0), 8 * (n + 1)
+        point = 3 * field + 8
+        self._length = len(found)
+        self._bytes = np.zeros(max(len(found), begin + count * point), np.uint8)
+        self._bytes[: len(found)] = np.frombuffer(found, np.uint8)
+        self._states: FloatArray = np.ndarray(
+            (count, 3, n), np.float64, self._bytes, begin, strides=(point, field, 8)
+        )
+        self._times: NDArray[np.int32] = np.ndarray(
+            (count, 2), np.int32, self._bytes, begin + 3 * field - 4, strides=(point, 4)
+        )
+        self._stamp: NDArray[np.int32] = np.ndarray(2, np.int32, self._bytes, HEADER)
+        if not (
+            np.array_equal(self._states, states)
+            and np.array_equal(self._times, times[1:])
+            and np.array_equal(self._stamp, times[0])
+        ):
+            raise SerializationError("a serialised message does not look like CDR")
+
+    def filled(self, stamp: int, motion: Motion) -> bytes:
+        """Return the message of a motion of k samples.
+
+        Args:
+            stamp: When it begins [ns].
+            motion: The motion.
+        """
+        self._stamp[0], self._stamp[1] = divmod(stamp, SECOND)
+        nanoseconds = np.rint(1e9 * motion.times).astype(np.int64)
+        self._times[:, 0], self._times[:, 1] = np.divmod(nanoseconds, SECOND)
+        self._states[:, 0] = motion.positions
+        self._states[:, 1] = motion.velocities
+        self._states[:, 2] = motion.accelerations
+        return self._bytes[: self._length].tobytes()
+
+
+def _sample(joint_names: Sequence[str], states: FloatArray, times: NDArray[np.int64]) -> bytes:
+    """Return a serialised message with states (k, 3, n), and its stamp and times (1 + k, 2)."""
+    (sec, nanosec), *durations = times.tolist()
+    sample = JointTrajectory(joint_names=list(joint_names))
+    sample.header.stamp = Time(sec=sec, nanosec=nanosec)
+    for state, (sec, nanosec) in zip(states, durations, strict=True):
+        point = to_point(*state)
+        point.time_from_start = Duration(sec=sec, nanosec=nanosec)
+        sample.points.append(point)
+    return bytes(serialize_message(sample))
 
 
 def to_array(values: FloatArray) -> array[float]:

@@ -36,7 +36,7 @@ def package(tmp_path):
     kernels.mkdir(parents=True)
     (tmp_path / "basis_ik" / "__init__.py").touch()
     (kernels / "__init__.py").touch()
-    for name in ("jit.py", "compiler.py"):
+    for name in ("jit.py", "compiler.py", "lowering.py"):
         shutil.copy(KERNELS / name, kernels)
     (kernels / "caller.py").write_text(CALLER)
     (kernels / "callee.py").write_text(CALLEE.format(factor=2.0))

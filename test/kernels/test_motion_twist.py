@@ -1,5 +1,6 @@
 """Joint velocities and accelerations of a tip that moves with a twist, against what they make."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ TWIST, RATE = np.array([0.2, -0.1, 0.3, 0.4, 0.1, -0.5]), np.array([1.0, 0.5, -2
 TIME = 1e-3
 
 
+@cache
 def chain_of(robot):
     return RobotModel.from_urdf((URDF / f"{robot}.urdf").read_text()).chain()
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from math import pi
 
 import numpy as np
@@ -113,10 +114,14 @@ CHAINS = {
 }
 
 
+@cache  # a search for starts is part of it
+def ready_chain(name):
+    return prepare(CHAINS[name])
+
+
 @pytest.mark.parametrize("name", CHAINS)
 def test_the_reduced_chain_and_the_proof_are_the_chain(name):
-    chain = CHAINS[name]
-    ready = prepare(chain)
+    chain, ready = CHAINS[name], ready_chain(name)
     n, m = len(ready.variables), len(ready.joints)
     rng = np.random.default_rng(0)
     expected, proven = np.empty((3, 4)), np.empty((3, 4))
@@ -274,7 +279,7 @@ def test_starts_that_look_outside_the_limits_end_inside_and_spare_the_worst():
 
 @pytest.mark.parametrize("slice_", [1, 2, 7])
 def test_a_search_in_slices_finds_what_it_finds_in_one(slice_):
-    ready = prepare(CHAINS["mimics"])
+    ready = ready_chain("mimics")
     rng = np.random.default_rng(0)
     n = len(ready.variables)
     target, whole, sliced, several = np.eye(4), np.empty(n), np.empty(n), 0
@@ -305,7 +310,7 @@ def test_a_search_in_slices_finds_what_it_finds_in_one(slice_):
 
 
 def test_fresh_starts_differ_fill_the_limits_and_never_change():
-    ready = prepare(CHAINS["hinges"])
+    ready = ready_chain("hinges")
     starts = np.empty((500, 6))
     for i in range(500):
         begin_anew(ready.variables, KEPT + i + 1, starts[i])
@@ -351,7 +356,7 @@ def test_a_sweep_brings_the_tip_nearer_and_keeps_the_limits():
 
 
 def test_a_descent_needs_few_steps_from_nearby():
-    ready = prepare(CHAINS["hinges"])
+    ready = ready_chain("hinges")
     rng = np.random.default_rng(0)
     target, work, taken = np.eye(4), ready.new_work(), []
     set_bounds(ready.variables, LIMITS, work)
@@ -372,7 +377,7 @@ def test_a_descent_needs_few_steps_from_nearby():
 
 
 def test_a_careful_descent_reads_no_state_that_nobody_wrote():
-    ready = prepare(CHAINS["hinges"])
+    ready = ready_chain("hinges")
     truth, target = np.full(6, 0.4), np.eye(4)
     place_exactly(ready.exact, truth, target[:3])
     ends = []

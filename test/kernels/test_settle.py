@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import pi
 
 import numpy as np
@@ -59,10 +60,15 @@ CHAINS = {
 }
 
 
+@cache  # a search for starts is part of it
+def ready_chain(name):
+    return prepare(CHAINS[name])
+
+
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", CHAINS)
 def test_slope_and_curvature_are_the_derivatives_of_the_error(name, weights):
-    ready, w = prepare(CHAINS[name]), np.array(WEIGHTS[weights])
+    ready, w = ready_chain(name), np.array(WEIGHTS[weights])
     n, m = len(ready.variables), len(ready.joints)
     work, hessian, scales = ready.new_work(), np.empty((n, n)), ready.variables[:, 2]
     rng = np.random.default_rng(0)
@@ -120,7 +126,7 @@ def settled(ready, weights, target, starts, steps=60, budget=10_000):
 
 @pytest.mark.parametrize("weights", ["pose", "position", "axis", "rotation box", "tilt"])
 def test_it_ends_where_no_small_motion_comes_nearer(weights):
-    ready, w = prepare(CHAINS["hinges"]), np.array(WEIGHTS[weights])
+    ready, w = ready_chain("hinges"), np.array(WEIGHTS[weights])
     rng, n = np.random.default_rng(2), 6
     starts = rng.uniform(-2.5, 2.5, (20, n))
     target = RigidTransform.from_rpy(0.3, 0.4, 0.5, (1.5, 1.0, -1.2))
@@ -141,7 +147,7 @@ def test_it_ends_where_no_small_motion_comes_nearer(weights):
 
 def test_what_can_be_reached_is_reached_and_proven():
     chain = CHAINS["hinges"]
-    ready = prepare(chain)
+    ready = ready_chain("hinges")
     truth = np.array([0.3, -0.8, 1.0, 0.4, -0.6, 0.9])
     frame = np.eye(4)
     forward(chain, truth, frame[:3])
@@ -154,7 +160,7 @@ def test_what_can_be_reached_is_reached_and_proven():
 
 
 def test_steps_are_counted_and_bounded():
-    ready = prepare(CHAINS["slides"])
+    ready = ready_chain("slides")
     target = RigidTransform.from_rpy(0.3, 0.4, 0.5, (5.0, 1.0, -1.2))
     starts = np.random.default_rng(3).uniform(-2.0, 2.0, (4, 6))
     full = np.array([WEIGHTS["pose"]] * 2)

@@ -6,6 +6,7 @@ import pytest
 from basis_ik.kernels import motion_joints as kernels
 from basis_ik.motion.limiter import AHEAD, LEAD, Limiter, plan_motion
 from basis_ik.motion.limits import MotionLimits
+from basis_ik.motion.trajectory import Trajectory
 from basis_ik.transforms.checks import NotFiniteError
 
 PERIOD = 0.004
@@ -397,6 +398,24 @@ def test_windows_join_keep_the_limits_and_end_at_rest(seed):
         assert (window.positions <= limits.upper + edge).all()
         assert (np.abs(window.velocities) <= limits.velocity * (1 + 1e-9)).all()
         before = window
+
+
+def test_what_a_controller_draws_through_a_window_keeps_the_limits():
+    rng, n = np.random.default_rng(0), 6
+    high, speed = np.full(n, 6.3), np.full(n, np.pi)
+    limits = MotionLimits(-high, high, speed, speed / 0.25, speed / 0.0125)
+    for _ in range(150):
+        limiter = Limiter(limits, 0.01, np.zeros(n))
+        for count in range(int(rng.integers(3, 60))):
+            if count == 0 or rng.random() < 0.1:
+                goal = rng.uniform(-1.0, 1.0, n) * rng.choice([0.05, 0.3, 2.0], n)
+            limiter.step(goal)
+        window = limiter.window()
+        drawn = Trajectory(*window)
+        samples = [drawn.sample(time) for time in np.arange(0.0, window.times[-1], 0.002)]
+        speeds, rates = (np.abs([sample[kind] for sample in samples]).max() for kind in (1, 2))
+        assert speeds <= 1.01 * speed[0]
+        assert rates <= 1.1 * speed[0] / 0.25
 
 
 def test_a_window_foresees_what_is_done_and_then_the_way_to_rest():

@@ -6,7 +6,7 @@ import pytest
 from basis_ik.motion.tracking import RecentCommands, Tracking
 
 NAMES, TURNS = ("pan", "lift"), np.array([True, False])
-LOW, HIGH = np.array([0.0, -1.0]), np.array([0.5, -1.0])
+WAY = np.array([[0.2, -1.0], [0.0, -1.0], [0.5, -1.0]])
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def tracking():
 
 @pytest.mark.parametrize("measured", [[0.0, -1.0], [0.5, -1.09], [-0.09, -0.91], [0.59, -1.0]])
 def test_near_enough_is_between_the_commands_or_within_the_margin(tracking, measured):
-    assert tracking.check(LOW, HIGH, np.array(measured)) is None
+    assert tracking.check(WAY, np.array(measured)) is None
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_near_enough_is_between_the_commands_or_within_the_margin(tracking, meas
     ],
 )
 def test_what_is_too_far_away_is_told(tracking, measured, lost, text):
-    departure = tracking.check(LOW, HIGH, np.array(measured))
+    departure = tracking.check(WAY, np.array(measured))
     assert departure.text.startswith(text)
     assert departure.text.endswith("more than 0.1")
     assert departure.joints.tolist() == lost
@@ -38,17 +38,17 @@ def test_what_is_too_far_away_is_told(tracking, measured, lost, text):
 
 def test_whole_turns_count_only_where_a_joint_has_limits(tracking):
     turned = np.array([0.25 + 4.0 * np.pi, -1.0])
-    assert tracking.check(LOW, HIGH, turned) is None
-    departure = tracking.check(LOW, HIGH, np.array([0.25, -1.0 - 2.0 * np.pi]))
+    assert tracking.check(WAY, turned) is None
+    departure = tracking.check(WAY, np.array([0.25, -1.0 - 2.0 * np.pi]))
     assert departure.joints.tolist() == [False, True]
 
 
 def test_recent_commands_are_the_newest():
     recent = RecentCommands(3, 1)
-    assert recent.span(5) is None
+    assert recent.newest(5) is None
     for command in (9.0, 1.0, 4.0, 2.0):
         recent.add(np.array([command]))
-    assert [values.tolist() for values in recent.span(5)] == [[1.0], [4.0]]
-    assert [values.tolist() for values in recent.span(2)] == [[2.0], [4.0]]
+    assert recent.newest(5).tolist() == [[1.0], [4.0], [2.0]]
+    assert recent.newest(2).tolist() == [[4.0], [2.0]]
     recent.clear()
-    assert recent.span(1) is None
+    assert recent.newest(1) is None

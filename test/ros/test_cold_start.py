@@ -1,9 +1,9 @@
 """Nothing in the cache: the node answers while it compiles, takes no target, and then goes on."""
 
 import itertools
-import subprocess
-import sys
+import os
 import time
+from pathlib import Path
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -12,12 +12,7 @@ from rcl_interfaces.srv import ListParameters
 from robot_bench import URDF, Robot, down, start_node, stop_node
 from std_msgs.msg import String
 
-PROMPT = 1.0  # s; the requirement itself
-BARE = """
-import rclpy
-rclpy.init()
-rclpy.spin(rclpy.create_node("bare"))
-"""
+PROMPT = 1.0  # s; the requirement itself, on a machine that has a processor for the node
 
 
 class Asker:
@@ -47,20 +42,17 @@ def cold(monkeypatch, tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def bare(own_domain, monkeypatch):
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain))
-    process = subprocess.Popen([sys.executable, "-c", BARE])
-    yield
-    process.kill()
-    process.wait()
+def processor_time(process):
+    """Return the processor time [s] that a process has used."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def compiling(robot):
     return [s for s in robot.statuses if s.get("state") == "COMPILING"]
 
 
-def test_it_answers_while_it_compiles_and_then_goes_on_by_itself(own_domain, cold, bare):
+def test_it_answers_while_it_compiles_and_then_goes_on_by_itself(own_domain, cold):
     robot = Robot(own_domain)
     heard = []
     robot.node.create_subscription(
@@ -69,7 +61,6 @@ def test_it_answers_while_it_compiles_and_then_goes_on_by_itself(own_domain, col
     process = start_node(own_domain)
     try:
         robot.description.publish(String(data=URDF.replace("ur5e", "other")))
-        reference = Asker(robot, ListParameters, "bare/list_parameters")
         state = Asker(robot, GetState, "basis_ik/get_state")
         parameters = Asker(robot, ListParameters, "basis_ik/list_parameters")
         robot.wait(lambda: len(compiling(robot)) > 2, "the node says that it compiles")
@@ -80,16 +71,19 @@ def test_it_answers_while_it_compiles_and_then_goes_on_by_itself(own_domain, col
         assert robot.statuses[-1]["level"] == DiagnosticStatus.WARN
         assert not robot.transit("configure")
         assert robot.state() == "unconfigured"
+        began, used = time.monotonic(), processor_time(process)
         while compiling(robot)[-1] is robot.statuses[-1]:
-            for asker in (reference, state, parameters):
+            for asker in (state, parameters):
                 asker.ask()
             time.sleep(0.02)
-        # As long as on a machine that is busy with something else.
-        allowed = PROMPT + reference.worst()
+        # It computes all the time: what it did not get, others had.
+        share = (processor_time(process) - used) / (time.monotonic() - began)
+        allowed = PROMPT / min(share, 1.0)
         for asker in (state, parameters):
             assert len(asker.times) > 10
             assert asker.worst() < allowed, asker.client.srv_name
             print(f"{asker.client.srv_name}: {len(asker.times)} answers in {asker.worst():.3f} s")
+        print(f"with {share:.2f} of a processor")
         times = [then for then, _ in heard]
         assert max(b - a for a, b in itertools.pairwise(times)) < allowed
         texts = {m.status[0].message for _, m in heard}

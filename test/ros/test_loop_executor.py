@@ -99,6 +99,40 @@ def test_what_is_created_while_it_spins_is_served(domain):
     assert outcome(domain, case) == "['tick', 'word'] []"
 
 
+def test_actions_are_served(domain):
+    case = """
+    from control_msgs.action import FollowJointTrajectory
+    from rclpy.action import ActionClient, ActionServer
+
+    def execute(goal):
+        calls.append("executed")
+        goal.succeed()
+        return FollowJointTrajectory.Result()
+
+    server = ActionServer(node, FollowJointTrajectory, "follow", execute)
+    client = ActionClient(other, FollowJointTrajectory, "follow")
+    spin(client.server_is_ready)
+    client.send_goal_async(FollowJointTrajectory.Goal())
+    spin(lambda: calls, 5.0)
+    server.destroy()
+    client.destroy()
+    """
+    assert outcome(domain, case) == "['executed'] []"
+
+
+def test_events_are_told(domain):
+    case = """
+    from rclpy.event_handler import SubscriptionEventCallbacks
+    from rclpy.qos import qos_profile_sensor_data
+
+    told = SubscriptionEventCallbacks(incompatible_qos=lambda _: calls.append("unfit"))
+    node.create_subscription(String, "talk", print, 10, event_callbacks=told)
+    other.create_publisher(String, "talk", qos_profile_sensor_data)
+    spin(lambda: calls, 5.0)
+    """
+    assert outcome(domain, case) == "['unfit'] []"
+
+
 def test_messages_come_before_timers(domain):
     case = """
     node.create_subscription(String, "talk", lambda _: calls.append("1 message"), 10)

@@ -5,21 +5,26 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from builtin_interfaces.msg import Time
+from control_msgs.msg import JointTrajectoryControllerState
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointGoal
 from basis_ik.motion.limiter import Motion
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.outputs import (
+    ControllerState,
     FollowJointTrajectoryOutput,
     OutputOptions,
     Progress,
     VelocityOutput,
 )
+from basis_ik.ros.sim_clock import Moment
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 OFF = 0.01  # rad by which the arm stays behind
+NOW = Moment(0.0, 0)
 
 
 @pytest.fixture
@@ -30,13 +35,11 @@ def sent():
 @pytest.fixture
 def output(sent):
     publisher = SimpleNamespace(topic_name="/t", publish=lambda m: sent.append(np.array(m.data)))
-    clock = SimpleNamespace(ros_time_is_active=False)
     node = SimpleNamespace(
         create_publisher=lambda *_: publisher,
         destroy_publisher=lambda _: None,
-        get_clock=lambda: clock,
     )
-    return VelocityOutput(OutputOptions(node, "c", ["a"] * 6, 0.01, 0.2))
+    return VelocityOutput(OutputOptions(node, "c", ["a"] * 6, 0.01, 0.2, np.full(6, np.pi)))
 
 
 @pytest.fixture
@@ -44,7 +47,7 @@ def pipeline(output):
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
     pipeline.aim(JointGoal(tuple(HOME + 1.0)), HOME)
     for _ in range(20):
-        output.advance(pipeline, HOME)
+        output.advance(pipeline, HOME, NOW)
     return pipeline
 
 
@@ -60,7 +63,7 @@ def output_gain(pipeline):
 def test_the_last_velocity_of_braking_is_zero_although_the_arm_is_off(sent, output, pipeline):
     output.brake(pipeline)
     for _ in range(500):
-        if output.advance(pipeline, HOME + OFF) is Phase.IDLE:
+        if output.advance(pipeline, HOME + OFF, NOW) is Phase.IDLE:
             break
     assert pipeline.phase is Phase.IDLE
     assert sent[-2].any()
@@ -87,3 +90,78 @@ def test_feedback_that_is_not_finite_tells_nothing(bad):
     desired.positions = [0.7, 0.7]
     output._on_feedback(1, SimpleNamespace(feedback=feedback))
     assert output._progress.elapsed == pytest.approx(0.7)
+
+
+def test_the_arm_is_on_the_motion_before_until_the_controller_accepts_the_new_one():
+    output = object.__new__(FollowJointTrajectoryOutput)
+    still, line = np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])
+    output._motion = motion = Motion(np.array([0.0, 1.0]), line, still, still)
+    output._progress, output._lag, output._unwanted = Progress(0.0, 0.5, 1.0, 0.0), 0.1, False
+    output._newest, output._accepted = 2, 1
+    assert output.expected(NOW) is None
+    result = SimpleNamespace(add_done_callback=lambda _: None)
+    handle = SimpleNamespace(accepted=True, get_result_async=lambda: result)
+    output._on_answer(2, SimpleNamespace(result=lambda: handle))
+    way = output.expected(NOW)[:, 0]
+    assert way.min() == pytest.approx(motion.at(0.4)[0, 0])
+    assert way.max() == pytest.approx(motion.at(0.5)[0, 0])
+
+
+def test_velocities_stay_within_the_limits_however_far_the_arm_is_off(sent, output, pipeline):
+    output.advance(pipeline, HOME - 5.0, NOW)
+    assert (sent[-1] == np.pi).all()
+
+
+class Clocks:
+    """A node, a controller that tells its state, and the time by the clock of each [ns]."""
+
+    def __init__(self):
+        self.here, self.ros_time_is_active = 10 * 10**9, False
+        self.state = ControllerState(self, "c")
+
+    def create_subscription(self, _, topic, callback, __):
+        self.tell = callback
+        return SimpleNamespace(topic_name=topic)
+
+    def get_clock(self):
+        return self
+
+    def now(self):
+        return SimpleNamespace(nanoseconds=self.here)
+
+    def hear(self, ahead, delays):
+        """Hear states of a controller whose clock is ahead; they come after delays [s]."""
+        for delay in delays:
+            stamp = self.here + round(1e9 * (ahead - delay))
+            message = JointTrajectoryControllerState()
+            message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
+            self.tell(message)
+        return self.state.lacking()
+
+
+SOON, OFTEN_LATE = [0.001] * 100, [0.3] * 99 + [0.001]
+
+
+@pytest.mark.parametrize(
+    ("ahead", "delays", "words"),
+    [
+        (0.0, SOON, ""),
+        (0.0, OFTEN_LATE, ""),
+        (0.015, SOON, ""),
+        (0.03, SOON, "0.029 s ahead of this one: synchronise"),
+        (3.0, OFTEN_LATE, "3 s ahead"),
+        (-0.05, SOON, ""),
+        (-0.2, SOON, "0.201 s behind this one: synchronise"),
+        (-0.2, SOON[:50], ""),  # they may be late ones
+    ],
+)
+def test_a_controller_whose_clock_is_another_is_told_by_its_states(ahead, delays, words):
+    said = Clocks().hear(ahead, delays)
+    assert words in said
+    assert bool(words) == bool(said)
+
+
+def test_in_simulated_time_there_is_one_clock():
+    clocks = Clocks()
+    clocks.ros_time_is_active = True
+    assert clocks.hear(3.0, SOON) == ""

@@ -13,6 +13,7 @@ from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import Refusals
 from basis_ik.motion.goals import Ray
 from basis_ik.motion.statistics import ArmMeter, LoopMeter
+from basis_ik.ros import robot
 from basis_ik.ros.diagnostics import Diagnostics
 from basis_ik.ros.drag import Drag
 from basis_ik.ros.markers import Markers
@@ -103,3 +104,20 @@ def test_a_handle_that_has_appeared_looks_no_more_where_the_arm_is(node, arm):
     drag._appear()
     assert held(node)[-1] == with_timer[-1] - 1
     drag.destroy()
+
+
+def test_where_one_fails_those_before_it_are_given_up_with_the_robot(monkeypatch):
+    made = []
+
+    def make(*_):
+        made.append(SimpleNamespace(destroy=lambda: made.pop()))
+        yield made[0]
+        raise RuntimeError("the second")
+
+    monkeypatch.setattr(robot, "make_plug_ins", make)
+    no_arms = robot.Description("", None, {})
+    loaded = robot.Robot(None, no_arms, None, None, {})
+    with pytest.raises(RuntimeError, match="the second"):
+        loaded.plug_in(None)
+    loaded.destroy()
+    assert made == []

@@ -2,12 +2,13 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from basis_ik.motion.admission import Refusal, Refusals, Refused
 from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.ros import status as module
-from basis_ik.ros.status import PERIOD, StatusReport
+from basis_ik.ros.status import PERIOD, REFRESH, StatusReport
 
 
 @pytest.fixture
@@ -59,6 +60,32 @@ def test_what_is_unchanged_is_repeated_now_and_then(clock, report, arm, publishe
     clock[0] += PERIOD
     report.publish(arm)
     assert len(published) == 2
+
+
+def test_another_target_is_told_soon_but_a_stream_of_them_is_not_told_whole(
+    clock, report, arm, published
+):
+    for _ in range(100):
+        arm.targets.target = SimpleNamespace(frame_id="base_link", stamp=round(1e9 * clock[0]))
+        report.publish(arm)
+        clock[0] += 0.01
+    assert len(published) == pytest.approx(1.0 / REFRESH, abs=1)
+    clock[0] += REFRESH
+    report.publish(arm)
+    last = arm.targets.target.stamp
+    assert values(published[-1])["target_stamp"] == f"{last // 10**9}.{last % 10**9:09}"
+
+
+def test_another_state_is_told_at_once(clock, report, arm, published):
+    for count, event in enumerate((Event.CONFIGURE, Event.ACTIVATE, Event.PURSUE, Event.COMMANDED)):
+        arm.state.handle(event)
+        if event is Event.PURSUE:
+            arm.pipeline.missing = lambda _: np.zeros(1)
+            arm.pipeline.command = None
+            arm.measured = SimpleNamespace(positions=lambda: np.zeros(1))
+        report.publish(arm)
+        assert len(published) == 1 + count
+        assert values(published[-1])["state"] == arm.state.state.name
 
 
 @pytest.mark.parametrize("silent", [False, True])

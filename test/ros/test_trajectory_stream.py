@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rclpy.serialization import deserialize_message
+from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.control_loop import ControlLoop
@@ -20,6 +22,7 @@ from basis_ik.motion.trajectory_command import refuse_trajectory
 from basis_ik.motion.trajectory_controller import TrajectoryController
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.outputs import OutputOptions, TrajectoryOutput
+from basis_ik.ros.sim_clock import Moment
 from basis_ik.ros.trajectory_messages import to_command
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -38,17 +41,15 @@ class Bench:
         self.limits = MotionLimits.of_chain(self.chain)
         self.now, self.random = BEGIN, np.random.default_rng(seed)
         self.on_the_way, self.positions, self.phases = [], [], []
-        clock = SimpleNamespace(
-            now=lambda: SimpleNamespace(nanoseconds=round(self.now * 1e9)), ros_time_is_active=True
-        )
         publisher = SimpleNamespace(topic_name="/t", publish=self._send)
         node = SimpleNamespace(
-            get_clock=lambda: clock,
             create_publisher=lambda *_: publisher,
             create_subscription=lambda *_: SimpleNamespace(topic_name="/s"),
         )
         names = self.chain.joint_names
-        self.output = TrajectoryOutput(OutputOptions(node, "c", names, PERIOD, 0.2))
+        self.output = TrajectoryOutput(
+            OutputOptions(node, "c", names, PERIOD, 0.2, self.chain.velocity)
+        )
         self.pipeline = Pipeline(self.chain, period=PERIOD)
         far = np.full(6, np.inf)
         self.joints = SimulatedJoints(-far, far, far, HOME, time_constant=DRIVES[drive])
@@ -61,7 +62,7 @@ class Bench:
 
     def _send(self, message):
         """A message takes 0.6 to 6.7 ms, as recorded."""
-        command = to_command(message, 0)
+        command = to_command(deserialize_message(message, JointTrajectory), 0)
         assert refuse_trajectory(
             command, self.chain.joint_names, self.now,
             allow_partial_joints=False, allow_final_velocity=False,
@@ -93,7 +94,11 @@ class Bench:
         measured = self.joints.positions.copy()
         if goal is not None:
             self.pipeline.aim(goal(self.now - BEGIN), measured)
-        self.phases.append(self.output.advance(self.pipeline, measured))
+        self.phases.append(self.output.advance(self.pipeline, measured, self.moment))
+
+    @property
+    def moment(self):
+        return Moment(self.now, round(self.now * 1e9))
 
     def judge(self):
         """No joint is more than 2 % too fast; 99 % of accelerations keep to twice the limit."""
@@ -195,6 +200,24 @@ def test_a_clock_that_is_set_back_does_not_stop_the_stream(bench):
     assert bench.output.sent > 45
 
 
+def test_what_is_expected_begins_where_the_arm_stands():
+    bench = Bench("dyn", desired=True)
+    bench.run(PERIOD, to(1.5))
+    assert (bench.output.expected(bench.moment) == HOME).all(axis=1).any()
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.03, 0.1])
+def test_an_arm_that_goes_on_along_the_window_of_a_late_loop_is_expected_there(gap):
+    bench = Bench("dyn", desired=True)
+    bench.run(0.3, to(1.5))
+    command = bench.pipeline.command.copy()
+    bench.run(gap, to(1.5), lateness=np.inf)
+    here, way = bench.joints.positions, bench.output.expected(bench.moment)
+    assert (way.min(axis=0) <= here).all()
+    assert (way.max(axis=0) >= here).all()
+    assert (here > command).all() == (gap > 0.0)
+
+
 def test_a_joint_that_was_blocked_does_not_leap_when_it_is_free_again(bench):
     tracking = Tracking(bench.chain.joint_names, np.zeros(6, bool), 0.2, 0.1)
     elbow = bench.chain.joint_names.index("elbow_joint")
@@ -204,10 +227,10 @@ def test_a_joint_that_was_blocked_does_not_leap_when_it_is_free_again(bench):
     while departure is None and bench.now < BEGIN + 2.0:
         bench.run(PERIOD, to(-1.5))
         measured = bench.joints.positions.copy()
-        departure = tracking.check(*bench.output.expected(), measured)
+        departure = tracking.check(bench.output.expected(bench.moment), measured)
     assert departure.text.startswith("elbow_joint is")
     assert departure.joints.tolist() == [joint == elbow for joint in range(6)]
-    bench.output.hold(bench.pipeline, measured, departure.joints)
+    bench.output.hold(bench.pipeline, measured, bench.moment, departure.joints)
     bench.run(0.05)
     bench.joints.blocked[elbow] = False
     released = bench.joints.positions[elbow]

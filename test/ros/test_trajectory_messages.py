@@ -1,0 +1,53 @@
+"""A serialised trajectory says what one of Python's objects would."""
+
+import numpy as np
+import pytest
+from rclpy.serialization import deserialize_message, serialize_message
+from trajectory_msgs.msg import JointTrajectory
+
+from basis_ik.motion.limiter import Motion
+from basis_ik.ros import trajectory_messages
+from basis_ik.ros.trajectory_messages import SerializationError, SerializedTrajectory
+
+
+def random_motion(rng, count, joints):
+    times = np.cumsum(rng.uniform(1e-4, 2.0, count))
+    return Motion(times, *rng.uniform(-4.0, 4.0, (3, count, joints)))
+
+
+@pytest.mark.parametrize("joints", [1, 2, 3, 6, 7])
+@pytest.mark.parametrize("count", [1, 2, 5, 9])
+def test_what_is_filled_in_is_read_and_nothing_else_changes(joints, count):
+    rng, names = np.random.default_rng(joints), [f"joint{'_' * k}" for k in range(joints)]
+    serialized = SerializedTrajectory(names, count)
+    for stamp in (0, 1_795_374_374_987_654_321):
+        motion = random_motion(rng, count, joints)
+        message = deserialize_message(serialized.filled(stamp, motion), JointTrajectory)
+        assert message.joint_names == names
+        assert message.header.frame_id == ""
+        assert message.header.stamp.sec * 10**9 + message.header.stamp.nanosec == stamp
+        assert len(message.points) == count
+        for point, when, *state in zip(message.points, *motion, strict=True):
+            assert [list(point.positions), list(point.velocities), list(point.accelerations)] == [
+                values.tolist() for values in state
+            ]
+            assert len(point.effort) == 0
+            duration = point.time_from_start
+            assert duration.sec * 10**9 + duration.nanosec == round(1e9 * when)
+
+
+def test_a_message_that_was_given_out_stays_as_it_is():
+    serialized = SerializedTrajectory(["a"], 2)
+    one = random_motion(np.random.default_rng(0), 2, 1)
+    before = serialized.filled(1, one)
+    kept = bytes(before)
+    assert serialized.filled(2, one) != kept
+    assert before == kept
+
+
+def test_what_is_not_serialised_as_expected_is_refused(monkeypatch):
+    monkeypatch.setattr(
+        trajectory_messages, "serialize_message", lambda message: b"?" + serialize_message(message)
+    )
+    with pytest.raises(SerializationError, match="CDR"):
+        SerializedTrajectory(["a"], 2)
