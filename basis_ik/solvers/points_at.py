@@ -218,6 +218,27 @@ def points_at(
     return PointsAt(turned(parent_T_bone, rotation), angle, twist, miss, roll_miss, verdict)
 
 
+def pointing_miss(tree: TransformTree, bone: str, tail: Place, target: Place) -> float:
+    """Return the angle between a bone and its target, in the bone's own coordinates [rad].
+
+    Args:
+        tree: The tree.
+        bone: The frame that points.
+        tail: Where the bone ends.
+        target: What it is to point at.
+
+    Returns:
+        The angle; NaN where tail or target lie on the joint.
+
+    Raises:
+        UnknownFrameError: A frame is not in the tree.
+    """
+    current, desired = _seen(tree, bone, tail), _seen(tree, bone, target)
+    if length(current) <= NO_LENGTH or length(desired) <= NO_LENGTH:
+        return math.nan
+    return math.atan2(length(np.cross(current, desired)), float(current @ desired))
+
+
 def _within(
     limit: BoneLimit, now: FloatArray, current: FloatArray, desired: FloatArray, lean: Lean | None
 ) -> Allowed:
