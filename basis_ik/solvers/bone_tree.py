@@ -64,8 +64,7 @@ def reach_as_tree(
     )
     turns = solved.rotations
     if turns is None:  # without limits they follow from the positions
-        turns = bone_rotations(bones.place(bones.now), solved.positions, bones.parents)
-        turns = turns @ bones.turns()
+        turns = bone_rotations(bones.place(bones.rest), solved.positions, bones.parents)
     bones.turn(turns)
     if solved.verdict is Verdict.LIMIT and not limits:
         return Verdict.BUDGET_SPENT  # what does not turn is no limit
@@ -79,7 +78,7 @@ class _Bones:
         joints: Number of the joint where a bone turns, or of a tip, by frame.
         parents: Each joint's parent, −1 for the first.
         now: How each bone is turned in the common frame, shape (3, 3), by bone.
-        rest: How it is turned when all are at rest.
+        rest: How it is turned when all are at rest; a bone without limit rests as it is now.
     """
 
     def __init__(
@@ -188,5 +187,5 @@ def _limit(limit: Limit, rest: FloatArray) -> BallLimit | HingeLimit:
 
 
 def _range(lower: float, upper: float) -> tuple[float, float]:
-    """Return bounds [rad] that are finite: a whole turn allows everything."""
-    return (lower, upper) if upper - lower < 2.0 * math.pi else (-math.pi, math.pi)
+    """Return bounds [rad] that are finite: without an end to one side they span the circle."""
+    return (lower, upper) if math.isfinite(upper - lower) else (-math.pi, math.pi)

@@ -93,13 +93,14 @@ def _before(tree: TransformTree, constraints: Mapping[str, Constraint]) -> dict[
 
 
 def _disturbs(tree: TransformTree, mover: Constraint, other: Constraint) -> bool:
-    """Tell whether bones that one constraint turns move what another one measures or turns."""
-    frames = (*other.chain, other.target)
-    bones = set(mover.chain[:-1])
-    return not bones.isdisjoint(other.chain[:-1]) or any(
+    """Tell whether bones that one constraint turns move what another one measures or turns.
+
+    Where both turn the same bone it moves the other's tail, or the next of its chain.
+    """
+    return any(
         frame != bone and tree.common_ancestor(bone, frame) == bone
-        for bone in bones
-        for frame in frames
+        for bone in mover.chain[:-1]
+        for frame in (*other.chain, other.target)
     )
 
 

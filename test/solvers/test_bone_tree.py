@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from basis_ik.solvers import bone_tree
 from basis_ik.solvers.bone_limits import Cone, Hinge, Limit, SwingTwist
 from basis_ik.solvers.constraints import MET, Reach, ScaledLimitError, apply_together
 from basis_ik.solvers.fabrik_limits import LimitError
@@ -149,6 +150,22 @@ def test_a_start_outside_its_limit_is_brought_within_it_even_if_the_tip_is_there
     assert tree.basis("b").as_rpy()[2] == pytest.approx(-1.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_where_the_tip_is_there_and_the_limits_are_kept_nothing_turns(seed: int) -> None:
+    """Not about a bone either, which the positions do not show."""
+    rng = np.random.default_rng(seed)
+    tree = TransformTree("root")
+    for above, bone in (("root", "a"), ("a", "b"), ("b", "tip")):
+        tree.add(bone, above, rigid(rng))
+    limit = random_limit(rng, SwingTwist)
+    put(tree, "a", allowed(rng, limit, tree.lookup("a", "b").translation))
+    tree.add("goal", "root", tree.lookup("root", "tip"))
+    before = {bone: tree.basis(bone).matrix for bone in "ab"}
+    assert Reach(("a", "b", "tip"), "goal", limits={"a": limit}).apply(tree).miss < MET
+    for bone, matrix in before.items():
+        np.testing.assert_allclose(tree.basis(bone).matrix, matrix, rtol=0, atol=1e-9)
+
+
 def body(rng: np.random.Generator) -> TransformTree:
     """A spine and a chest with two shoulders, each apart from it, and arms of two bones."""
     tree = TransformTree("root")
@@ -205,8 +222,8 @@ def test_two_arms_that_share_spine_and_chest_reach_at_once(seed: int, limited: b
 def test_a_chain_that_begins_within_another_and_one_that_ends_there(seed: int) -> None:
     rng = np.random.default_rng(seed)
     tree = body(rng)
-    knee = Reach(("spine", "chest", "upper_l"), "goal_u")
-    reaches = [knee, Reach(arm("l", "chest"), "goal_l"), Reach(arm("r", "chest"), "goal_r")]
+    shoulder = Reach(("spine", "chest", "upper_l"), "goal_u")
+    reaches = [Reach(arm("l", "chest"), "goal_l"), shoulder, Reach(arm("r", "chest"), "goal_r")]
     for side in "lr":
         tree.add(f"goal_{side}", "root", tree.lookup("root", f"hand_{side}"))
     tree.add("goal_u", "root", tree.lookup("root", "upper_l"))
@@ -227,6 +244,9 @@ def test_chains_that_part_at_one_joint_are_a_sub_base() -> None:
         tree.add(f"fore_{side}", f"upper_{side}", RigidTransform.from_rpy(0, 0, y, (1, 0, 0)))
         tree.add(f"hand_{side}", f"fore_{side}", RigidTransform.from_rpy(0, 0, 0, (1, 0, 0)))
         tree.add(f"goal_{side}", "root", RigidTransform.from_rpy(0, 0, 0, (0.5, 1.2 * y, 0.7)))
+    bones = bone_tree._Bones(tree, [arm(s, "trunk") for s in "lr"], "root", {})
+    assert bones.joints["upper_l"] == bones.joints["upper_r"]
+    assert bones.limits({}) == {}
     applied = apply_together(tree, [Reach(arm(s, "trunk"), f"goal_{s}") for s in "lr"])
     assert [each.verdict for each in applied] == [Verdict.REACHED] * 2
     for side in "lr":

@@ -128,18 +128,96 @@ def test_a_conflict_is_named_by_both_sides_with_what_is_missing(legs):
         assert found[name].conflicts == ()
 
 
-def test_the_best_tree_of_all_turns_is_kept(legs):
-    """What is left is no more than after the first turn, in either order."""
+def random_chain(seed: int, scale: float) -> tuple[TransformTree, dict[str, Constraint]]:
+    """Bones of about half a metre times a scale, and three constraints on them: too many."""
+    rng = np.random.default_rng(seed)
+    tree = TransformTree("hip")
+    above = "hip"
+    for frame in ("a", "b", "c", "d"):
+        tree.add(frame, above, at(*0.5 * scale * rng.normal(size=3), rpy=rng.uniform(-3, 3, 3)))
+        above = frame
+    for goal in ("g", "h"):
+        tree.add(goal, "hip", at(*0.7 * scale * rng.normal(size=3)))
+    reach = Reach(tuple("abcd"), "h", "shared")
+    return tree, {"look": Point("b", "c", "g"), "reach": reach, "turn": Point("c", "d", "g")}
+
+
+@pytest.mark.parametrize("scale", [1.0, 1000.0])
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_of_all_turns_is_kept_and_it_takes_three_without_progress_to_give_up(seed, scale):
+    tree, constraints = random_chain(seed, scale)
+    p = np.array([tree.lookup("hip", frame).translation for frame in "abcd"])
+    reach = np.linalg.norm(np.diff(p, axis=0), axis=1).sum()
+
+    def score():
+        looks = left(tree, constraints["look"]) + left(tree, constraints["turn"])
+        return looks + left(tree, constraints["reach"]) / reach
+
+    scores = []
+    for _ in range(4):
+        for constraint in constraints.values():
+            constraint.apply(tree)
+        scores.append(score())
+    tree, constraints = random_chain(seed, scale)
+    check(tree, constraints, meet(tree, constraints))
+    assert score() <= min(scores) + 1e-9
+
+
+def test_a_chain_too_short_says_so_beside_the_conflict(legs):
+    legs.move("foothold", at(2.0, -0.1, 0.0))
     constraints = {"look": Point("calf_r", "ankle_r", "ankle_l"), "stand": STAND}
-    start = {bone: legs.basis(bone) for bone in ("thigh_r", "calf_r")}
-    for constraint in constraints.values():
-        constraint.apply(legs)
-    size = STAND.size(legs)
-    once = left(legs, constraints["look"]) + left(legs, STAND) / size
-    for bone, basis in start.items():
-        legs.move(bone, basis)
-    meet(legs, constraints)
-    assert left(legs, constraints["look"]) + left(legs, STAND) / size <= once + 1e-9
+    found = meet(legs, constraints)
+    check(legs, constraints, found)
+    assert (found["stand"].verdict, found["stand"].conflicts) == (Verdict.TOO_FAR, ("look",))
+
+
+def test_bones_that_only_turn_where_another_points_do_not_disturb_it(legs):
+    """A knee stays where it is when its calf turns: no circle, and no conflict."""
+    constraints = {
+        "left": Point("calf_l", "ankle_l", "calf_r", Cone(REST, 0.01)),
+        "right": Point("calf_r", "ankle_r", "calf_l"),
+    }
+    found = meet(legs, constraints)
+    check(legs, constraints, found)
+    assert (found["left"].verdict, found["left"].conflicts) == (Verdict.LIMIT, ())
+    assert found["right"].verdict is Verdict.REACHED
+
+
+def test_needs_are_followed_through_others(legs):
+    """The first does not know the last, only the one in between."""
+    legs.add("arm", "hip", at(0, 0, 0.3))
+    legs.add("hand", "arm", at(0.3, -0.1, -0.9))
+    legs.add("goal", "hip", at(0.2, -0.3, -0.5))
+    constraints = {
+        "look": LOOK,
+        "stand": Reach(STAND.chain, "hand"),
+        "point": Point("arm", "hand", "goal"),
+    }
+    found = meet(legs, constraints)
+    check(legs, constraints, found)
+    assert all(each.verdict is Verdict.REACHED for each in found.values())
+    turn = at(0, 0, 0, rpy=(0, 0.5, 0)).rotation.T @ legs.basis("calf_l").rotation
+    assert abs(turn[1, 0] - turn[0, 1]) < 1e-12  # the calf has turned once
+
+
+def test_chains_that_reach_for_each_other_take_turns(legs):
+    constraints = {
+        side: Reach((f"thigh_{side}", f"calf_{side}", f"ankle_{side}"), f"toe_{other}")
+        for side, other in (("l", "r"), ("r", "l"))
+    }
+    found = meet(legs, constraints)
+    check(legs, constraints, found)
+
+
+def test_a_chain_without_any_length_is_as_it_is():
+    tree = TransformTree("hip")
+    for above, frame in (("hip", "a"), ("a", "b"), ("b", "c")):
+        tree.add(frame, above, at(0, 0, 0))
+    tree.add("goal", "hip", at(1, 0, 0))
+    constraints = {"reach": Reach(("a", "b"), "goal"), "look": Point("a", "c", "goal")}
+    found = meet(tree, constraints)
+    assert found["reach"].verdict is not Verdict.REACHED
+    assert found["look"].verdict is Verdict.DEGENERATE
 
 
 def test_chains_that_share_bones_are_met_at_once():
