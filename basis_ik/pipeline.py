@@ -186,6 +186,14 @@ class Pipeline:
         self._repeats = 0
         self.phase = Phase.MOVING
 
+    def go_again(self, measured: FloatArray) -> None:
+        """Go to where the goal has led once more, from where the arm stands.
+
+        Args:
+            measured: Measured positions (n,) [rad or m].
+        """
+        self._go_to(measured + self.missing(measured))
+
     def brake(self) -> None:
         """Give up the goal and come to rest as soon as the limits allow."""
         self.goal = self.solution = None

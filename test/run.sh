@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # All tests, and how many they were; with arguments: pytest with those, once.
-# Kernels run three times: compiled, compiled with bounds checks, and as plain Python. Two lanes of tests with ROS,
+# Kernels run twice: compiled, and as plain Python, which checks bounds and types. Two lanes of tests with ROS,
 # which mostly wait, and a third that computes in what they leave of the processor. The first is shown as it runs.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -31,14 +31,12 @@ programs() {
 }
 
 library() {
-  # These start processes that compile, or run without the compiler, whatever the setting is here.
-  local status=0 alike=(--ignore test/kernels/test_jit.py --ignore test/kernels/test_compiler.py
-    -k "not without_the_compiler and not plain_python")
+  local status=0
   run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \
     --ignore test/config --ignore-glob 'test/test_*.py' || status=1
-  run "kernels, with bounds checks" env NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="${NUMBA_CACHE_DIR:-$logs}/bounds" \
-    python -m pytest -q test/kernels "${alike[@]}" || status=1
-  run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/kernels "${alike[@]}" || status=1
+  # These start processes that compile, whatever the setting is here.
+  run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/kernels \
+    --ignore test/kernels/test_jit.py --ignore test/kernels/test_compiler.py || status=1
   return $status
 }
 

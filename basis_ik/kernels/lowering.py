@@ -12,8 +12,8 @@ import operator
 from collections import Counter
 from typing import Any
 
-from llvmlite import ir as llvm  # type: ignore[import-untyped]
 from numba.core import ir, types
+from numba.core.cgutils import ir as llvm
 from numba.core.errors import LoweringError, new_error_context  # type: ignore[attr-defined]
 from numba.core.lowering import Lower
 from numba.core.types import BaseTuple  # type: ignore[attr-defined]

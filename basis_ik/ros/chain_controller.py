@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
@@ -36,10 +36,23 @@ from basis_ik.ros.target_input import Arrival, TargetInput
 
 # From its goal [rad or m]: an arm at rest that is farther away than this has been moved by others.
 MOVED_AWAY = 0.05
+# s that an arm stands short of where a stream has led, before it is led there again; and how often.
+# A controller refuses what comes late, and if that was the end, the arm has braked on the way.
+STANDING_SHORT = 0.3
+TRIES = 2
 
 
 class RivalError(BasisIkError):
     """Somebody else commands the arm."""
+
+
+class Stood(NamedTuple):
+    """Where an arm was, not being commanded."""
+
+    since: float
+    """Time of the loop [s]."""
+    positions: NDArray[np.float64]
+    """Measured, shape (n,) [rad or m]."""
 
 
 class ChainController:
@@ -114,6 +127,7 @@ class ChainController:
         self._heard = False
         self._fresh, self._sent_at = False, -math.inf
         self._obeyed = 0
+        self._tries, self._stood = 0, Stood(-math.inf, np.zeros(len(chain.joint_names)))
         self.output_name = self._output.name
         self._report = StatusReport(node, self, self.journal)
         subscribed = (
@@ -414,6 +428,7 @@ class ChainController:
         solution = self.pipeline.solution
         if order:
             self.state.handle(Event.PURSUE)
+            self._tries = TRIES
         if not self.pipeline.waiting and (order or solution is not before):
             self._output.begin()
         if solution is not None and solution is not before:
@@ -440,7 +455,24 @@ class ChainController:
             self.state.handle(Event.PURSUE)
         elif phase is Phase.ARRIVED:
             self.state.handle(Event.COMMANDED)
-            self.state.handle(Event.ARRIVE if self._is_there(measured) else Event.DEPART)
+            if self._is_there(measured):
+                self.state.handle(Event.ARRIVE)
+                self._tries = 0  # whoever moves it away from now on means it
+            else:
+                self.state.handle(Event.DEPART)
+                self._try_again(measured, now)
+
+    def _try_again(self, measured: NDArray[np.float64], now: Moment) -> None:
+        """Lead an arm that stands short of where the stream has led there again."""
+        if not (self._output.streams and self.pipeline.command is None and self._tries):
+            return
+        moved = np.abs(measured - self._stood.positions) > self._settings.goal_tolerance
+        if moved.any() or self._stood.since <= self._sent_at:
+            self._stood = Stood(now.loop, measured)
+        elif now.loop - self._stood.since >= STANDING_SHORT:
+            self._tries -= 1
+            self.journal.trouble("motion", "SHORT", "the arm stands short of the target: once more")
+            self.pipeline.go_again(measured)
 
     def _on_unsafe(self, text: str) -> None:
         """Brake after a command that was not sent; where braking is not safe either, be silent."""

@@ -38,7 +38,14 @@ PARAMETERS = (
     ),
     Declaration("duration", 20.0, "Time of the measurement [s].", 0.1, 1e5, True),
     Declaration("period", 30.0, "Time of one round of the point [s].", 1.0, 1e5, True),
-    Declaration("largest_angle", 1.0, "Error up to which all is well [deg].", 0.0, 180.0, True),
+    Declaration(
+        "largest_angle",
+        0.5,
+        "Error that is not exceeded 95 % of the time where all is well [deg].",
+        0.0,
+        180.0,
+        True,
+    ),
 )
 
 
@@ -80,7 +87,8 @@ class MovingPoint(Checker):
         # The stamp zero: wherever the frame is now, on every cycle.
         target = PointStamped()
         target.header.frame_id = FRAME
-        worst, end, sent = 0.0, math.inf, 0.0
+        angles: list[float] = []
+        end, sent = math.inf, 0.0
         allowed = self.settings["largest_angle"]
         start = time.monotonic()
         told = astray = start
@@ -98,13 +106,16 @@ class MovingPoint(Checker):
             if end == math.inf and (now - astray > SETTLED or now - start > ARRIVAL_PATIENCE):
                 end = now + self.settings["duration"]
             if end < math.inf:
-                worst = max(worst, angle)
+                angles.append(angle)
             if now - told >= 1.0:
                 told = now
                 print(f"{now - start:6.1f} s: {angle:7.3f} deg off the point", flush=True)
-        good = worst <= allowed
+        # A desktop's scheduler may withhold the processor from the node for a moment.
+        mostly = float(np.percentile(angles, 95))
+        good = mostly <= allowed
         print(
-            f"at most {worst:.3f} deg off the moving point after settling, {allowed:g} allowed "
+            f"95 % of the time within {mostly:.3f} deg ({allowed:g} allowed), at most "
+            f"{max(angles):.3f} deg off the moving point after settling "
             f"(measured through tf): {'good' if good else 'FAILED'}",
             flush=True,
         )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from math import atan2, cos, pi, sin, sqrt
 
 import numpy as np
@@ -308,40 +305,3 @@ def test_what_is_not_of_this_form_is_not_taken_for_it():
         other = exact.copy()
         other[0, column] = value
         assert not admits_pan_tilt(other, 2)
-
-
-PLAIN = """
-import numpy as np
-from basis_ik.kernels import aim_solve
-from basis_ik.kernels.chain import ChainArrays
-from basis_ik.solvers.prepared import prepare
-eye = np.eye(3, 4)
-def origin(x, y, z, up):
-    o = eye.copy(); o[:, 3] = x, y, z
-    if up: o[:, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
-    return o
-for m, tip in ((2, [[0, 0, 1, .05], [1, 0, 0, .02], [0, 1, 0, .01]]), (4, origin(0, .1, .2, 0))):
-    origins = np.array([origin(0, 0, .3, i % 2) for i in range(m)])
-    chain = ChainArrays(origins, np.zeros(m, np.int64), np.arange(m), np.ones(m), np.zeros(m),
-        np.array(tip, float), np.full(m, -2.5), np.full(m, 2.5), np.zeros(m, np.int64))
-    p, q = prepare(chain), np.empty(m)
-    for point in ([.5, -.4, .9], [-.1, 2, 0], [0, 0, -1]):
-        found = aim_solve.aim(p.exact, p.joints, p.variables, p.ends, np.array(point, float),
-            np.zeros(m), q, p.new_work(), 1e-9, 500, 0, 5, False)
-        print(found[0], *q.round(6))
-"""
-
-
-def test_the_same_source_runs_without_the_compiler():
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", PLAIN],
-            env={**os.environ, **extra},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-        for extra in ({}, {"NUMBA_DISABLE_JIT": "1"})
-    ]
-    assert "1" in runs[0]
-    assert runs[0] == runs[1]

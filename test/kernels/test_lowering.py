@@ -181,6 +181,7 @@ def test_what_a_caller_holds_is_not_counted():
     assert "NRT_" not in code_of(part)
 
 
+@pytest.mark.skipif(numba.config.BOUNDSCHECK, reason="numba translates what checks bounds")
 def test_variables_are_values_and_no_places_in_memory():
     assert "alloca" not in code_of(element_alone)
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from functools import cache
 from math import pi
@@ -392,41 +389,3 @@ def test_a_careful_descent_reads_no_state_that_nobody_wrote():
         )[0] == REACHED  # fmt: skip
         ends.append(q)
     assert (np.array(ends) == ends[0]).all()
-
-
-PLAIN = """
-import numpy as np
-from basis_ik.kernels import pose_solve
-from basis_ik.kernels.chain import ChainArrays
-from basis_ik.kernels.proof import place_exactly
-from basis_ik.solvers.prepared import prepare
-eye = np.eye(3, 4)
-def origin(x, y, z, up):
-    o = eye.copy(); o[:, 3] = x, y, z
-    if up: o[:, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
-    return o
-origins = np.array([origin(0, 0, .3, i % 2) for i in range(6)])
-chain = ChainArrays(origins, np.zeros(6, np.int64), np.arange(6), np.ones(6), np.zeros(6),
-    origin(0, .1, .2, 0), np.full(6, -2.5), np.full(6, 2.5), np.zeros(6, np.int64))
-p = prepare(chain)
-target = np.eye(4); place_exactly(p.exact, np.array([.3, -.5, .9, .2, .7, .1]), target[:3])
-q = np.empty(6)
-found = pose_solve.solve_pose(p.exact, p.joints, p.variables, p.ends, p.reach, p.full, target,
-    np.zeros(6), q, p.new_work(), 1e-9, 1e-9, 2000, 0, 50, 1, False, 0.4)
-print(found[0], found[1], *q.round(7))
-"""
-
-
-def test_the_same_source_runs_without_the_compiler():
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", PLAIN],
-            env={**os.environ, **extra},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-        for extra in ({}, {"NUMBA_DISABLE_JIT": "1"})
-    ]
-    assert runs[0][0] == "1"
-    assert runs[0][2:] == runs[1][2:]

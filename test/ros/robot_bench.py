@@ -182,8 +182,9 @@ class Robot:
         self._thread.start()
 
     def close(self):
-        self.context.shutdown()
+        self._executor.shutdown()
         self._thread.join(PATIENCE)
+        self.context.shutdown()
         self.node.destroy_node()  # or its latched description would live on
 
     def _spin(self):

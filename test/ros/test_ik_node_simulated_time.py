@@ -145,7 +145,8 @@ def test_the_arm_stands_still_with_the_simulation_and_goes_on_with_it(world):
 
 def fastest(world, first):
     """Return the largest share of a joint's limit that the set-point used in simulated time."""
-    commands, times = np.array(world.commands[first:]), np.array(world.times[first:])
+    commands = np.array(world.commands[first:])  # while others may come
+    times = np.array(world.times[first:][: len(commands)])
     shares = [0.0]
     for k in range(len(times) - 1):
         ways = np.abs(commands[k + 1 :] - commands[k]).max(axis=1) / world.chain.velocity.max()

@@ -3,6 +3,7 @@
 import signal
 import time
 
+import numpy as np
 import pytest
 from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_until_said
 from std_msgs.msg import String
@@ -16,8 +17,8 @@ def begin(domain):
     """Start a robot, and a node of its own that does not outlive the test."""
     begun = []
 
-    def start(*arguments, talking=True):
-        robot = Robot(domain)
+    def start(*arguments, talking=True, kind=Robot):
+        robot = kind(domain)
         robot.talking = talking
         process = start_node(domain, *arguments)
         begun.append((robot, process))
@@ -85,3 +86,57 @@ def test_configuring_without_a_description_fails_with_a_reason(begin):
     assert "cannot configure: no robot description has come yet" in output
     assert "base_link to tool0; commands go to /joint_trajectory_controller" in output
     assert "joint elbow_joint: -3.142 to 3.142 rad, at most 3.142 rad/s" in output
+
+
+class Starved(Robot):
+    """Its controller takes no windows for a while; each comes too late, and is refused."""
+
+    starved, patient, refused = False, False, 0
+
+    def _obey_trajectory(self, message):
+        begins_here = np.allclose(message.points[0].positions, self.positions, atol=1e-6)
+        if self.starved and not (self.patient and begins_here):
+            self.refused += 1
+        else:
+            self.starved = False
+            super()._obey_trajectory(message)
+
+
+@pytest.fixture
+def short(begin):
+    """Give a robot that brakes on its way, for it hears no more; its node sends on to the end."""
+    robot, process = begin(kind=Starved)
+    robot.description.publish(String(data=URDF))
+    robot.wait_status(state="READY")
+    robot.send("base_link", FAR)
+    robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.5, "the arm is on its way")
+    robot.starved = True
+    yield robot
+    assert robot.complaints == []
+    stop_node(process)
+    robot.close()
+
+
+def test_an_arm_that_stands_short_of_the_target_is_led_there_again(short):
+    short.wait_status(state="HOLDING")
+    assert not short.at(FAR, 1e-2)
+    short.patient = True
+    short.wait_status(state="ARRIVED")
+    short.wait(lambda: short.at(FAR), "the arm is there")
+    short.wait(short.quiet, "silence")
+    short.positions[5] += 0.03  # less than makes a target that is told again an order
+    assert short.quiet(1.5), "whoever moves an arm that has been there means it"
+
+
+def test_an_arm_that_cannot_get_there_is_not_led_there_for_ever(short):
+    def silent():
+        before = short.refused
+        time.sleep(1.5)
+        return short.refused == before
+
+    short.wait(silent, "it gives up", patience=30.0)
+    assert short.statuses[-1]["state"] == "HOLDING"
+    stood = short.positions.copy()
+    short.starved = False
+    assert short.quiet(1.0)
+    assert (short.positions == stood).all()

@@ -29,7 +29,9 @@ TEXT = '''
             assertExitCodes(proc_info)
 '''
 
-PYTEST = ["pytest", "-p", "launch_testing.pytest.hooks", "-p", "no:cacheprovider"]
+PYTEST = [
+    "pytest", "-p", "launch_testing.pytest.hooks", "-p", "no:cacheprovider", "--rootdir=.",
+]  # fmt: skip
 
 
 def text(mark="@pytest.mark.launch_test", value=2):

@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from functools import partial
 
 import rclpy
 from geometry_msgs.msg import PoseStamped
@@ -25,7 +26,10 @@ class Zoo(LifecycleNode):
         return TransitionCallbackReturn.FAILURE
 
 
-def execute(goal):
+def execute(goal, node):
+    # A client may be served before its subscription to feedback is known here.
+    while not node.count_subscribers("look/_action/feedback"):
+        time.sleep(0.01)
     for _ in range(200 if goal.request.target_frame == "slow" else 0):
         if goal.is_cancel_requested:
             break
@@ -79,7 +83,7 @@ def main():
         node,
         LookupTransform,
         "look",
-        execute,
+        partial(execute, node=node),
         goal_callback=lambda goal: GoalResponse(2 - (goal.target_frame == "never")),
         cancel_callback=lambda _: CancelResponse.ACCEPT,
     )
