@@ -12,11 +12,14 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import TransformStamped
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
 from robot_bench import start_node, stop_node
 from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster
 
+from basis_ik.ros.frame_parameters import read_constraints
 from basis_ik.ros.frames_node import FrameError, corrected_frames, edges_of, status_of
+from basis_ik.solvers.bone_limits import Cone, Hinge, SwingTwist
 from basis_ik.solvers.constraints import Applied, Point, Reach
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform
@@ -89,6 +92,49 @@ def test_a_status_says_what_is_missing_and_why():
     assert far.message == "too far; 0.5 m are left"
 
 
+def test_constraints_and_limits_are_what_the_parameters_say(domain):
+    given = {
+        "constraints": ["look", "stand", "swing"],
+        "look.type": "points_at", "look.bone": "calf", "look.tail": "ankle", "look.target": "ball",
+        "stand.type": "fabrik", "stand.chain": ["thigh", "calf", "ankle"],
+        "stand.target": "foothold",
+        "swing.type": "fabrik", "swing.chain": ["arm", "hand"], "swing.target": "ball",
+        "swing.method": "shared",
+        "limits": ["knee", "hip", "shoulder"],
+        "knee.type": "hinge", "knee.bone": "calf", "knee.axis": [0.0, 2.0, 0.0],
+        "knee.lower": -math.inf, "knee.upper": 1.5, "knee.rest": [0.3, -0.2, 0.9],
+        "hip.type": "swing_twist", "hip.bone": "thigh", "hip.half_angle": 0.5,
+        "hip.lower": -0.1, "hip.upper": 0.2,
+        "shoulder.type": "cone", "shoulder.bone": "arm", "shoulder.half_angle": 0.4,
+        "prefix": "mine/", "update_rate": 20.0,
+    }  # fmt: skip
+    context = rclpy.Context()
+    context.init(domain_id=domain)
+    node = rclpy.create_node(
+        "frames_node",
+        context=context,
+        parameter_overrides=[Parameter(name, value=value) for name, value in given.items()],
+        automatically_declare_parameters_from_overrides=True,
+    )
+    try:
+        rate, prefix, constraints = read_constraints(node)
+    finally:
+        node.destroy_node()
+        context.try_shutdown()
+    assert (rate, prefix, list(constraints)) == (20.0, "mine/", ["look", "stand", "swing"])
+    look, stand, swing = constraints.values()
+    assert (look.bone, look.tail, look.target) == ("calf", "ankle", "ball")
+    assert (stand.chain, stand.target, stand.method) == (STAND.chain, "foothold", "fabrik")
+    assert (swing.chain, swing.target, swing.method) == (("arm", "hand"), "ball", "shared")
+    knee = look.limit
+    assert isinstance(knee, Hinge)
+    assert (knee.axis, knee.lower, knee.upper) == ([0.0, 2.0, 0.0], -math.inf, 1.5)
+    assert knee.rest.is_close(RigidTransform.from_rpy(0.3, -0.2, 0.9), 1e-15)
+    assert stand.limits["calf"] is knee
+    assert stand.limits["thigh"] == SwingTwist(RigidTransform.identity(), 0.5, -0.1, 0.2)
+    assert swing.limits == {"arm": Cone(RigidTransform.identity(), 0.4)}
+
+
 # --- the program ---
 
 PARAMETERS = """
@@ -117,7 +163,8 @@ FRAMES = {
     "goal_l": ("base", (0.5, 0.2, 0.3), 0.0),
     "goal_r": ("base", (0.4, -0.3, 0.4), 0.0),
     "tail1": ("base", (-0.1, 0, 0), 0.5),
-    "tail2": ("tail1", (-0.3, 0, 0), 0.5),
+    "between": ("tail1", (-0.1, 0, 0), 0.3),
+    "tail2": ("between", (-0.2, 0, 0), 0.2),
     "tip": ("tail2", (-0.3, 0, 0), 0.0),
 }
 for side, y in (("l", 0.2), ("r", -0.2)):
@@ -233,10 +280,15 @@ def test_the_broadcast_frames_keep_to_the_limits_of_their_bones(heard):
 
 def test_bones_keep_their_places_and_the_source_is_not_fought(heard):
     for frame, (parent, place, _) in FRAMES.items():
-        if f"ik/{frame}" in heard.frames:
+        if f"ik/{frame}" in heard.frames and frame != "tail2":
             corrected, _, now = heard.frames[f"ik/{frame}"]
             assert corrected == (f"ik/{parent}" if f"ik/{parent}" in heard.frames else parent)
             np.testing.assert_allclose(now, place, rtol=0, atol=1e-12)
+    parent, _, now = heard.frames["ik/tail2"]  # the frame between moves along, and is not sent
+    along = (-0.1 - 0.2 * math.cos(0.3), 0.0, 0.2 * math.sin(0.3))
+    assert parent == "ik/tail1"
+    np.testing.assert_allclose(now, along, rtol=0, atol=1e-12)
+    assert "ik/between" not in heard.frames
     assert "ik/goal_l" not in heard.frames
     assert "ik/nail_r" not in heard.frames
 
