@@ -40,6 +40,7 @@ setup(
             "simulated_arm = basis_ik.ros.programs:simulated_arm",
             "demo_targets = basis_ik.ros.programs:demo_targets",
             "frames_node = basis_ik.ros.programs:frames_node",
+            "transform_nodes = basis_ik.ros.programs:transform_nodes",
             "warm_up = basis_ik.__main__:warm_up",
             "moving_point = basis_ik.ros.programs:moving_point",
             "legs_motion = basis_ik.ros.programs:legs_motion",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from basis_ik.model.robot import RobotModel
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
+
+if TYPE_CHECKING:
+    from basis_ik.solvers.meet import Needs
 
 # Six joints, two of which move further links: enough for every kernel.
 _LINK = """<link name="{below}"/><joint name="{below}" type="{kind}">
@@ -180,17 +183,50 @@ def prepare(chain: Chain) -> None:
         step.run()
 
 
-def frames_steps() -> list[Step]:
-    """Return the steps for all that frames_node may call."""
-    from basis_ik.solvers.constraints import Point, Reach
+def frames_steps(needs: Needs | None = None) -> list[Step]:
+    """Return the steps for all that frames_node may call.
+
+    Args:
+        needs: What its constraints need; all if not given.
+    """
+    from basis_ik.solvers.bone_limits import Hinge, SwingTwist
+    from basis_ik.solvers.constraints import Point, Reach, apply_together
     from basis_ik.transforms import rigid
 
-    return [
+    rest = RigidTransform.identity()
+    far = Reach(("b", "c", "d"), "far")
+
+    def point_within_limits() -> None:
+        for limit in (SwingTwist(rest, 0.1, -0.1, 0.1), Hinge(rest, (1.0, 0.0, 0.0), -0.1, 0.1)):
+            Point("b", "c", "target", limit).apply(_sample_tree())
+
+    def reach_as_tree() -> None:
+        apply_together(_sample_tree(), [Reach(far.chain, "target"), Reach(("b", "c"), "far")])
+        limits = {"b": SwingTwist(rest, 0.1, -0.1, 0.1)}
+        Reach(far.chain, "target", limits=limits).apply(_sample_tree())
+
+    def reach() -> None:
+        far.apply(_sample_tree())
+        Reach(far.chain, "target").apply(_sample_tree())
+
+    steps = [
         Step("transforms", rigid.warm_up),
         Step("trees of frames", _sample_tree),
         Step("points-at", lambda: Point("b", "c", "target").apply(_sample_tree())),
-        Step("FABRIK", lambda: Reach(("b", "c", "d"), "target").apply(_sample_tree())),
+        Step("FABRIK", reach),
     ]
+    if needs is None or needs.limits:
+        steps.append(Step("points-at within limits", point_within_limits))
+    if needs is None or needs.trees:
+        steps.append(Step("FABRIK within limits", reach_as_tree))
+    return steps
+
+
+def transform_nodes_steps() -> list[Step]:
+    """Return the steps for all that the node transform_nodes may call."""
+    from basis_ik.transforms import rigid
+
+    return [Step("transforms", rigid.warm_up), Step("transform nodes", _combine_nodes)]
 
 
 def library_steps() -> list[Step]:
@@ -201,7 +237,6 @@ def library_steps() -> list[Step]:
     from basis_ik.solvers.fabrik_limits import BallLimit
     from basis_ik.solvers.fabrik_tree import solve_tree
     from basis_ik.solvers.points_at import Up, points_at
-    from basis_ik.transforms.node import TransformNode
 
     def point_within_limits() -> None:
         up = Up((1.0, 0.0, 0.0), "a", (0.0, 1.0, 0.0))
@@ -212,11 +247,6 @@ def library_steps() -> list[Step]:
     def solve_poses() -> None:
         chain = sample_chain()
         solve_batch(chain, [chain.forward(np.zeros(len(chain.joint_names)))])
-
-    def combine_nodes() -> None:
-        node = TransformNode(scale=(1.0, 2.0, 3.0))
-        node = TransformNode.from_matrix((node @ node.inverse()).matrix)
-        node.apply((0.0, 0.0, 0.0))
 
     joints, parents = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 2], [-1, 0, 2.0]]), (-1, 0, 1, 1)
     targets = {2: (1.0, 0.5, 1.8), 3: (-1.0, 0.5, 1.8)}
@@ -234,7 +264,7 @@ def library_steps() -> list[Step]:
     return [
         Step("batches", solve_poses),
         Step("points-at with limits", point_within_limits),
-        Step("transform nodes", combine_nodes),
+        Step("transform nodes", _combine_nodes),
         Step("FABRIK's sweeps", sweep),
         Step("limbs", solve_limbs),
         Step("trees with limits", solve_with_limits),
@@ -246,11 +276,25 @@ def all_steps() -> list[Step]:
     return [*node_steps(), *frames_steps(), *library_steps()]
 
 
+def _combine_nodes() -> None:
+    from basis_ik.transforms.node import TransformNode
+
+    fields = TransformNode(scale=(1.0, 2.0, 3.0)).as_fields()
+    node = TransformNode.from_fields(fields | {"scaleOrientation": [1.0, 2.0, 3.0, 0.5]})
+    node = TransformNode.from_matrix((node @ node.inverse()).matrix)
+    node.apply((0.0, 0.0, 0.0))
+    tree = TransformTree("a")
+    tree.add("b", "a", node)
+    tree.lookup_node("a", "b")
+
+
 def _sample_tree() -> TransformTree:
     tree = TransformTree("a")
     for parent, frame in pairwise("abcd"):
         tree.add(frame, parent, RigidTransform.from_rpy(0.1, 0.0, 0.0, [0.0, 0.0, 1.0]))
     tree.add("target", "a", RigidTransform.from_rpy(0.0, 0.0, 0.0, [1.0, 0.0, 0.5]))
+    tree.add("far", "a", RigidTransform.from_rpy(0.0, 0.0, 0.0, [9.0, 0.0, 0.5]))
+    tree.common_ancestor("d", "far")
     return tree
 
 

@@ -1,6 +1,7 @@
-"""Write docs/parameters.md and config/basis_ik.yaml from what `ik_node` declares.
+"""Write docs/parameters.md and config/basis_ik.yaml from what the nodes declare.
 
-Run it after a change to basis_ik/ros/ik_parameters.py: `python docs/write_parameters.py`.
+Run it after a change to basis_ik/ros/ik_parameters.py or transform_node_parameters.py:
+`python docs/write_parameters.py`.
 """
 
 import json
@@ -8,6 +9,7 @@ import math
 import textwrap
 from pathlib import Path
 
+from basis_ik.ros import transform_node_parameters as nodes
 from basis_ik.ros.ik_parameters import CHAIN, NODE
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +34,25 @@ OF_CHAINS = """
 
 When `chains` is empty they are named as below. With `chains: ["left", "right"]` each chain has its
 own: `left.tip_link`, `right.tip_link`.
+"""
+
+OF_TRANSFORM_NODES = """
+# Parameters of `transform_nodes`
+
+From `basis_ik/ros/transform_node_parameters.py`; `config/transform_nodes.yaml` is an example. What
+is said above about keys that do not exist and values that do not fit holds here too.
+"""
+
+OF_EACH_NODE = """
+## Of each transform node
+
+With `nodes: ["table", "lamp"]` each has its own: `table.rotation`, `lamp.rotation`.
+"""
+
+OF_COMBINED = """
+## Of each combined node
+
+With `combine: ["lamp_at_once"]`: `lamp_at_once.chain`.
 """
 
 HEAD = """\
@@ -66,7 +87,10 @@ def remarks(declaration):
 
 def markdown():
     """Return docs/parameters.md."""
-    return INTRODUCTION + table(NODE) + OF_CHAINS + table(CHAIN)
+    ik_node = INTRODUCTION + table(NODE) + OF_CHAINS + table(CHAIN)
+    fields = OF_EACH_NODE + table((nodes.PARENT, *nodes.FIELD_PARAMETERS))
+    combined = OF_COMBINED + table((nodes.CHAIN,))
+    return ik_node + OF_TRANSFORM_NODES + table(nodes.NODE) + fields + combined
 
 
 def table(declarations):

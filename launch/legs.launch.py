@@ -1,4 +1,4 @@
-"""Legs: the left calf points at the moving right ankle, the right leg reaches a foothold."""
+"""Legs: the right leg reaches a foothold, and the left calf points at the right ankle there."""
 
 from pathlib import Path
 

@@ -28,7 +28,8 @@ def of_class(entries, kind):
 
 
 def test_these_are_all():
-    assert sorted(path.stem for path in (ROOT / "rviz").iterdir()) == sorted(SHOWN)
+    there = sorted(path.stem for path in (ROOT / "rviz").iterdir())
+    assert there == sorted([*SHOWN, "transform_nodes"])
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -60,7 +61,21 @@ def test_each_chain_is_seen_dragged_and_pointed(name):
     assert bool(of_class(tools, "Interact")) == bool(chains)  # without it nothing can be dragged
 
 
-@pytest.mark.parametrize("name", SHOWN)
+def test_transform_nodes_are_seen_and_turned_in_their_root():
+    """`test/ros/test_rviz_topics.py` holds that the program has what these names say."""
+    found = manager("transform_nodes")
+    displays = found["Displays"]
+    given = yaml.safe_load((ROOT / "config" / "transform_nodes.yaml").read_text())
+    root = given["transform_nodes"]["ros__parameters"]["root"]
+    assert found["Global Options"]["Fixed Frame"] == root
+    (markers,) = of_class(displays, "MarkerArray")
+    (handles,) = of_class(displays, "InteractiveMarkers")
+    assert markers["Topic"]["Value"] == "/transform_nodes/markers"
+    assert handles["Interactive Markers Namespace"] == "/transform_nodes/handles"
+    assert len(of_class(displays, "TF")) == len(of_class(found["Tools"], "Interact")) == 1
+
+
+@pytest.mark.parametrize("name", [*SHOWN, "transform_nodes"])
 def test_nothing_is_switched_off_or_named_twice(name):
     displays = manager(name)["Displays"]
     assert all(d["Enabled"] and d["Value"] for d in displays)

@@ -101,6 +101,62 @@ print(*[each.py_func.__name__ for each in jit._kernels if each not in reached])
     assert set(done.stdout.split()) <= {"forward"}  # which only tests call
 
 
+@pytest.mark.parametrize(
+    "cases",
+    [
+        "{'look': look}, {'reach': reach}, {'far': far}, {'close': close}, {'shared': shared}",
+        "{'cone': Point('c', 'd', 'target', Cone(rest, 0.1))},"
+        " {'twist': Point('c', 'd', 'target', SwingTwist(rest, 0.1, -0.1, 0.1)),"
+        " 'hinge': Point('c', 'd', 'target', Hinge(rest, (1.0, 0.0, 0.0), -0.1, 0.1))}",
+        "{'reach': reach, 'knee': Reach(('a', 'b', 'c'), 'far'), 'look': look},",
+        "{'limited': limited}, {'far': Reach(chain, 'far', limits=limited.limits)}",
+        "{'arm': Reach(('a', 'b', 'e'), 'target'), 'other': reach, 'limited': limited},",
+    ],
+    ids=["free", "points within limits", "shared", "limits", "shared within limits"],
+)
+def test_frames_node_finds_all_that_its_constraints_need(cases):
+    """Compiled in advance, of constraints that have no others beside them, from random poses."""
+    code = f"""
+import numpy as np
+from basis_ik import warm_up
+from basis_ik.kernels import jit
+from basis_ik.solvers.bone_limits import Cone, Hinge, SwingTwist
+from basis_ik.solvers.constraints import Point, Reach
+from basis_ik.solvers.meet import Needs, meet, needs
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.tree import TransformTree
+
+rest, chain = RigidTransform.identity(), ("a", "b", "c", "d")
+look = Point("c", "d", "target")
+reach, far, close = (Reach(chain, goal) for goal in ("target", "far", "close"))
+shared = Reach(chain, "target", "shared")
+limits = {{"a": Cone(rest, 0.5), "b": Hinge(rest, (0.0, 1.0, 0.0), 0.0, 2.0)}}
+limited = Reach(chain, "target", limits=limits | {{"c": SwingTwist(rest, 1.0, -0.3, 0.3)}})
+cases = [{cases}]
+needed = zip(*(needs(list(constraints.values())) for constraints in cases))
+for step in warm_up.frames_steps(Needs(*map(any, needed))):
+    step.run()
+before = [(kernel, len(kernel.overloads)) for kernel in jit._kernels]
+rng = np.random.default_rng(0)
+def turned(*xyz):
+    return RigidTransform.from_rpy(*rng.uniform(-0.5, 0.5, 3), xyz)
+for constraints in cases:
+    for _ in range(5):
+        tree = TransformTree("root")
+        for above, frame in zip(("root", *chain), chain):
+            tree.add(frame, above, turned(0.1, 0.0, 1.0))
+        tree.add("e", "b", turned(0.5, 0.5, 0.0))
+        for name, place in (("target", (1, 0.5, 2)), ("far", (9, 0, 0)), ("close", (0, 0.1, 0))):
+            tree.add(name, "root", turned(*place))
+        meet(tree, constraints)
+print(*[kernel.py_func.__name__ for kernel, n in before if len(kernel.overloads) != n])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True
+    )
+    assert done.stdout.split() == []
+
+
 def test_steps_are_done_in_order_beside_the_caller():
     done, go_on = [], threading.Event()
     under_way = WarmUp([Step("a", lambda: done.append("a")), Step("b", go_on.wait)])

@@ -1,17 +1,36 @@
-"""Constraints as ROS parameters: a list of names, and for each name what it constrains."""
+"""Constraints as ROS parameters: lists of names, and for each name what it constrains or limits."""
 
 from __future__ import annotations
 
 import difflib
-from typing import Any
+import math
+from array import array
+from typing import Any, get_args
 
+import numpy as np
 from rclpy.node import Node
+from transforms3d.euler import euler2mat
 
 from basis_ik.ros.parameters import FOREIGN, ConfigError, check_clock, frame_complaint, refused
-from basis_ik.solvers.constraints import Constraint, Point, Reach
+from basis_ik.solvers.bone_limits import BoneLimitError, Cone, Hinge, Limit, SwingTwist
+from basis_ik.solvers.constraints import Constraint, Method, Point, Reach
+from basis_ik.transforms.checks import TransformError
+from basis_ik.transforms.rigid import RigidTransform, trusted
 
-TYPES = {"points_at": ("bone", "tail", "target"), "fabrik": ("chain", "target")}
-DEFAULTS = {"update_rate": 50.0, "prefix": "ik/"}
+TYPES: dict[str, tuple[str, ...]] = {
+    "points_at": ("bone", "tail", "target"),
+    "fabrik": ("chain", "target", "method"),
+}
+LIMITS: dict[str, tuple[str, ...]] = {
+    "hinge": ("bone", "axis", "lower", "upper", "rest"),
+    "cone": ("bone", "half_angle", "rest"),
+    "swing_twist": ("bone", "half_angle", "lower", "upper", "rest"),
+}
+METHODS: tuple[Method, ...] = get_args(Method)
+DEFAULTS: dict[str, Any] = {"update_rate": 50.0, "prefix": "ik/", "limits": []}
+
+_NUMBER = "a number with a decimal point"
+_THREE = "three numbers with decimal points"
 
 
 def read_constraints(node: Node) -> tuple[float, str, dict[str, Constraint]]:
@@ -30,40 +49,102 @@ def read_constraints(node: Node) -> tuple[float, str, dict[str, Constraint]]:
         if not name.startswith(FOREIGN)
     }
     names = _take(given, "constraints", list, "a list of names")
-    rate = _take(given, "update_rate", float, "a number with a decimal point", DEFAULTS)
+    rate = _take(given, "update_rate", float, _NUMBER, DEFAULTS)
     if not 1.0 <= rate <= 1000.0:
         raise refused("update_rate", f"must lie in [1, 1000], not {rate:g}")
     prefix = _take(given, "prefix", str, "text", DEFAULTS)
     if not prefix or prefix.startswith("/"):
         raise refused("prefix", f"must not be empty or begin with '/', it is '{prefix}'")
-    for name in names:
-        if not name:
-            raise refused("constraints", "has an empty name")
-        if names.count(name) > 1:
-            raise refused("constraints", f"has '{name}' twice; each must have a name of its own")
-    constraints = {name: _constraint(given, name) for name in names}
+    limited = _take(given, "limits", list, "a list of names", DEFAULTS)
+    _check_names("constraints", names)
+    _check_names("limits", limited)
+    for name in limited:
+        if name in names:
+            raise refused("limits", f"has '{name}', which is the name of a constraint")
+    limits: dict[str, Limit] = {}
+    for name in limited:
+        bone, limit = _limit(given, name)
+        if bone in limits:
+            raise refused(f"{name}.bone", f"is '{bone}', which has a limit already")
+        limits[bone] = limit
+    constraints = {name: _constraint(given, name, limits) for name in names}
+    turned = {bone for constraint in constraints.values() for bone in constraint.chain[:-1]}
+    for name, bone in zip(limited, limits, strict=True):
+        if bone not in turned:
+            raise refused(f"{name}.bone", f"is '{bone}', which no constraint turns")
     if given:
-        raise _unknown(next(iter(given)), names)
+        raise _unknown(next(iter(given)), names, limited)
     return rate, prefix, constraints
 
 
-def _constraint(given: dict[str, Any], name: str) -> Constraint:
-    kind = _take(given, f"{name}.type", str, f"one of {', '.join(TYPES)}")
-    if kind not in TYPES:
-        raise refused(f"{name}.type", f"must be one of {', '.join(TYPES)}, not '{kind}'")
+def _check_names(parameter: str, names: list[str]) -> None:
+    for name in names:
+        if not name:
+            raise refused(parameter, "has an empty name")
+        if names.count(name) > 1:
+            raise refused(parameter, f"has '{name}' twice; each must have a name of its own")
+
+
+def _kind(given: dict[str, Any], name: str, kinds: dict[str, tuple[str, ...]]) -> str:
+    kind: str = _take(given, f"{name}.type", str, f"one of {', '.join(kinds)}")
+    if kind not in kinds:
+        raise refused(f"{name}.type", f"must be one of {', '.join(kinds)}, not '{kind}'")
+    return kind
+
+
+def _constraint(given: dict[str, Any], name: str, limits: dict[str, Limit]) -> Constraint:
+    kind = _kind(given, name, TYPES)
     target = _frame(given, f"{name}.target")
     if kind == "points_at":
         bone, tail = (_frame(given, f"{name}.{key}") for key in ("bone", "tail"))
         if bone in (tail, target):
             raise refused(f"{name}.bone", f"is '{bone}', which is its own tail or target")
-        return Point(bone, tail, target)
+        return Point(bone, tail, target, limits.get(bone))
     chain = _take(given, f"{name}.chain", list, "a list of frames")
     if len(chain) < 2 or len(set(chain)) < len(chain):
         raise refused(f"{name}.chain", f"wants two or more different frames, not {chain}")
     for frame in chain:
         if complaint := frame_complaint(frame):
             raise refused(f"{name}.chain", complaint)
-    return Reach(tuple(chain), target)
+    key = f"{name}.method"
+    method = _take(given, key, str, f"one of {', '.join(METHODS)}", {key: METHODS[0]})
+    if method not in METHODS:
+        raise refused(key, f"must be one of {', '.join(METHODS)}, not '{method}'")
+    own = {bone: limits[bone] for bone in chain[:-1] if bone in limits}
+    return Reach(tuple(chain), target, method, own)
+
+
+def _limit(given: dict[str, Any], name: str) -> tuple[str, Limit]:
+    """Return a bone and what its joint allows."""
+    kind = _kind(given, name, LIMITS)
+    bone = _frame(given, f"{name}.bone")
+    rest = _rest(_three(given, f"{name}.rest", {f"{name}.rest": [0.0, 0.0, 0.0]}), f"{name}.rest")
+    keys = [key for key in LIMITS[kind] if key in ("half_angle", "lower", "upper")]
+    numbers = [_take(given, f"{name}.{key}", float, _NUMBER) for key in keys]
+    try:
+        if kind == "hinge":
+            return bone, Hinge(rest, _three(given, f"{name}.axis"), *numbers)
+        return bone, Cone(rest, *numbers) if kind == "cone" else SwingTwist(rest, *numbers)
+    except BoneLimitError as error:
+        raise refused(name, f"is no limit: {error}") from None
+    except TransformError as error:
+        raise refused(f"{name}.axis", f"is no direction: {error}") from None
+
+
+def _rest(rpy: list[float], name: str) -> RigidTransform:
+    """Return a turn about the fixed x, y and z axes; no kernel is called before all are there."""
+    if not all(map(math.isfinite, rpy)):
+        raise refused(name, f"wants {_THREE}, not {rpy}")
+    m = np.eye(4)
+    m[:3, :3] = euler2mat(*rpy)
+    return trusted(m)
+
+
+def _three(given: dict[str, Any], name: str, defaults: dict[str, Any] | None = None) -> list[float]:
+    numbers: list[float] = _take(given, name, list, _THREE, defaults, float)
+    if len(numbers) != 3:
+        raise refused(name, f"wants {_THREE}, not {numbers}")
+    return numbers
 
 
 def _frame(given: dict[str, Any], name: str) -> str:
@@ -79,23 +160,26 @@ def _take(
     kind: type,
     wanted: str,
     defaults: dict[str, Any] | None = None,
+    items: type = str,
 ) -> Any:
     value: Any = given.pop(name, (defaults or {}).get(name))
     if value is None:
         raise refused(name, f"is missing; it is {wanted}")
     if kind is list:
-        value = list(value) if isinstance(value, (list, tuple)) else value
+        value = list(value) if isinstance(value, (list, tuple, array)) else value
     fits = type(value) is kind
     if isinstance(value, list):
-        fits = fits and all(isinstance(item, str) for item in value)
+        fits = fits and all(type(item) is items for item in value)
     if not fits:
         raise refused(name, f"wants {wanted}, not {value!r}")
     return value
 
 
-def _unknown(name: str, names: list[str]) -> ConfigError:
+def _unknown(name: str, names: list[str], limited: list[str]) -> ConfigError:
     valid = ["constraints", *DEFAULTS]
-    valid += [f"{n}.{key}" for n in names for key in ("type", "bone", "tail", "chain", "target")]
+    for given, kinds in ((names, TYPES), (limited, LIMITS)):
+        keys = dict.fromkeys(("type", *(key for parts in kinds.values() for key in parts)))
+        valid += [f"{each}.{key}" for each in given for key in keys]
     near = difflib.get_close_matches(name, valid, n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"valid: {', '.join(valid)}"
     return refused(name, f"does not exist; {hint}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from threading import Event
 
 import yaml
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
-from geometry_msgs.msg import TransformStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.time import Time
@@ -23,6 +23,7 @@ from basis_ik.ros.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
 from basis_ik.ros.sim_clock import ClockWatch
 from basis_ik.solvers.constraints import Applied, Constraint, Point
+from basis_ik.solvers.meet import meet, needs
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.warm_up import WarmUp, frames_steps
@@ -55,7 +56,7 @@ class FramesNode(Node):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / rate, self._on_timer, clock=steady)
         self._cold_start: ColdStart | None = None
-        self._kernels = WarmUp(frames_steps())
+        self._kernels = WarmUp(frames_steps(needs(self._constraints.values())))
 
     def _on_timer(self) -> None:
         if self._kernels.ready:
@@ -70,7 +71,7 @@ class FramesNode(Node):
     def _apply(self) -> None:
         try:
             tree, when = self._read_tree()
-            applied = {name: c.apply(tree) for name, c in self._constraints.items()}
+            applied = meet(tree, self._constraints)
         except BasisIkError as error:
             if str(error) != self._trouble:
                 self.get_logger().warning(f"waiting: {error}")
@@ -84,7 +85,12 @@ class FramesNode(Node):
 
     def _read_tree(self) -> tuple[TransformTree, Time]:
         """Return the frames that matter, all as of one time, and that time (zero: all static)."""
-        edges = self._edges()
+        now = time.monotonic()
+        if now - self._structure_time >= STRUCTURE_PERIOD:
+            frames = yaml.safe_load(self._buffer.all_frames_as_yaml()) or {}
+            self._parents = {name: str(frame["parent"]) for name, frame in frames.items()}
+            self._structure_time = now
+        edges = edges_of(self._constraints.values(), self._parents)
         try:
             times = [self._buffer.get_latest_common_time(*edge) for edge in edges]
             dynamic = [time for time in times if time.nanoseconds]
@@ -100,56 +106,22 @@ class FramesNode(Node):
             tree.add(frame, parent, value)
         return tree, when
 
-    def _edges(self) -> list[tuple[str, str]]:
-        """Return parent and name of every frame that matters, parents first.
-
-        All hang below one root, the topmost frame of tf. Between a chain's frames tf may have
-        others; they move along.
-        """
-        now = time.monotonic()
-        if now - self._structure_time >= STRUCTURE_PERIOD:
-            frames = yaml.safe_load(self._buffer.all_frames_as_yaml()) or {}
-            self._parents = {name: str(frame["parent"]) for name, frame in frames.items()}
-            self._structure_time = now
-        root = self._top(next(iter(self._constraints.values())).chain[0])
-        parents: dict[str, str] = {}
-        for constraint in self._constraints.values():
-            first = constraint.chain[0]
-            if first not in parents:
-                parent = self._parents.get(first)
-                if parent is None:
-                    raise FrameError(f"tf has no frame above '{first}' that it could turn in")
-                if parent != root:
-                    parents.setdefault(parent, root)
-                parents[first] = parent
-            for above, below in pairwise(constraint.chain):
-                parents.setdefault(below, above)
-        for constraint in self._constraints.values():
-            if constraint.target != root:
-                parents.setdefault(constraint.target, root)
-        return [(parent, frame) for frame, parent in parents.items()]
-
-    def _top(self, frame: str) -> str:
-        seen = {frame}
-        while (parent := self._parents.get(frame)) is not None and parent not in seen:
-            seen.add(parent)
-            frame = parent
-        return frame
-
     def _broadcast(self, tree: TransformTree, when: Time) -> None:
-        """Send every frame of every chain under its new name, with the time that it is of."""
-        corrected = {frame for c in self._constraints.values() for frame in c.chain}
+        """Send what the constraints correct under its new name, with the time that it is of."""
         stamp = (when if when.nanoseconds else self.get_clock().now()).to_msg()
-        messages: dict[str, TransformStamped] = {}
-        for constraint in self._constraints.values():
-            for frame in constraint.chain:
-                parent = tree.parent(frame)
-                assert parent is not None  # each was added below another
-                named = self._prefix + parent if parent in corrected else parent
-                messages[frame] = transform_message(
-                    named, self._prefix + frame, tree.lookup(parent, frame), stamp
-                )
-        self._broadcaster.sendTransform(list(messages.values()))
+        sent = corrected_frames(tree, self._constraints.values())
+        messages = []
+        for frame in sent:
+            parent = tree.parent(frame)
+            above = parent
+            while above is not None and above not in sent:
+                above = tree.parent(above)
+            named = parent if above is None else self._prefix + above
+            assert parent is not None  # what is corrected is not the root
+            assert named is not None
+            frame_now = tree.lookup(above or parent, frame)
+            messages.append(transform_message(named, self._prefix + frame, frame_now, stamp))
+        self._broadcaster.sendTransform(messages)
 
     def _report(self, applied: dict[str, Applied]) -> None:
         now = time.monotonic()
@@ -157,13 +129,58 @@ class FramesNode(Node):
             return
         self._status_time = now
         for name, result in applied.items():
-            self._status.publish(_status(self.get_name(), name, self._constraints[name], result))
+            self._status.publish(status_of(self.get_name(), name, self._constraints[name], result))
 
 
-def _status(node: str, name: str, constraint: Constraint, result: Applied) -> DiagnosticStatus:
+def edges_of(
+    constraints: Iterable[Constraint], parents: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """Return parent and name of every frame that constraints depend on, parents first.
+
+    Args:
+        constraints: At least one.
+        parents: Of every frame that tf has, but for the topmost.
+
+    Returns:
+        The frames with all that is above them, up to the topmost frame of the first.
+
+    Raises:
+        FrameError: tf has nothing above a chain, or does not connect the frames.
+    """
+    edges: dict[str, str] = {}
+    root = ""
+    for constraint in constraints:
+        if constraint.chain[0] not in parents:
+            raise FrameError(f"tf has no frame above '{constraint.chain[0]}' that it could turn in")
+        for frame in (*constraint.chain, constraint.target):
+            way = [frame]
+            while (parent := parents.get(way[-1])) is not None and parent not in way:
+                way.append(parent)
+            root = root or way[-1]
+            if way[-1] != root:
+                raise FrameError(f"tf does not connect '{frame}' with '{root}'")
+            for above, below in pairwise(reversed(way)):
+                edges.setdefault(below, above)
+    return [(parent, frame) for frame, parent in edges.items()]
+
+
+def corrected_frames(tree: TransformTree, constraints: Collection[Constraint]) -> list[str]:
+    """Return what is to be broadcast, parents first: the chains, and targets that they carry."""
+    bones = {bone for each in constraints for bone in each.chain[:-1]}
+    frames = {frame for each in constraints for frame in each.chain}
+    for each in constraints:
+        if any(tree.common_ancestor(bone, each.target) == bone for bone in bones):
+            frames.add(each.target)
+    return sorted(frames, key=tree.depth)
+
+
+def status_of(node: str, name: str, constraint: Constraint, result: Applied) -> DiagnosticStatus:
+    """Return what is said about a constraint: whether it is met, and if not, what it lacks."""
     reached = result.verdict is Verdict.REACHED
     unit = "rad" if isinstance(constraint, Point) else "m"
     text = "met" if reached else f"{result.verdict.value}; {result.miss:.4g} {unit} are left"
+    if result.conflicts:
+        text += f"; conflicts with {', '.join(result.conflicts)}"
     return DiagnosticStatus(
         level=DiagnosticStatus.OK if reached else DiagnosticStatus.WARN,
         name=f"{node}: {name}",
@@ -171,6 +188,7 @@ def _status(node: str, name: str, constraint: Constraint, result: Applied) -> Di
         values=[
             KeyValue(key="verdict", value=result.verdict.name),
             KeyValue(key=f"miss_{unit}", value=f"{result.miss:.9g}"),
+            KeyValue(key="conflicts", value=", ".join(result.conflicts)),
         ],
     )
 

@@ -42,6 +42,11 @@ def frames_node() -> int:
     return run("frames_node")
 
 
+def transform_nodes() -> int:
+    """Run the node that shows a tree of transform nodes; the exit status."""
+    return run("transform_nodes")
+
+
 def legs_motion() -> int:
     """Swing the shipped legs; the exit status."""
     return run("legs_motion")

@@ -161,6 +161,10 @@ class Hinge:
         return Allowed(_rotation(n, angle), angle, 0.0)
 
 
+Limit = Cone | SwingTwist | Hinge
+"""Every kind of limit that there is."""
+
+
 def nearest_angle(wanted: float, present: float, lower: float, upper: float) -> float:
     """Return the angle within bounds that is nearest to a wanted one on the circle.
 

@@ -2,7 +2,8 @@
 
 FABRIK moves points, which all have to be in one basis; a transform tree holds rotations, each in
 its parent's. A chain is named by its frames from the first bone to the tip: every frame but the
-last is a bone, and its tail is the origin of the next.
+last is a bone, and its tail is the joint of the next: its origin, or the centre of a transform
+node. The tip is the last frame's origin.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
 from basis_ik.kernels.rigid import FloatArray
+from basis_ik.solvers.joint import centre, express, from_joint, turned
 from basis_ik.solvers.turn import NO_LENGTH, perpendicular_to, turn_between
 from basis_ik.transforms.about_point import rotation_about_point
 from basis_ik.transforms.checks import finite_array
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.tree import TransformTree
+from basis_ik.transforms.tree import Basis, TransformTree
 
 _ORIGIN = np.zeros(3)
 
@@ -64,13 +66,18 @@ def chain_positions(tree: TransformTree, frames: Sequence[str], common: str) -> 
         UnknownFrameError: A frame is not in the tree.
     """
     _check_chain(tree, frames)
-    return np.array([tree.lookup(common, frame).translation for frame in frames])
+    return np.array(
+        [express(tree, common, frame, _joint(tree, frames, i)) for i, frame in enumerate(frames)]
+    )
 
 
 def bones_in_object(
     tree: TransformTree, frames: Sequence[str], positions: npt.ArrayLike, common: str
-) -> dict[str, RigidTransform]:
+) -> dict[str, Basis]:
     """Turn solved positions into bone rotations, each in its bone's own coordinates (option 2).
+
+    Where a bone hangs from one that is scaled, its length depends on how it is turned: it then
+    points where it should, but the next joint may not be where it was solved to be.
 
     Args:
         tree: The tree; it is not changed, see `TransformTree.move`.
@@ -87,17 +94,19 @@ def bones_in_object(
         UnknownFrameError: A frame is not in the tree.
     """
     p = _checked_positions(tree, frames, positions, common)
-    chain = tree.lookup(frames[0], common).apply(p)  # step 1: into the first bone's coordinates
-    moved = {}
+    chain = express(tree, frames[0], common, p)  # step 1: into the first bone's coordinates
+    moved: dict[str, Basis] = {}
     for i, (bone, tail) in enumerate(pairwise(frames)):
-        bone_T_tail = tree.lookup(bone, tail)
-        # Steps 2 and 4: point the bone, from the origin of its own coordinates.
-        tail_now = bone_T_tail.translation
-        rotation = turn_between(tail_now, chain[i + 1], perpendicular_to(tail_now))
-        turn = RigidTransform.from_rotation_translation(rotation, _ORIGIN)
-        moved[bone] = tree.lookup(_parent(tree, bone), bone) @ turn
+        _parent(tree, bone)
+        basis = tree.basis(bone)
+        # Steps 2 and 4: point the bone, from the joint of its own coordinates.
+        tail_in_bone = express(tree, bone, tail, _joint(tree, frames, i + 1))
+        tail_now, wanted = from_joint(basis, tail_in_bone), from_joint(basis, chain[i + 1])
+        rotation = turn_between(tail_now, wanted, perpendicular_to(tail_now))
+        moved[bone] = turned(basis, rotation)
         # Steps 3 and 5: what is left of the chain, into the next bone's coordinates.
-        chain = (turn @ bone_T_tail).inverse().apply(chain)
+        chain = moved[bone].inverse().apply(basis.apply(chain))
+        chain = express(tree, tail, bone, chain)
     return moved
 
 
@@ -122,6 +131,7 @@ def bones_in_world(
         BoneChainError: The frames are no chain.
         SolvedPositionsError: The positions have other lengths than the bones, or another root.
         UnknownFrameError: A frame is not in the tree.
+        ScaledFrameError: A frame of the chain, or above it, is scaled.
     """
     p = _checked_positions(tree, frames, positions, common)
     correction = RigidTransform.identity()  # of all bones so far, in the common basis
@@ -129,8 +139,10 @@ def bones_in_world(
     for i, (bone, tail) in enumerate(pairwise(frames)):
         common_T_parent = correction @ tree.lookup(common, _parent(tree, bone))
         common_T_bone = correction @ tree.lookup(common, bone)
-        joint = common_T_bone.translation
-        bone_tail = tree.lookup(bone, tail).translation
+        joint = common_T_bone.apply(_joint(tree, frames, i))
+        bone_tail = from_joint(
+            tree.basis(bone), tree.lookup(bone, tail).apply(_joint(tree, frames, i + 1))
+        )
         rotation = turn_between(
             common_T_bone.apply_vector(bone_tail),
             p[i + 1] - joint,
@@ -140,6 +152,11 @@ def bones_in_world(
         moved[bone] = common_T_parent.inverse() @ about_joint @ common_T_bone
         correction = about_joint @ correction
     return moved
+
+
+def _joint(tree: TransformTree, frames: Sequence[str], i: int) -> FloatArray:
+    """Return where frame i of a chain turns, in its own coordinates [m], shape (3,)."""
+    return centre(tree.basis(frames[i])) if i < len(frames) - 1 else _ORIGIN
 
 
 def _parent(tree: TransformTree, bone: str) -> str:

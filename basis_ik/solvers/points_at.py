@@ -1,9 +1,13 @@
 """Points-at: turn one bone of a transform tree until it points at something (change_of_basis, 2).
 
-A bone is a frame: its joint is the frame's origin, its tail a point that moves with it. The text
-gives two ways to the same pose. In the world, the correction is conjugated to turn about the joint
-and applied on the left of world_T_bone; in the bone's own coordinates it is a pure rotation on the
-right, and what bone and target hang from in common cancels out.
+A bone is a frame: its joint is the frame's origin, or the centre of a transform node; its tail is
+a point that moves with it. The text gives two ways to the same pose. In the world, the correction
+is conjugated to turn about the joint and applied on the left of world_T_bone; in the bone's own
+coordinates it is a pure rotation on the right, and what bone and target hang from in common cancels
+out.
+
+Below a scaled frame only the second is open: a rotation of the world is none of the bone's there,
+whereas a line that runs to the target in the bone's coordinates runs to it in all others.
 """
 
 from __future__ import annotations
@@ -18,12 +22,14 @@ from basis_ik.errors import BasisIkError
 from basis_ik.kernels.aim import roll_towards
 from basis_ik.kernels.rigid import FloatArray, rotation_vector
 from basis_ik.solvers.bone_limits import Allowed, BoneLimit
+from basis_ik.solvers.joint import centre, express, express_direction, from_joint, turned
 from basis_ik.solvers.turn import NO_LENGTH, Lean, length, perpendicular_to, turn_between
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.about_point import rotation_about_point
 from basis_ik.transforms.checks import finite_array, unit_vector
+from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.tree import TransformTree
+from basis_ik.transforms.tree import Basis, TransformTree
 
 Place = str | tuple[str, npt.ArrayLike]
 """A frame's origin, by its name; or a point [m], shape (3,), in a named frame."""
@@ -61,17 +67,19 @@ class PointsAt:
     """Where a bone has to be put, and how well it then points.
 
     Attributes:
-        parent_T_bone: The bone's new place in its parent, for `TransformTree.move`.
+        parent_T_bone: The bone's new place in its parent, for `TransformTree.move`: of a transform
+            node only the rotation is another.
         angle: Without a limit, how far the bone turns; with one, the reached angle in the limit's
             own terms: swing away from rest, or the hinge's angle [rad].
         twist: Twist about the bone that a swing-twist limit reached; else 0 [rad].
-        miss: Angle left between bone and target [rad]; NaN where there is no direction.
+        miss: Angle left between bone and target [rad], in the bone's own coordinates; NaN where
+            there is no direction.
         roll_miss: Angle left between the axis and `up`, seen along the bone; 0 without `up` [rad].
         verdict: REACHED; LIMIT, as near as the limit allows; DEGENERATE, because tail or target lie
             on the joint: the bone is then left as it is.
     """
 
-    parent_T_bone: RigidTransform
+    parent_T_bone: Basis
     angle: float
     twist: float
     miss: float
@@ -92,7 +100,7 @@ def points_at_in_world(
 
     Args:
         tree: The tree; it is not changed.
-        bone: Frame to turn about its origin.
+        bone: Frame to turn about its joint.
         tail: Where the bone ends; moves with the bone.
         target: What it is to point at; does not move with the bone.
         up: Which way it rolls; without it the correction is the smallest rotation.
@@ -105,14 +113,16 @@ def points_at_in_world(
     Raises:
         BoneError: Tail or target do not fit the bone.
         UnknownFrameError: A frame is not in the tree.
+        ScaledFrameError: A frame between the world and what is named is scaled.
     """
     world = tree.root if world is None else world
     _check(tree, bone, tail, target, up)
     if tree.common_ancestor(bone, world) == bone:
         raise BoneError(bone, f"takes {world!r} along, which cannot be its world")
     world_T_bone = tree.lookup(world, bone)
-    world_target = _point(tree, world, target)  # step 1
-    world_joint = world_T_bone.translation  # step 2
+    world_target = tree.lookup(world, _frame(target)).apply(_offset(target))  # step 1
+    basis = tree.basis(bone)
+    world_joint = world_T_bone.apply(centre(basis))  # step 2
     desired = world_target - world_joint  # step 3
     bone_tail = _point(tree, bone, tail)
     world_tail = world_T_bone.apply(bone_tail)  # step 4
@@ -121,7 +131,7 @@ def points_at_in_world(
     if up is not None:
         axis = world_T_bone.apply_vector(unit_vector("up axis", up.axis))
         lean = axis, tree.lookup(world, up.frame).apply_vector(unit_vector("up", up.direction))
-    fallback = world_T_bone.apply_vector(perpendicular_to(bone_tail))
+    fallback = world_T_bone.apply_vector(perpendicular_to(from_joint(basis, bone_tail)))
     rotation = turn_between(current, desired, fallback, lean)  # step 6
     return rotation_about_point(rotation, world_joint)  # step 7
 
@@ -131,9 +141,11 @@ def points_at_in_object(
 ) -> RigidTransform:
     """Return the correction R for parent_T_bone ← parent_T_bone @ R (option 2).
 
+    For a transform node it is the correction of its field: rotation ← rotation @ R.
+
     Args:
         tree: The tree; it is not changed.
-        bone: Frame to turn about its origin.
+        bone: Frame to turn about its joint.
         tail: Where the bone ends; moves with the bone.
         target: What it is to point at; does not move with the bone.
         up: Which way it rolls; without it the correction is the smallest rotation.
@@ -149,8 +161,8 @@ def points_at_in_object(
     _check(tree, bone, tail, target, up)
     # Steps 1 and 2: up to the common ancestor and down again, never further. Steps 3 and 4: the
     # joint is the origin of these coordinates, so nothing is left to subtract.
-    desired = _point(tree, bone, target)
-    current = _point(tree, bone, tail)
+    desired = _seen(tree, bone, target)
+    current = _seen(tree, bone, tail)
     lean = _lean(tree, bone, up)
     rotation = turn_between(current, desired, perpendicular_to(current), lean)  # step 5
     return RigidTransform.from_rotation_translation(rotation, _ZERO)  # step 6
@@ -169,7 +181,7 @@ def points_at(
 
     Args:
         tree: The tree; it is not changed, see `TransformTree.move`.
-        bone: Frame to turn about its origin.
+        bone: Frame to turn about its joint.
         tail: Where the bone ends; moves with the bone.
         target: What it is to point at; does not move with the bone.
         up: Which way it rolls; without it the bone turns by the smallest rotation.
@@ -182,12 +194,11 @@ def points_at(
         BoneError: Tail or target do not fit the bone, or it is the root.
         UnknownFrameError: A frame is not in the tree.
     """
-    parent = tree.parent(bone)
-    if parent is None:
+    if tree.parent(bone) is None:
         raise BoneError(bone, "is the root of the tree and cannot turn")
     _check(tree, bone, tail, target, up)
-    parent_T_bone = tree.lookup(parent, bone)
-    desired, current = _point(tree, bone, target), _point(tree, bone, tail)
+    parent_T_bone = tree.basis(bone)
+    desired, current = _seen(tree, bone, target), _seen(tree, bone, tail)
     if length(current) <= NO_LENGTH or length(desired) <= NO_LENGTH:
         return PointsAt(parent_T_bone, 0.0, 0.0, math.nan, 0.0, Verdict.DEGENERATE)
     desired, current = desired / length(desired), current / length(current)
@@ -203,11 +214,29 @@ def points_at(
     miss = math.atan2(length(np.cross(pointing, desired)), pointing @ desired)
     roll_miss = 0.0 if lean is None else _roll_left(pointing, lean, rotation)
     reached = miss <= _MISS and roll_miss <= _MISS
-    turned = RigidTransform.from_rotation_translation(
-        parent_T_bone.rotation @ rotation, parent_T_bone.translation
-    )
     verdict = Verdict.REACHED if reached else Verdict.LIMIT
-    return PointsAt(turned, angle, twist, miss, roll_miss, verdict)
+    return PointsAt(turned(parent_T_bone, rotation), angle, twist, miss, roll_miss, verdict)
+
+
+def pointing_miss(tree: TransformTree, bone: str, tail: Place, target: Place) -> float:
+    """Return the angle between a bone and its target, in the bone's own coordinates [rad].
+
+    Args:
+        tree: The tree.
+        bone: The frame that points.
+        tail: Where the bone ends.
+        target: What it is to point at.
+
+    Returns:
+        The angle; NaN where tail or target lie on the joint.
+
+    Raises:
+        UnknownFrameError: A frame is not in the tree.
+    """
+    current, desired = _seen(tree, bone, tail), _seen(tree, bone, target)
+    if length(current) <= NO_LENGTH or length(desired) <= NO_LENGTH:
+        return math.nan
+    return math.atan2(length(np.cross(current, desired)), float(current @ desired))
 
 
 def _within(
@@ -246,15 +275,27 @@ def _frame(place: Place) -> str:
     return place if isinstance(place, str) else place[0]
 
 
+def _offset(place: Place) -> FloatArray:
+    return _ZERO if isinstance(place, str) else finite_array("point", place[1], 3)
+
+
 def _point(tree: TransformTree, frame: str, place: Place) -> FloatArray:
     """Return a place in coordinates of `frame` [m], shape (3,)."""
-    point = _ZERO if isinstance(place, str) else finite_array("point", place[1], 3)
-    return tree.lookup(frame, _frame(place)).apply(point)
+    return express(tree, frame, _frame(place), _offset(place))
+
+
+def _seen(tree: TransformTree, bone: str, place: Place) -> FloatArray:
+    """Return a place as seen from the bone's joint [m], shape (3,)."""
+    return from_joint(tree.basis(bone), _point(tree, bone, place))
 
 
 def _lean(tree: TransformTree, bone: str, up: Up | None) -> Lean | None:
-    """Return the axis and where it is to lean, both in the bone's coordinates."""
+    """Return the axis and where it is to lean, both as seen from the bone's joint."""
     if up is None:
         return None
-    towards = tree.lookup(bone, up.frame).apply_vector(unit_vector("up", up.direction))
-    return unit_vector("up axis", up.axis), towards
+    axis = unit_vector("up axis", up.axis)
+    towards = express_direction(tree, bone, up.frame, unit_vector("up", up.direction))
+    basis = tree.basis(bone)
+    if isinstance(basis, TransformNode):
+        axis, towards = basis.stretch @ axis, basis.stretch @ towards
+    return unit_vector("up axis", axis), unit_vector("up", towards)

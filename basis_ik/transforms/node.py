@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,6 +13,7 @@ from basis_ik.kernels.node import CENTER, LINEAR, ORIENTATION, ROTATION, ROWS, S
 from basis_ik.kernels.rigid import FloatArray
 from basis_ik.kernels.stretch import decompose
 from basis_ik.transforms.checks import (
+    NotFiniteError,
     NotHomogeneousError,
     ShapeError,
     TransformError,
@@ -19,9 +23,22 @@ from basis_ik.transforms.checks import (
 )
 from basis_ik.transforms.rigid import RigidTransform
 
+FIELDS: Mapping[str, tuple[float, ...]] = {
+    "center": (0.0, 0.0, 0.0),
+    "rotation": (0.0, 0.0, 1.0, 0.0),
+    "scale": (1.0, 1.0, 1.0),
+    "scaleOrientation": (0.0, 0.0, 1.0, 0.0),
+    "translation": (0.0, 0.0, 0.0),
+}
+"""The fields of VRML's and X3D's Transform with their defaults; rotations are axis and angle."""
+
 SINGULAR_TOLERANCE = 1e-14
 """A matrix whose smallest stretch is below this part of its largest is taken for singular."""
 
+RIGID_TOLERANCE = 1e-12
+"""A node whose scale factors differ from 1 by no more than this is taken for rigid."""
+
+_LARGEST_ANGLE = 1e9  # rad; beyond, nothing is left of an angle after its whole turns
 _ZERO = (0.0, 0.0, 0.0)
 _ONE = (1.0, 1.0, 1.0)
 _IDENTITY = np.eye(3)
@@ -57,6 +74,15 @@ class NodeOverflowError(TransformError):
 
     def __init__(self) -> None:
         super().__init__("the numbers of this node leave the range of floating point")
+
+
+class FieldError(TransformError):
+    """A field, as VRML and X3D write it, does not exist or has a value that it cannot take."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
 
 
 class TransformNode:
@@ -141,6 +167,41 @@ class TransformNode:
             raise ReflectingMatrixError(m)
         return _finished(n, kernels.finish(n))
 
+    @staticmethod
+    def from_fields(fields: Mapping[str, npt.ArrayLike]) -> TransformNode:
+        """Make a node from fields as VRML and X3D write them; a field left out has its default.
+
+        Args:
+            fields: By the names in `FIELDS`: `center`, `translation` [m] and `scale`, 3 numbers;
+                `rotation` and `scaleOrientation`, 4 numbers, axis of any length and angle [rad].
+                A sequence of numbers, or a text such as "0 0 1 0".
+
+        Raises:
+            FieldError: A field does not exist, or a value does not fit; both are named.
+            NodeOverflowError: A product leaves the range of floating point.
+        """
+        given: dict[str, FloatArray] = {}
+        for field, value in fields.items():
+            if field not in FIELDS:
+                near = difflib.get_close_matches(str(field), FIELDS, n=1)
+                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(FIELDS)}"
+                raise FieldError(str(field), f"is no field of a transform node; {hint}")
+            numbers = field_numbers(field, value)
+            if len(numbers) == 4:
+                numbers = RigidTransform.from_axis_angle(numbers[:3], numbers[3]).rotation
+            given["scale_orientation" if field == "scaleOrientation" else field] = numbers
+        return TransformNode(**given)
+
+    def as_fields(self) -> dict[str, list[float]]:
+        """Return the fields as VRML and X3D write them; `from_fields` gives the node back."""
+        return {
+            "center": self.center.tolist(),
+            "rotation": _axis_angle(self.rotation),
+            "scale": self.scale.tolist(),
+            "scaleOrientation": _axis_angle(self.scale_orientation),
+            "translation": self.translation.tolist(),
+        }
+
     @property
     def center(self) -> FloatArray:
         """C [m], shape (3,), read-only."""
@@ -178,6 +239,33 @@ class TransformNode:
         m[:3, :3] = n[LINEAR:]
         m[:3, 3] = n[CENTER] + n[TRANSLATION] - n[LINEAR:] @ n[CENTER]
         return read_only(m)
+
+    @property
+    def stretch(self) -> FloatArray:
+        """U = SR·diag(S)·SRᵀ, shape (3, 3): what the node does to vectors before it turns them."""
+        stretch: FloatArray = self.rotation.T @ self.linear
+        return stretch
+
+    @property
+    def is_rigid(self) -> bool:
+        """Whether no scale factor differs from 1 by more than `RIGID_TOLERANCE`."""
+        return bool(np.abs(self._n[SCALE] - 1.0).max() <= RIGID_TOLERANCE)
+
+    def with_rotation(self, rotation: npt.ArrayLike) -> TransformNode:
+        """Return this node turned otherwise about its centre; rotation of shape (3, 3).
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: An element is NaN or infinite.
+            NotARotationError: It is none.
+        """
+        return TransformNode(
+            center=self.center,
+            rotation=rotation,
+            scale=self.scale,
+            scale_orientation=self.scale_orientation,
+            translation=self.translation,
+        )
 
     def apply(self, points: npt.ArrayLike) -> FloatArray:
         """Map points [m], shape (3,) or (N, 3), out of the node. NaN in gives NaN out.
@@ -234,3 +322,37 @@ def _finished(n: FloatArray, in_range: bool) -> TransformNode:
     node = object.__new__(TransformNode)
     node._n = n
     return node
+
+
+def field_numbers(field: str, value: npt.ArrayLike) -> FloatArray:
+    """Return the numbers of a field, once they are what it can take.
+
+    Args:
+        field: One of `FIELDS`.
+        value: A sequence of numbers, or a text.
+
+    Raises:
+        FieldError: They are not.
+    """
+    wanted = len(FIELDS[field])
+    what = f"wants {wanted} numbers{', axis and angle [rad]' if wanted == 4 else ''}"
+    given = value.replace(",", " ").split() if isinstance(value, str) else value
+    got = f"got {' '.join(repr(value).split())}"  # an array's has lines
+    try:
+        numbers = finite_array(field, given, wanted)
+    except ShapeError:
+        raise FieldError(field, f"{what}, {got}") from None
+    except NotFiniteError:
+        raise FieldError(field, f"{what}, all finite, {got}") from None
+    if wanted == 4 and not numbers[:3].any():
+        raise FieldError(field, f"has an axis without length, {got}")
+    if wanted == 4 and not abs(numbers[3]) <= _LARGEST_ANGLE:
+        raise FieldError(field, f"has too large an angle, {got}")
+    if field == "scale" and not numbers.min() >= np.finfo(float).tiny:
+        raise FieldError(field, f"must be greater than zero, {got}")
+    return numbers
+
+
+def _axis_angle(rotation: FloatArray) -> list[float]:
+    axis, angle = RigidTransform.from_rotation_translation(rotation, _ZERO).as_axis_angle()
+    return [*(axis.tolist() if angle else (0.0, 0.0, 1.0)), angle]

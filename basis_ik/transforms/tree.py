@@ -8,7 +8,11 @@ from basis_ik.kernels import tree as kernels
 from basis_ik.kernels.rigid import FloatArray
 from basis_ik.kernels.tree import IntArray
 from basis_ik.transforms.checks import TransformError
+from basis_ik.transforms.node import SingularMatrixError, TransformNode
 from basis_ik.transforms.rigid import RigidTransform, trusted
+
+Basis = RigidTransform | TransformNode
+"""Where a frame is in its parent: origin and orientation, and for a node centre and scale too."""
 
 
 class UnknownFrameError(TransformError):
@@ -40,8 +44,24 @@ class CycleError(TransformError):
         self.parent = parent
 
 
+class ScaledFrameError(TransformError):
+    """A rigid transform was asked for, but a frame on the way is scaled."""
+
+    def __init__(self, frame: str, target: str, source: str) -> None:
+        super().__init__(
+            f"no rigid transform from {source!r} to {target!r}: {frame!r} on the way is scaled; "
+            "lookup_node has scale and all"
+        )
+        self.frame = frame
+        self.target = target
+        self.source = source
+
+
 class TransformTree:
     """Frames from one root down; moving a frame moves everything below it.
+
+    A frame may be a transform node, with scale. Whatever is below it is then scaled too, as seen
+    from above: `lookup` refuses to go that way and `lookup_node` goes.
 
     Adding, moving and naming a frame take constant time; looking one frame up from another takes
     time proportional to the steps between them, whatever the size of the tree.
@@ -60,6 +80,8 @@ class TransformTree:
         self._parents: IntArray = np.zeros(8, np.int64)
         self._depths: IntArray = np.zeros(8, np.int64)
         self._pool: FloatArray = np.zeros((8, 4, 4))
+        self._bases: list[Basis] = [RigidTransform.identity()]
+        self._scaled: set[int] = set()
 
     @property
     def root(self) -> str:
@@ -77,7 +99,7 @@ class TransformTree:
     def __contains__(self, frame: object) -> bool:
         return frame in self._index
 
-    def add(self, frame: str, parent: str, parent_T_frame: RigidTransform) -> None:
+    def add(self, frame: str, parent: str, parent_T_frame: Basis) -> None:
         """Add a frame below one that is there.
 
         Args:
@@ -100,13 +122,14 @@ class TransformTree:
             self._parents = np.concatenate([self._parents, np.zeros_like(self._parents)])
             self._depths = np.concatenate([self._depths, np.zeros_like(self._depths)])
             self._pool = np.concatenate([self._pool, np.zeros_like(self._pool)])
-        self._pool[row] = parent_T_frame.matrix
         self._parents[row] = above
         self._depths[row] = self._depths[above] + 1
         self._names.append(frame)
         self._index[frame] = row
+        self._bases.append(parent_T_frame)
+        self._put(row, parent_T_frame)
 
-    def move(self, frame: str, parent_T_frame: RigidTransform) -> None:
+    def move(self, frame: str, parent_T_frame: Basis) -> None:
         """Put a frame, with everything below it, elsewhere in its parent.
 
         Raises:
@@ -116,7 +139,16 @@ class TransformTree:
         row = self._find(frame)
         if row == 0:
             raise SecondParentError(frame, None, "anything")
-        self._pool[row] = parent_T_frame.matrix
+        self._bases[row] = parent_T_frame
+        self._put(row, parent_T_frame)
+
+    def basis(self, frame: str) -> Basis:
+        """Return where a frame is in its parent, as it was given; the root is where it is.
+
+        Raises:
+            UnknownFrameError: The frame is not in the tree.
+        """
+        return self._bases[self._find(frame)]
 
     def parent(self, frame: str) -> str | None:
         """Return the name of a frame's parent, None for the root.
@@ -152,15 +184,74 @@ class TransformTree:
 
         Raises:
             UnknownFrameError: A frame is not in the tree.
+            ScaledFrameError: A frame on the way is scaled.
         """
         index = self._index
         try:
             to, of = index[target], index[source]
         except KeyError as error:
             raise UnknownFrameError(error.args[0], self._root) from None
+        if self._scaled and (scaled := self._scaled_between(to, of)) is not None:
+            raise ScaledFrameError(self._names[scaled], target, source)
         m = np.empty((4, 4))
         kernels.lookup(self._parents, self._depths, self._pool, to, of, m)
         return trusted(m)
+
+    def is_rigid(self, target: str, source: str) -> bool:
+        """Tell whether no frame between two is scaled, so that `lookup` has an answer.
+
+        Raises:
+            UnknownFrameError: A frame is not in the tree.
+        """
+        to, of = self._find(target), self._find(source)
+        return not self._scaled or self._scaled_between(to, of) is None
+
+    def lookup_node(self, target: str, source: str) -> TransformNode:
+        """Return the one node about the origin that does what all frames from `source` do.
+
+        It maps coordinates in `source` to coordinates in `target`, through scale and shear. Its
+        translation is the place of the source's origin; its rotation is the rotation that comes
+        nearest. The way is that of `lookup`.
+
+        Raises:
+            UnknownFrameError: A frame is not in the tree.
+            SingularMatrixError: The scale along the way differs too much between directions.
+            NodeOverflowError, NotFiniteError: The numbers leave the range of floating point.
+        """
+        to, of = self._find(target), self._find(source)
+        ancestor = self._find(self.common_ancestor(target, source))
+        up, down = self._product(of, ancestor), self._product(to, ancestor)
+        m = np.eye(4)
+        try:
+            m[:3] = np.linalg.solve(down[:3, :3], up[:3] - np.outer(down[:3, 3], up[3]))
+        except np.linalg.LinAlgError:  # the product of all factors is zero in floating point
+            raise SingularMatrixError(down) from None
+        return TransformNode.from_matrix(m)
+
+    def _put(self, row: int, parent_T_frame: Basis) -> None:
+        self._pool[row] = parent_T_frame.matrix
+        if isinstance(parent_T_frame, TransformNode) and not parent_T_frame.is_rigid:
+            self._scaled.add(row)
+        else:
+            self._scaled.discard(row)
+
+    def _scaled_between(self, to: int, of: int) -> int | None:
+        """Return the first scaled frame on the way up from `of` and down to `to`, or None."""
+        ancestor = kernels.common_ancestor(self._parents, self._depths, to, of)
+        for row in (of, to):
+            while row != ancestor:
+                if row in self._scaled:
+                    return row
+                row = int(self._parents[row])
+        return None
+
+    def _product(self, row: int, ancestor: int) -> FloatArray:
+        """Return ancestor_T_frame as a homogeneous matrix, shape (4, 4)."""
+        m = np.eye(4)
+        while row != ancestor:
+            m = self._pool[row] @ m
+            row = int(self._parents[row])
+        return m
 
     def _find(self, frame: str) -> int:
         try:

@@ -62,6 +62,18 @@ def test_nothing_turns_less(angle: float) -> None:
     np.testing.assert_allclose(R @ across, across, rtol=0, atol=1e-15 * 3)
 
 
+@pytest.mark.parametrize("short", [1e-3, 1e-5, 1e-6, 1e-8])
+def test_nothing_turns_less_near_opposite(short: float) -> None:
+    """The fallback is for what is opposite: beside it the plane is that of the directions."""
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        a = unit(rng.normal(size=3))
+        side = unit(np.cross(a, rng.normal(size=3)))
+        _, R = between(a, unit(math.cos(math.pi - short) * a + math.sin(short) * side))
+        across = np.cross(a, side)
+        np.testing.assert_allclose(R @ across, across, rtol=0, atol=1e-14 + 1e-15 / short)
+
+
 def test_opposite_directions_turn_about_the_fallback() -> None:
     rng = np.random.default_rng(3)
     for a in [*np.eye(3), *map(unit, rng.normal(size=(50, 3)))]:

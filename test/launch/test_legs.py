@@ -9,6 +9,7 @@ import launch_testing.asserts
 import numpy as np
 import pytest
 import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
@@ -43,19 +44,40 @@ class TestLegs(unittest.TestCase):
     def tearDownClass(cls):
         rclpy.shutdown()
 
-    def place(self, frame, when):
-        t = self.buffer.lookup_transform("hip", frame, when).transform.translation
-        return np.array([t.x, t.y, t.z])
+    def transform(self, parent, frame, when):
+        """Return how a frame is turned in another, shape (3, 3), and where it is [m]."""
+        found = self.buffer.lookup_transform(parent, frame, when).transform
+        t, q = found.translation, found.rotation
+        x, y, z, w = q.x, q.y, q.z, q.w
+        turn = np.array(
+            (
+                (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+                (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+                (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+            )
+        )
+        return turn, np.array([t.x, t.y, t.z])
 
     def sample(self):
-        """Return angle off the ankle [rad], distance off the foothold [m], ankle, calf's length."""
+        """Return angle off the corrected ankle [rad], distance off the foothold [m], and more.
+
+        More are: the source's ankle, the lengths of both calves [m], the left calf's lean and the
+        right knee's angle [rad], and how far the right knee is off its axis.
+        """
         # A time that frames_node has sent, not one in between.
         when = self.buffer.get_latest_common_time("ik/calf_l", "ik/ankle_l")
-        frames = ("ik/calf_l", "ik/ankle_l", "ankle_r", "ik/ankle_r", "foothold")
-        knee, heel, ankle, foot, hold = (self.place(frame, when) for frame in frames)
-        u, v = heel - knee, ankle - knee
+        frames = ("ik/calf_l", "ik/ankle_l", "ik/ankle_r", "ik/calf_r", "ankle_r", "foothold")
+        knee, heel, foot, other, source, hold = (
+            self.transform("hip", frame, when)[1] for frame in frames
+        )
+        u, v = heel - knee, foot - knee
         angle = np.arctan2(np.linalg.norm(np.cross(u, v)), u @ v)
-        return angle, np.linalg.norm(foot - hold), ankle, np.linalg.norm(u)
+        lengths = np.linalg.norm(u), np.linalg.norm(foot - other)
+        calf, _ = self.transform("thigh_l", "ik/calf_l", when)
+        bend, _ = self.transform("ik/thigh_r", "ik/calf_r", when)
+        lean, flexion = np.arccos(calf[2, 2]), np.arctan2(bend[0, 2], bend[2, 2])
+        off_axis = np.linalg.norm(bend[:, 1] - (0.0, 1.0, 0.0))
+        return angle, np.linalg.norm(foot - hold), source, lengths, lean, flexion, off_axis
 
     def test_constraints_hold_while_the_source_moves(self):
         samples = []
@@ -67,14 +89,33 @@ class TestLegs(unittest.TestCase):
             except TransformException:
                 continue
         self.assertEqual(len(samples), SAMPLES, "tf never had the corrected frames")
-        angles, distances, ankles, lengths = (
+        angles, distances, ankles, lengths, leans, flexions, off_axis = (
             np.array(column) for column in zip(*samples, strict=True)
         )
         self.assertGreater(np.ptp(ankles, axis=0).max(), 0.05, "the source did not move")
         # All at one stamp, so what is left is rounding, in tf's quaternions for the most part.
-        self.assertLess(angles.max(), 1e-6)
+        self.assertLess(angles.max(), 1e-6, "the calf points past the ankle that is broadcast")
         self.assertLess(distances.max(), 1e-6)
         np.testing.assert_allclose(lengths, 0.431, atol=1e-6)
+        # The limits of config/legs.yaml.
+        self.assertLess(leans.max(), 1.2 + 1e-6)
+        self.assertGreater(flexions.min(), -1e-6)
+        self.assertLess(flexions.max(), 2.4 + 1e-6)
+        self.assertLess(off_axis.max(), 1e-6)
+
+    def test_what_is_said_is_that_both_are_met(self):
+        said = {}
+        self.node.create_subscription(
+            DiagnosticStatus,
+            "frames_node/status",
+            lambda message: said.setdefault(message.name, message),
+            10,
+        )
+        end = time.monotonic() + PATIENCE
+        names = {"frames_node: calf_looks", "frames_node: foot_stands"}
+        while not names <= set(said) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual({name: said[name].message for name in names}, dict.fromkeys(names, "met"))
 
     def test_the_source_is_not_fought(self):
         frames = self.buffer.all_frames_as_string()

@@ -259,6 +259,22 @@ def test_soft_limits_are_reported_not_used(joint, robot):
     )
 
 
+@pytest.mark.parametrize(
+    ("lower", "upper", "said"),
+    [
+        ("-1", "2", ["a -1..2 rad"]),
+        ("-2", "1", ["a -2..1 rad"]),
+        ("-2", "2", []),
+    ],
+    ids=["only below", "only above", "the same"],
+)
+def test_a_soft_limit_on_one_side_is_reported_too(joint, robot, lower, upper, said):
+    inside = f'<safety_controller soft_lower_limit="{lower}" soft_upper_limit="{upper}" '
+    inside += 'k_velocity="1"/>'
+    chain = RobotModel.from_urdf(robot(joint("a", "l0", "l1", inside=inside))).chain("l0", "l1")
+    assert [line.rpartition(": ")[2] for line in chain.inferences] == said
+
+
 def test_a_chain_survives_pickling(arm):
     chain = arm.chain("base", "tip")
     copy = pickle.loads(pickle.dumps(chain))

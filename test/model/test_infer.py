@@ -208,6 +208,67 @@ def test_one_obvious_arm_is_found(build, lines, root, tip, count):
     assert any(line.startswith(f"tip {tip}: ") for line in chain.inferences)
 
 
+JAWS = f"""
+{serial("base", 5, "wrist")}
+wrist r:left_jaw a
+a r:left_jaw_end a_tip
+wrist r:right_jaw b
+b r:right_jaw_end b_tip
+"""
+LONG_JAWS = f"""
+{JAWS}
+a_tip r:left_jaw_more a_end
+b_tip r:right_jaw_more b_end
+"""
+TWICE = f"""
+{serial("base", 6, "grip", "a")}
+{serial("base", 3, "eye", "n")}
+"""
+AS_LONG = f"""
+{serial("base", 3, "wrist")}
+{serial("wrist", 3, "tip_a", "a")}
+{serial("wrist", 3, "tip_b", "b")}
+"""
+LONGER = f"""
+{serial("base", 3, "wrist")}
+{serial("wrist", 4, "tip_a", "a")}
+{serial("wrist", 4, "tip_b", "b")}
+"""
+HALF = f"""
+{serial("base", 6, "long", "a")}
+{serial("base", 4, "middle", "b")}
+{serial("base", 3, "short", "c")}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "tip", "said"),
+    [
+        (TWICE, "grip", "left aside, shorter than the arm: joint7"),
+        (AS_LONG, "wrist", "left aside as a hand: joint4, joint7"),
+        (JAWS, "wrist", "left aside as a gripper: left_jaw, right_jaw"),
+        (LONG_JAWS, "wrist", "left aside as a hand: left_jaw, right_jaw"),
+    ],
+    ids=["exactly twice", "a hand as long as its arm", "two joints", "three joints"],
+)
+def test_the_borders_of_what_is_obvious(build, lines, tip, said):
+    """At least twice as many joints; no more than the arm; at most two."""
+    chain = build(lines).chain()
+    assert chain.tip == tip
+    assert any(line.startswith(said) for line in chain.inferences), chain.inferences
+
+
+@pytest.mark.parametrize(
+    ("lines", "candidates"),
+    [(LONGER, ("tip_a", "tip_b")), (HALF, ("long", "middle"))],
+    ids=["branches longer than the arm", "half as long is none"],
+)
+def test_the_borders_of_what_is_not(build, lines, candidates):
+    with pytest.raises(ChainError, match="no single obvious arm") as caught:
+        build(lines).chain()
+    assert caught.value.candidates == candidates
+
+
 @pytest.mark.parametrize(
     ("lines", "said"),
     [

@@ -49,6 +49,14 @@ def test_a_goal_that_is_overdue_rests_where_it_was_told(motion, every):
     assert np.array_equal(last, told)
 
 
+def test_a_goal_is_overdue_after_one_and_a_half_intervals(motion):
+    run(motion, 4, 400)
+    # The last was told 3 periods before the end; after 6 it is due, but for rounding.
+    moves = [motion.observe(V * PERIOD * 396)[1].any() for _ in range(4, 11)]
+    assert moves[:2] == [True, True]
+    assert not any(moves[3:])
+
+
 def test_a_jump_is_no_motion(motion):
     run(motion, 1, 100)
     goal, velocity = motion.observe(V * PERIOD * 99 + [1.01 * SPEEDS[0] * PERIOD, 0.0])

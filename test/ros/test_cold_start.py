@@ -121,17 +121,23 @@ def test_shut_down_while_it_compiles_it_never_starts(own_domain, cold):
     assert "Traceback" not in output
 
 
-def test_frames_node_says_that_it_compiles_and_a_signal_ends_it(own_domain, cold, tmp_path):
+OTHERS = {
+    "frames_node": "{constraints: [look], look: {type: points_at, bone: a, tail: b, target: c}}",
+    "transform_nodes": "{nodes: [a, b], b: {parent: a}, combine: [c], c: {chain: [a, b]}}",
+}
+
+
+@pytest.mark.parametrize(("program", "given"), OTHERS.items(), ids=OTHERS)
+def test_another_node_says_that_it_compiles_and_a_signal_ends_it(
+    own_domain, cold, tmp_path, program, given
+):
     path = tmp_path / "params.yaml"
-    path.write_text(
-        "frames_node:\n  ros__parameters:\n    constraints: [look]\n"
-        "    look: {type: points_at, bone: a, tail: b, target: c}\n"
-    )
+    path.write_text(f"{program}:\n  ros__parameters: {given}\n")
     robot = Robot(own_domain)
-    robot.node.create_subscription(DiagnosticStatus, "frames_node/status", robot._hear, 10)
-    program = ("-m", "basis_ik.ros.programs", "frames_node")
-    process = start_node(own_domain, "--params-file", str(path), program=program)
-    parameters = Asker(robot, ListParameters, "frames_node/list_parameters")
+    robot.node.create_subscription(DiagnosticStatus, f"{program}/status", robot._hear, 10)
+    module = ("-m", "basis_ik.ros.programs", program)
+    process = start_node(own_domain, "--params-file", str(path), program=module)
+    parameters = Asker(robot, ListParameters, f"{program}/list_parameters")
     robot.wait(lambda: compiling(robot), "the node says that it compiles")
     parameters.ask()
     robot.wait(parameters.future.done, "an answer")

@@ -64,6 +64,15 @@ import pytest
             ["'foot.chain' is '/b', which is not a frame"],
         ),
         (
+            "constraints: [foot]\n    foot: {type: fabrik, chain: [a, b], target: c, method: ccd}",
+            ["'foot.method' must be one of fabrik, shared, not 'ccd'"],
+        ),
+        (
+            "constraints: [look]\n"
+            "    look: {type: points_at, bone: a, tail: b, target: c, method: fabrik}",
+            ["'look.method' does not exist"],
+        ),
+        (
             "use_sim_time: 1\n    constraints: [foot]\n"
             "    foot: {type: fabrik, chain: [a, b], target: c}",
             ["'use_sim_time' wants true or false, not 1"],
@@ -77,3 +86,88 @@ def test_a_mistake_is_told_in_one_line(tmp_path, complaint, yaml, words):
     line = complaint("frames_node", more=("--params-file", str(path)))
     assert all(word in line for word in words), line
     assert line.startswith("frames_node: parameter '") or "[]" in line
+
+
+LOOK = "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, target: c}\n"
+
+
+@pytest.mark.parametrize(
+    ("limits", "limit", "words"),
+    [
+        ("[knee]", None, ["'knee.type' is missing", "hinge, cone, swing_twist"]),
+        ("[knee]", "{type: ball}", ["'knee.type' must be one of hinge, cone, swing_twist"]),
+        ("[knee, knee]", "{type: cone}", ["'limits' has 'knee' twice"]),
+        ("['']", "{type: cone}", ["'limits' has an empty name"]),
+        ("[look]", None, ["'limits' has 'look', which is the name of a constraint"]),
+        ("[knee]", "{type: cone, half_angle: 1.0}", ["'knee.bone' is missing; it is a frame"]),
+        ("[knee]", "{type: cone, bone: z, half_angle: 1.0}", ["'z', which no constraint turns"]),
+        ("[knee]", "{type: cone, bone: b, half_angle: 1.0}", ["'b', which no constraint turns"]),
+        ("[knee]", "{type: cone, bone: a}", ["'knee.half_angle' is missing"]),
+        (
+            "[knee]",
+            "{type: cone, bone: a, half_angle: 1}",
+            ["'knee.half_angle' wants a number with a decimal point, not 1"],
+        ),
+        ("[knee]", "{type: cone, bone: a, half_angle: 4.0}", ["'knee' is no limit", "0 to π"]),
+        ("[knee]", "{type: cone, bone: a, half_angle: .nan}", ["'knee' is no limit"]),
+        (
+            "[knee]",
+            "{type: cone, bone: a, half_angle: 1.0, axis: [0.0, 0.0, 1.0]}",
+            ["'knee.axis' does not exist"],
+        ),
+        (
+            "[knee]",
+            "{type: hinge, bone: a, lower: 0.0, upper: 1.0}",
+            ["'knee.axis' is missing; it is three numbers"],
+        ),
+        (
+            "[knee]",
+            "{type: hinge, bone: a, lower: 0.0, upper: 1.0, axis: [0.0, 1.0]}",
+            ["'knee.axis' wants three numbers with decimal points, not [0.0, 1.0]"],
+        ),
+        (
+            "[knee]",
+            "{type: hinge, bone: a, lower: 0.0, upper: 1.0, axis: [0, 1, 0]}",
+            ["'knee.axis' wants three numbers with decimal points"],
+        ),
+        (
+            "[knee]",
+            "{type: hinge, bone: a, lower: 0.0, upper: 1.0, axis: [0.0, 0.0, 0.0]}",
+            ["'knee.axis' is no direction"],
+        ),
+        (
+            "[knee]",
+            "{type: hinge, bone: a, lower: 1.0, upper: 0.0, axis: [0.0, 1.0, 0.0]}",
+            ["'knee' is no limit", "lower ≤ upper"],
+        ),
+        (
+            "[knee]",
+            "{type: swing_twist, bone: a, half_angle: 1.0, lower: 0.0}",
+            ["'knee.upper' is missing"],
+        ),
+        (
+            "[knee]",
+            "{type: cone, bone: a, half_angle: 1.0, rest: [0.0, .inf, 0.0]}",
+            ["'knee.rest' wants three numbers"],
+        ),
+    ],
+    ids=lambda value: value[0][:40] if isinstance(value, list) else "",
+)
+def test_a_mistake_in_a_limit_is_told_in_one_line(tmp_path, complaint, limits, limit, words):
+    given = f"    knee: {limit}\n" if limit else ""
+    path = tmp_path / "params.yaml"
+    path.write_text(f"frames_node:\n  ros__parameters:\n    {LOOK}    limits: {limits}\n{given}")
+    line = complaint("frames_node", more=("--params-file", str(path)))
+    assert all(word in line for word in words), line
+    assert line.startswith("frames_node: parameter '")
+
+
+def test_a_bone_has_one_limit(tmp_path, complaint):
+    cone = "{type: cone, bone: a, half_angle: 1.0}"
+    path = tmp_path / "params.yaml"
+    path.write_text(
+        f"frames_node:\n  ros__parameters:\n    {LOOK}    limits: [one, other]\n"
+        f"    one: {cone}\n    other: {cone}\n"
+    )
+    line = complaint("frames_node", more=("--params-file", str(path)))
+    assert "parameter 'other.bone' is 'a', which has a limit already" in line

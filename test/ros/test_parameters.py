@@ -9,6 +9,7 @@ import rclpy
 import yaml
 from rclpy.parameter import Parameter
 
+from basis_ik.ros import transform_node_parameters as nodes
 from basis_ik.ros.ik_parameters import CHAIN, NODE
 from basis_ik.ros.parameters import (
     LONGEST_NAME,
@@ -23,6 +24,7 @@ from basis_ik.ros.parameters import (
 
 ROOT = Path(__file__).parents[2]
 IK_NODE = (*NODE, *CHAIN)
+OF_NODES = (*nodes.NODE, nodes.PARENT, *nodes.FIELD_PARAMETERS, nodes.CHAIN)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +49,7 @@ def test_the_configuration_holds_every_default():
     assert given["ros__parameters"] == expected
 
 
-@pytest.mark.parametrize("declaration", IK_NODE, ids=lambda d: d.name)
+@pytest.mark.parametrize("declaration", [*IK_NODE, *OF_NODES], ids=lambda d: d.name)
 def test_defaults_fit_and_nan_never_does(declaration):
     assert declaration.complaint(declaration.default) is None
     if isinstance(declaration.default, float):

@@ -14,7 +14,9 @@ from basis_ik.ros import programs
 ROOT = Path(__file__).parents[2]
 PROGRAMS = (
     "ik_node", "frames_node", "simulated_arm", "demo_targets", "moving_point", "legs_motion",
+    "transform_nodes",
 )  # fmt: skip
+CONFIGS = {"frames_node": "legs.yaml", "transform_nodes": "transform_nodes.yaml"}
 
 
 def run(program, *arguments, lacking=(), options=()):
@@ -51,6 +53,7 @@ def test_without_ros_it_says_that_it_needs_it(program):
         ("demo_targets", "diagnostic_msgs"),
         ("moving_point", "geometry_msgs"),
         ("legs_motion", "sensor_msgs"),
+        ("transform_nodes", "interactive_markers"),
         ("ik_node", "numba"),
     ],
 )
@@ -73,9 +76,8 @@ def test_a_module_of_our_own_that_is_missing_is_no_installation_fault():
 def test_a_parameter_that_does_not_exist_is_told(program, domain, monkeypatch):
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
     given = ["--ros-args", "-p", "rat:=5.0"]
-    if program == "frames_node":
-        path = ROOT / "config" / "legs.yaml"
-        given += ["--params-file", str(path)]
+    if program in CONFIGS:
+        given += ["--params-file", str(ROOT / "config" / CONFIGS[program])]
     code, error = run(program, *given)
     assert code == 1
     line = error.splitlines()[-1]

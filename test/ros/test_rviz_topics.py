@@ -34,6 +34,25 @@ def named_in(config):
     return published, subscribed, served
 
 
+ASKS = (
+    "get_publisher_names_and_types_by_node",
+    "get_subscriber_names_and_types_by_node",
+    "get_service_names_and_types_by_node",
+)
+
+
+def missing_of(graph, node, space, config):
+    """Return what a configuration names and a node does not have."""
+    if (node, space or "/") not in graph.get_node_names_and_namespaces():
+        return ["the node"]
+    return [
+        name
+        for ask, expected in zip(ASKS, named_in(config), strict=True)
+        for name, kind in expected.items()
+        if (space + name, [kind]) not in getattr(graph, ask)(node, space or "/")
+    ]
+
+
 @pytest.mark.parametrize(
     ("config", "urdf", "arguments"),
     [
@@ -47,26 +66,29 @@ def test_the_node_has_what_rviz_is_told_to_look_for(domain, config, urdf, argume
     viewer = Robot(domain)
     process = start_node(domain, *arguments)
     viewer.description.publish(String(data=(ROOT / "urdf" / f"{urdf}.urdf").read_text()))
-    graph = viewer.node
     space = "/arm1" if "__ns:=/arm1" in arguments else ""  # where rviz.launch.py then looks
-    asks = (
-        graph.get_publisher_names_and_types_by_node,
-        graph.get_subscriber_names_and_types_by_node,
-        graph.get_service_names_and_types_by_node,
-    )
 
     def missing():
-        if ("basis_ik", space or "/") not in graph.get_node_names_and_namespaces():
-            return ["the node"]
-        return [
-            name
-            for ask, expected in zip(asks, named_in(config), strict=True)
-            for name, kind in expected.items()
-            if (space + name, [kind]) not in ask("basis_ik", space or "/")
-        ]
+        return missing_of(viewer.node, "basis_ik", space, config)
 
     try:
         viewer.wait(lambda: not missing(), f"all that {config}.rviz names", PATIENCE)
+    finally:
+        viewer.close()
+        assert stop_node(process)[0] == 0
+
+
+def test_transform_nodes_has_what_rviz_is_told_to_look_for(domain):
+    viewer = Robot(domain)
+    config = str(ROOT / "config" / "transform_nodes.yaml")
+    program = ("-m", "basis_ik.ros.programs", "transform_nodes")
+    process = start_node(domain, "--params-file", config, program=program)
+
+    def missing():
+        return missing_of(viewer.node, "transform_nodes", "", "transform_nodes")
+
+    try:
+        viewer.wait(lambda: not missing(), "all that transform_nodes.rviz names", PATIENCE)
     finally:
         viewer.close()
         assert stop_node(process)[0] == 0

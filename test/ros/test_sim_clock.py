@@ -207,6 +207,7 @@ OTHERS = {
     "frames_node": (*FRAMES, "-p", "foot.chain:=[a, b]"),
     "moving_point": (),
     "legs_motion": (),
+    "transform_nodes": ("-p", "nodes:=[a]"),
 }
 
 

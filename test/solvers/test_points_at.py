@@ -124,6 +124,18 @@ def test_what_both_legs_hang_from_does_not_matter_however_far() -> None:
     assert far == near
 
 
+@pytest.mark.parametrize("axis", [*np.eye(3), *-np.eye(3)], ids=["x", "y", "z", "-x", "-y", "-z"])
+def test_no_axis_of_a_bone_is_forward(axis: np.ndarray) -> None:
+    """Where it points is told by its tail, whichever way that lies in the bone's own basis."""
+    tree = TransformTree("root")
+    tree.add("bone", "root", RigidTransform.from_rpy(0.3, -0.8, 2.0, (1, 2, 3)))
+    tree.add("tail", "bone", at(*0.7 * axis))
+    tree.add("target", "root", at(-2, 1, 5))
+    tree.move("bone", points_at(tree, "bone", "tail", "target").parent_T_bone)
+    wanted = np.array((-3.0, -1.0, 2.0)) / math.sqrt(14)
+    np.testing.assert_allclose(tree.basis("bone").rotation @ axis, wanted, rtol=0, atol=1e-14)
+
+
 # --- both ways are one ---
 
 

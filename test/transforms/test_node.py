@@ -335,6 +335,13 @@ def test_singular_matrices_are_refused(linear: np.ndarray) -> None:
         TransformNode.from_matrix(m)
 
 
+@pytest.mark.parametrize("largest", [1e-6, 1.0, 1e6])
+def test_a_matrix_is_singular_below_a_ratio_of_1e_14(largest: float) -> None:
+    TransformNode.from_matrix(np.diag([largest, largest, 1.2e-14 * largest, 1.0]))
+    with pytest.raises(SingularMatrixError):
+        TransformNode.from_matrix(np.diag([largest, largest, 0.8e-14 * largest, 1.0]))
+
+
 def test_reflecting_matrices_are_refused() -> None:
     with pytest.raises(ReflectingMatrixError):
         TransformNode.from_matrix(np.diag([1.0, -0.001, 1.0, 1.0]))

@@ -50,6 +50,19 @@ def test_the_comparator_rejects_nan() -> None:
         assert_close([math.nan], [math.nan])
 
 
+@pytest.mark.parametrize("defect", [2e-12, 1e-9, 9e-7])
+def test_what_is_nearly_a_rotation_becomes_one_to_rounding(defect: float) -> None:
+    """The nearest: singular values become 1, and what turns is left."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        u, _, vt = np.linalg.svd(rng.normal(size=(3, 3)))
+        u[:, 0] *= np.linalg.det(u @ vt)
+        stretched = u @ np.diag(1.0 + 0.49 * defect * rng.choice([-1.0, 1.0], 3)) @ vt
+        R = RigidTransform.from_rotation_translation(stretched, np.zeros(3)).rotation
+        np.testing.assert_allclose(R.T @ R, np.eye(3), rtol=0, atol=2e-15)
+        np.testing.assert_allclose(R, u @ vt, rtol=0, atol=2e-15)
+
+
 # --- the text's own numbers (change_of_basis, section 1) ---
 
 

@@ -1,12 +1,18 @@
-"""docs/texts.md and docs/mathematics.md name only what exists, and leave out no step."""
+"""docs/texts.md and docs/mathematics.md name what is called and exists, and leave out no step."""
 
 import ast
-import importlib
+import json
+import os
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from texts_trace import resolve
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
@@ -21,37 +27,66 @@ def quoted(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-def resolve(name: str) -> object:
-    """Import the longest module in a dotted name and follow the rest as attributes."""
-    parts = name.split(".")
-    for end in range(len(parts), 0, -1):
-        try:
-            found: object = importlib.import_module(".".join(parts[:end]))
-        except ModuleNotFoundError:
-            continue
-        for attribute in parts[end:]:
-            found = getattr(found, attribute)
-        return found
-    raise ModuleNotFoundError(name)
+def over_ros(test: str) -> bool:
+    """Whether a test starts processes, into which nothing can look."""
+    return test.startswith(("test/ros/", "test/launch/"))
 
 
 @cache
 def names_in(path: str) -> set[str]:
-    tree = ast.parse((REPOSITORY / path).read_text())
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    body = ast.parse((REPOSITORY / path).read_text()).body
+    classes = [node for node in body if isinstance(node, ast.ClassDef)]
+    names = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    return names | {
+        f"{each.name}::{node.name}"
+        for each in classes
+        for node in each.body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+@pytest.fixture(scope="module")
+def called(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """Which of the functions of its rows each test really calls."""
+    rows = [(quoted(functions), quoted(tests)) for _where, _what, functions, tests in ROWS]
+    asked = [row for row in rows if not any(map(over_ros, row[1]))]
+    folder = tmp_path_factory.mktemp("texts")
+    (folder / "asked.json").write_text(json.dumps(asked))
+    done = subprocess.run(
+        [sys.executable, Path(__file__).parent / "texts_trace.py", "asked.json", "answer.json"],
+        cwd=folder,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    answer = json.loads((folder / "answer.json").read_text())
+    return {test: set(names) for test, names in answer.items()}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}: {row[1][:40]}")
-def test_each_row_names_functions_and_tests_that_exist(row: list[str]) -> None:
+def test_each_function_is_called_by_a_test_of_its_row_and_each_test_calls_one(
+    row: list[str], called: dict[str, set[str]]
+) -> None:
     _where, what, functions, tests = row
+    names = quoted(functions)
     assert what
-    assert quoted(functions)
+    assert names
     assert quoted(tests)
-    for name in quoted(functions):
-        assert callable(resolve(name))
     for test in quoted(tests):
-        path, name = test.split("::")
+        path, _, name = test.partition("::")
         assert name in names_in(path)
+        if over_ros(test):
+            (program,) = (each.removeprefix("basis_ik.ros.programs.") for each in names)
+            assert program in (REPOSITORY / path).read_text()
+        else:
+            assert called[test] & set(names), f"{test} calls none of {names}"
+    if what.startswith("over ROS"):
+        assert all(over_ros(test) for test in quoted(tests))
+    else:
+        heard = set().union(*(called[test] for test in quoted(tests)))
+        assert set(names) <= heard, f"not called: {set(names) - heard}"
 
 
 def test_no_section_and_no_step_is_missing() -> None:

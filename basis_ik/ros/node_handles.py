@@ -1,0 +1,121 @@
+"""Handles in RViz by which transform nodes are turned about their centres, and moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from interactive_markers import InteractiveMarkerServer
+from rclpy.node import Node
+from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
+
+from basis_ik.motion.admission import Refused
+from basis_ik.ros.convert import pose_message, pose_value
+from basis_ik.ros.drag_marker import Mode, drag_marker
+from basis_ik.transforms.node import TransformNode
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.trackball import drag
+from basis_ik.transforms.tree import TransformTree
+
+CLICK = 1e-5  # m and parts of 1: a viewer computes in single precision
+
+Fields = dict[str, list[float]]
+
+
+def place_of(tree: TransformTree, name: str) -> RigidTransform:
+    """Return root_T_handle of a node: at its centre, turned as it is turned.
+
+    Raises:
+        TransformError: What is above it cannot be looked up.
+    """
+    outer, node = _outer_and_node(tree, name)
+    return RigidTransform.from_rotation_translation(
+        outer.rotation @ node.rotation, outer.apply(node.center + node.translation)
+    )
+
+
+def dragged(tree: TransformTree, name: str, place: RigidTransform) -> Fields:
+    """Return rotation and translation of a node whose handle was dragged somewhere.
+
+    Both are in its parent, which may be turned and scaled: the rotation of what is above is undone,
+    and of the motion as seen its scale too, as for a trackball (transform_nodes, example 1).
+
+    Args:
+        tree: The nodes before.
+        name: The node.
+        place: root_T_handle afterwards.
+
+    Raises:
+        TransformError: What is above the node cannot be looked up or undone.
+    """
+    outer, node = _outer_and_node(tree, name)
+    seen = place.translation - place_of(tree, name).translation
+    moved = node.translation + drag(outer, seen)
+    turned = node.with_rotation(outer.rotation.T @ place.rotation)
+    return {"rotation": turned.as_fields()["rotation"], "translation": moved.tolist()}
+
+
+def _outer_and_node(tree: TransformTree, name: str) -> tuple[TransformNode, TransformNode]:
+    parent, node = tree.parent(name), tree.basis(name)
+    assert parent is not None  # whoever asks has put it below another
+    assert isinstance(node, TransformNode)
+    return tree.lookup_node(tree.root, parent), node
+
+
+class NodeHandles:
+    """The interactive markers `~/handles`, one for each node, under its name.
+
+    Args:
+        node: The node that serves them.
+        size: Diameter of their rings [m].
+        on_drag: Told the name of a node, where its handle is now, and which fields that changes.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        size: float,
+        on_drag: Callable[[str, RigidTransform, tuple[str, ...]], object],
+    ) -> None:
+        self._server = InteractiveMarkerServer(node, "~/handles")
+        self._size, self._on_drag, self._log = size, on_drag, node.get_logger()
+        self._root = ""
+        self._places: dict[str, RigidTransform] = {}
+
+    def show(self, root: str, places: dict[str, RigidTransform]) -> None:
+        """Put handles where nodes are now.
+
+        Args:
+            root: The frame that they are in.
+            places: root_T_handle by node; a node that is missing has none.
+        """
+        self._root = root
+        for name in self._places.keys() - places.keys():
+            self._server.erase(name)
+        for name, place in places.items():
+            if name in self._places:
+                self._server.setPose(name, pose_message(place))
+            else:
+                marker = drag_marker(name, root, place, self._size, Mode.POSE)
+                marker.description = name
+                self._server.insert(marker, feedback_callback=self._on_feedback)
+        self._server.applyChanges()
+        self._places = places
+
+    def _on_feedback(self, feedback: Any) -> None:
+        name, control = feedback.marker_name, feedback.control_name
+        if feedback.event_type not in (Feedback.POSE_UPDATE, Feedback.MOUSE_UP):
+            return
+        place, now = pose_value(feedback.pose), self._places.get(name)
+        if now is None:
+            return
+        if isinstance(place, Refused) or feedback.header.frame_id != self._root:
+            told = place if isinstance(place, Refused) else "it is in another frame than the handle"
+            self._log.warning(f"handle of '{name}': {told}")
+            self.show(self._root, self._places)  # where it was
+            return
+        # The server's queue is one long: the drag's last POSE_UPDATE may have been lost.
+        if feedback.event_type == Feedback.MOUSE_UP and place.is_close(now, CLICK):
+            return  # it was not, or this was a mere click
+        fields = ("rotation",) if control.startswith("turn") else ("translation",)
+        self._on_drag(name, place, fields if control else ("rotation", "translation"))

@@ -1,0 +1,151 @@
+"""A tree of transform nodes as ROS parameters: their names, and for each its parent and fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+from basis_ik.ros.parameters import (
+    Declaration,
+    Parameters,
+    frame_complaint,
+    names_complaint,
+    refused,
+)
+from basis_ik.transforms.node import FIELDS, FieldError, TransformNode, field_numbers
+
+NODE = (
+    Declaration(
+        "root",
+        "world",
+        "Frame of tf that nodes without a parent hang in.",
+        read_only=True,
+        check=frame_complaint,
+    ),
+    Declaration(
+        "nodes", [], "Names of the nodes, which are frames of tf.", read_only=True,
+        check=names_complaint,
+    ),
+    Declaration(
+        "combine",
+        [],
+        "Names of chains of nodes that are combined into one node each.",
+        read_only=True,
+        check=names_complaint,
+    ),
+    Declaration("update_rate", 20.0, "Of frames and markers [Hz].", 1.0, 1000.0, read_only=True),
+    Declaration("box_size", 0.2, "Edge of the boxes drawn, before scale [m].", 1e-3, 1e3, True),
+)  # fmt: skip
+PARENT = Declaration("parent", "", "The node that it hangs in; empty: the root.", read_only=True)
+CHAIN = Declaration(
+    "chain", [], "Nodes, outermost first, each the parent of the next.", read_only=True
+)
+# Beyond these the numbers of a chain could leave the range of floating point.
+_METRES, _FACTOR, _RADIANS = 1e6, 1e6, 1e6
+_RANGES = {
+    "center": (-_METRES, _METRES, "What rotation and scale leave in place [m]."),
+    "rotation": (-_RADIANS, _RADIANS, "Axis and angle [rad]."),
+    "scale": (1.0 / _FACTOR, _FACTOR, "Factors along the axes of scaleOrientation."),
+    "scaleOrientation": (-_RADIANS, _RADIANS, "Axis and angle [rad]."),
+    "translation": (-_METRES, _METRES, "In the parent [m]."),
+}
+
+
+def _field_complaint(field: str, value: object) -> str | None:
+    try:
+        field_numbers(field, value)  # type: ignore[arg-type]
+    except FieldError as error:
+        return error.problem
+    return None
+
+
+# Of each node: `<node>.center` and so on, as VRML and X3D name them.
+FIELD_PARAMETERS = tuple(
+    Declaration(
+        field, list(default), _RANGES[field][2], *_RANGES[field][:2],
+        element=float, check=partial(_field_complaint, field),
+    )
+    for field, default in FIELDS.items()
+)  # fmt: skip
+
+
+class Layout(NamedTuple):
+    """What of the parameters is fixed at start."""
+
+    root: str
+    parents: dict[str, str]
+    """Parent of each node, parents before children."""
+    chains: dict[str, tuple[str, ...]]
+    """Nodes of each chain to be combined, outermost first."""
+    rate: float
+
+
+def declare(parameters: Parameters) -> Layout:
+    """Declare all parameters.
+
+    Raises:
+        ConfigError: A value does not fit, or a parameter does not exist; it is named.
+    """
+    parameters.declare(NODE)
+    root, names, chains = (parameters[name] for name in ("root", "nodes", "combine"))
+    if not names:
+        raise refused("nodes", "names none")
+    taken = [root]
+    for parameter, given in (("nodes", names), ("combine", chains)):
+        for name in given:
+            if name in taken:
+                raise refused(parameter, f"has '{name}', which another frame is called already")
+            taken.append(name)
+    for name in names:
+        parameters.declare((PARENT, *FIELD_PARAMETERS), f"{name}.")
+    for name in chains:
+        parameters.declare((CHAIN,), f"{name}.")
+    parameters.refuse_unknown()
+    given_parents = {name: parameters[f"{name}.parent"] or root for name in names}
+    parents = _in_order(given_parents, root)
+    return Layout(
+        root,
+        parents,
+        {name: _chain(name, parameters[f"{name}.chain"], parents) for name in chains},
+        parameters["update_rate"],
+    )
+
+
+def node_of(parameters: Parameters, name: str) -> TransformNode:
+    """Return a node as its parameters have it now."""
+    return TransformNode.from_fields({field: parameters[f"{name}.{field}"] for field in FIELDS})
+
+
+def _in_order(given: Mapping[str, str], root: str) -> dict[str, str]:
+    """Return parents by name, parents first.
+
+    Raises:
+        ConfigError: A parent does not exist, or is below its child.
+    """
+    for name, parent in given.items():
+        if parent != root and parent not in given:
+            known = ", ".join((root, *given))
+            raise refused(f"{name}.parent", f"is '{parent}', which is none of {known}")
+    ordered: dict[str, str] = {}
+    while len(ordered) < len(given):
+        ready = [n for n, p in given.items() if n not in ordered and (p == root or p in ordered)]
+        if not ready:
+            name = next(n for n in given if n not in ordered)
+            raise refused(f"{name}.parent", f"is '{given[name]}', which leads back to '{name}'")
+        ordered.update((name, given[name]) for name in ready)
+    return ordered
+
+
+def _chain(name: str, chain: list[str], parents: Mapping[str, str]) -> tuple[str, ...]:
+    if len(chain) < 2:
+        raise refused(f"{name}.chain", f"wants two or more nodes, not {chain}")
+    for node in chain:
+        if node not in parents:
+            raise refused(f"{name}.chain", f"has '{node}', which is none of {', '.join(parents)}")
+    for above, below in pairwise(chain):
+        if parents[below] != above:
+            hangs = f"'{below}' after '{above}', but it hangs in '{parents[below]}'"
+            raise refused(f"{name}.chain", f"has {hangs}")
+    return tuple(chain)

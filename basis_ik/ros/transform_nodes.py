@@ -1,0 +1,198 @@
+"""A tree of transform nodes: its frames on tf, its scale as markers, its fields as parameters."""
+
+from __future__ import annotations
+
+import time
+from threading import Event
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from geometry_msgs.msg import TransformStamped
+from numpy.typing import NDArray
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from tf2_ros import TransformBroadcaster
+from visualization_msgs.msg import MarkerArray
+
+from basis_ik.ros.cold_start import ColdStart
+from basis_ik.ros.convert import transform_message
+from basis_ik.ros.journal import Journal
+from basis_ik.ros.node_handles import NodeHandles, dragged, place_of
+from basis_ik.ros.parameters import Parameters, given_lists
+from basis_ik.ros.programs import spin
+from basis_ik.ros.sim_clock import ClockWatch
+from basis_ik.ros.transform_node_markers import marker_array
+from basis_ik.ros.transform_node_parameters import declare, node_of
+from basis_ik.transforms.checks import TransformError
+from basis_ik.transforms.combine import Combination, NotOneNodeError, combine
+from basis_ik.transforms.node import TransformNode
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.tree import TransformTree
+from basis_ik.warm_up import WarmUp, transform_nodes_steps
+
+STATUS_PERIOD = 0.5  # s
+LINGER = 1.0  # s that markers stay beyond the time when the next ones are due
+HANDLE = 2.0  # diameter of a handle's rings, in edges of the boxes
+
+
+class TransformNodes(Node):
+    """Node `transform_nodes`; docs/interfaces.md describes its parameters."""
+
+    def __init__(self) -> None:
+        with given_lists():
+            super().__init__(
+                "transform_nodes", automatically_declare_parameters_from_overrides=True
+            )
+        self._clock_watch = ClockWatch(self)
+        self._settings = Parameters(self)
+        self._layout = declare(self._settings)
+        self._size: float = self._settings["box_size"]
+        self._journal = Journal(self)
+        self._broadcaster = TransformBroadcaster(self)
+        self._markers = self.create_publisher(MarkerArray, "~/markers", 1)
+        self._status = self.create_publisher(DiagnosticStatus, "~/status", 10)
+        self._handles = NodeHandles(self, HANDLE * self._size, self._on_drag)
+        self._changes = -1
+        self._tree = TransformTree(self._layout.root)
+        self._combined: dict[str, Combination | NotOneNodeError] = {}
+        self._frames: dict[str, RigidTransform] = {}  # in the frame of the parent
+        self._stretches: dict[str, NDArray[np.float64]] = {}
+        self._lost: dict[str, TransformError] = {}
+        self._told: dict[str, str] = {}
+        self._status_time = -STATUS_PERIOD
+        self._cold_start: ColdStart | None = None
+        self._kernels = WarmUp(transform_nodes_steps())
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(1.0 / self._layout.rate, self._on_timer, clock=steady)
+
+    def _on_timer(self) -> None:
+        if self._kernels.ready:
+            if self._cold_start is not None:
+                self._cold_start.destroy()
+                self._cold_start = None
+                self.get_logger().info("the kernels are compiled")
+            self._refresh()
+            self._send()
+        elif self._cold_start is None and self._kernels.compiling:
+            self._cold_start = ColdStart(self, self._kernels)
+
+    def _refresh(self) -> None:
+        """Follow the parameters, if they have changed."""
+        if self._changes == self._settings.changes:
+            return
+        self._changes = self._settings.changes
+        layout, tree = self._layout, TransformTree(self._layout.root)
+        for name, parent in layout.parents.items():
+            tree.add(name, parent, node_of(self._settings, name))
+        self._combined = {}
+        for name, chain in layout.chains.items():
+            try:
+                combined = combine(chain, [node_of(self._settings, each) for each in chain])
+            except NotOneNodeError as error:
+                self._combined[name] = error
+                continue
+            self._combined[name] = combined
+            tree.add(name, layout.parents[chain[0]], combined.node)
+        self._tree = tree
+        self._place()
+
+    def _place(self) -> None:
+        """Work out the frames that are sent, and what of the scale is left to be drawn in them."""
+        tree = self._tree
+        root_T = {tree.root: RigidTransform.identity()}
+        handles = {}
+        self._frames, self._stretches, self._lost = {}, {}, {}
+        for name in tree.frames[1:]:
+            parent = tree.parent(name)
+            if parent not in root_T:
+                continue
+            try:
+                seen = tree.lookup_node(tree.root, name)
+                if name in self._layout.parents:
+                    handles[name] = place_of(tree, name)
+            except TransformError as error:
+                self._lost[name] = error
+                continue
+            root_T[name] = RigidTransform.from_rotation_translation(seen.rotation, seen.translation)
+            self._frames[name] = root_T[parent].inverse() @ root_T[name]
+            self._stretches[name] = seen.stretch
+        self._handles.show(tree.root, handles)
+
+    def _send(self) -> None:
+        stamp, tree = self.get_clock().now().to_msg(), self._tree
+        messages: list[TransformStamped] = []
+        for name, transform in self._frames.items():
+            parent = tree.parent(name)
+            assert parent is not None  # each was added below another
+            messages.append(transform_message(parent, name, transform, stamp))
+        self._broadcaster.sendTransform(messages)
+        if self._markers.get_subscription_count():
+            nodes = {n: s for n, s in self._stretches.items() if n in self._layout.parents}
+            combined = {name: self._stretches.get(name) for name in self._combined}
+            lifetime = 1.0 / self._layout.rate + LINGER
+            self._markers.publish(marker_array(nodes, combined, self._size, lifetime))
+        now = time.monotonic()
+        if now - self._status_time >= STATUS_PERIOD:
+            self._status_time = now
+            self._report()
+
+    def _report(self) -> None:
+        for name, error in self._lost.items():
+            self._journal.trouble(name, type(error).__name__, f"'{name}': {error}", lasting=True)
+            self._publish(name, DiagnosticStatus.ERROR, str(error), {})
+        for name, found in self._combined.items():
+            if isinstance(found, NotOneNodeError):
+                self._journal.trouble(name, "not one", f"'{name}': {found}", lasting=True)
+                values = {"residual": repr(found.residual), "scale_ratio": repr(found.ratio)}
+                self._publish(name, DiagnosticStatus.ERROR, str(found), values)
+                continue
+            fields = _written(found.node)
+            text = f"{' → '.join(self._layout.chains[name])} in one node"
+            told = ", ".join(f'{field}="{value}"' for field, value in fields.items())
+            if self._told.get(name) != told:
+                self.get_logger().info(
+                    f"'{name}' is {text}: {told}; off the product of matrices by "
+                    f"{found.residual:.2g}, shear {found.shear:.3g}"
+                )
+            self._told[name] = told
+            values = {"residual": repr(found.residual), "shear": repr(found.shear)}
+            self._publish(name, DiagnosticStatus.OK, text, fields | values)
+
+    def _publish(self, name: str, level: bytes, text: str, values: dict[str, str]) -> None:
+        self._status.publish(
+            DiagnosticStatus(
+                level=level,
+                name=f"{self.get_name()}: {name}",
+                message=text,
+                values=[KeyValue(key=key, value=value) for key, value in values.items()],
+            )
+        )
+
+    def _on_drag(self, name: str, place: RigidTransform, fields: tuple[str, ...]) -> None:
+        """Change a node's fields as its handle was dragged, through the door of all changes."""
+        self._refresh()
+        changed = dragged(self._tree, name, place)
+        result = self.set_parameters_atomically(
+            [
+                Parameter(f"{name}.{field}", Parameter.Type.DOUBLE_ARRAY, changed[field])
+                for field in fields
+            ]
+        )
+        if not result.successful:
+            self._journal.deny(f"handle of '{name}': {result.reason}")
+            self._place()  # the handle is where the node still is
+
+
+def _written(node: TransformNode) -> dict[str, str]:
+    """Return a node's fields as a file has them, every digit told."""
+    return {
+        field: " ".join(repr(number) for number in numbers)
+        for field, numbers in node.as_fields().items()
+    }
+
+
+def main(stop: Event) -> int:
+    """Run the node until it is told to stop; the exit status."""
+    spin(TransformNodes(), stop)
+    return 0

@@ -1,0 +1,45 @@
+"""A tree of transform nodes as frames, boxes and handles, and a chain of them as one node."""
+
+from pathlib import Path
+
+from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Shutdown
+from launch.conditions import IfCondition
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+
+def generate_launch_description():
+    share = Path(get_package_share_directory("basis_ik"))
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "params_file",
+                default_value=str(share / "config" / "transform_nodes.yaml"),
+                description="The nodes.",
+            ),
+            DeclareLaunchArgument(
+                "launch_rviz",
+                default_value="false",
+                choices=["true", "false"],
+                description="Open RViz.",
+            ),
+            Node(
+                package="basis_ik",
+                executable="transform_nodes",
+                name="transform_nodes",
+                output="screen",
+                parameters=[LaunchConfiguration("params_file")],
+                on_exit=Shutdown(reason="transform_nodes ended"),
+            ),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
+                launch_arguments={
+                    "rviz_config": str(share / "rviz" / "transform_nodes.rviz")
+                }.items(),
+                condition=IfCondition(LaunchConfiguration("launch_rviz")),
+            ),
+        ]
+    )

@@ -1,0 +1,324 @@
+"""The program frames_node over tf: limits, chains that share bones, conflicts, carried targets.
+
+Frames are sent by this test and the corrected ones heard; what is expected is computed here.
+"""
+
+import math
+import time
+
+import numpy as np
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import TransformStamped
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from robot_bench import start_node, stop_node
+from tf2_msgs.msg import TFMessage
+from tf2_ros import StaticTransformBroadcaster
+
+from basis_ik.ros.frame_parameters import read_constraints
+from basis_ik.ros.frames_node import FrameError, corrected_frames, edges_of, status_of
+from basis_ik.solvers.bone_limits import Cone, Hinge, SwingTwist
+from basis_ik.solvers.constraints import Applied, Point, Reach
+from basis_ik.solvers.verdict import Verdict
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.tree import TransformTree
+
+PATIENCE = 180.0  # the first time, kernels are compiled
+PROGRAM = ("-m", "basis_ik.ros.programs", "frames_node")
+
+# --- what needs no program ---
+
+LOOK = Point("calf", "ankle", "ball")
+STAND = Reach(("thigh", "calf", "ankle"), "foothold")
+PARENTS = {
+    "hip": "base", "thigh": "hip", "shin": "thigh", "calf": "shin", "ankle": "calf",
+    "toe": "ankle", "foothold": "map", "ball": "map", "base": "map",
+}  # fmt: skip
+
+
+def test_all_frames_up_to_the_topmost_are_read_parents_first():
+    edges = edges_of([STAND, LOOK], PARENTS)
+    assert {frame: parent for parent, frame in edges} == {
+        frame: parent for frame, parent in PARENTS.items() if frame != "toe"
+    }
+    seen = {edges[0][0]}
+    for parent, frame in edges:
+        assert parent in seen
+        seen.add(frame)
+    assert edges[0][0] == "map"
+
+
+@pytest.mark.parametrize(
+    ("constraint", "parents", "said"),
+    [
+        (Point("map", "hip", "ball"), PARENTS, "no frame above 'map' that it could turn in"),
+        (Point("calf", "heel", "ball"), PARENTS, "tf does not connect 'heel' with 'map'"),
+        (LOOK, PARENTS | {"ball": "moon"}, "tf does not connect 'ball' with 'map'"),
+        (LOOK, PARENTS | {"ball": "bat", "bat": "ball"}, "tf does not connect 'ball' with 'map'"),
+    ],
+    ids=["topmost", "unknown", "another tree", "a loop"],
+)
+def test_what_tf_does_not_connect_is_named(constraint, parents, said):
+    with pytest.raises(FrameError, match=said):
+        edges_of([constraint], parents)
+
+
+def test_chains_are_sent_and_targets_that_they_carry():
+    tree = TransformTree("map")
+    for parent, frame in edges_of([STAND, Point("calf", "toe", "ball")], PARENTS):
+        tree.add(frame, parent, RigidTransform.identity())
+    eye = Point("hip", "ball", "toe")
+    assert corrected_frames(tree, [STAND]) == ["thigh", "calf", "ankle"]
+    assert corrected_frames(tree, [STAND, LOOK]) == ["thigh", "calf", "ankle"]
+    sent = corrected_frames(tree, [STAND, eye])
+    assert sent[-1] == "toe"
+    assert set(sent) == {"hip", "ball", "thigh", "calf", "ankle", "toe"}
+
+
+def test_a_status_says_what_is_missing_and_why():
+    met = status_of("frames_node", "look", LOOK, Applied(Verdict.REACHED, 1e-12))
+    assert (met.level, met.message) == (DiagnosticStatus.OK, "met")
+    against = Applied(Verdict.OTHER_TASKS, 0.25, ("stand", "lean"))
+    missed = status_of("frames_node", "look", LOOK, against)
+    assert missed.level == DiagnosticStatus.WARN
+    assert missed.message == (
+        "other tasks stand in the way; 0.25 rad are left; conflicts with stand, lean"
+    )
+    values = {value.key: value.value for value in missed.values}
+    assert values == {"verdict": "OTHER_TASKS", "miss_rad": "0.25", "conflicts": "stand, lean"}
+    far = status_of("frames_node", "stand", STAND, Applied(Verdict.TOO_FAR, 0.5))
+    assert far.message == "too far; 0.5 m are left"
+
+
+def test_constraints_and_limits_are_what_the_parameters_say(domain):
+    given = {
+        "constraints": ["look", "stand", "swing"],
+        "look.type": "points_at", "look.bone": "calf", "look.tail": "ankle", "look.target": "ball",
+        "stand.type": "fabrik", "stand.chain": ["thigh", "calf", "ankle"],
+        "stand.target": "foothold",
+        "swing.type": "fabrik", "swing.chain": ["arm", "hand"], "swing.target": "ball",
+        "swing.method": "shared",
+        "limits": ["knee", "hip", "shoulder"],
+        "knee.type": "hinge", "knee.bone": "calf", "knee.axis": [0.0, 2.0, 0.0],
+        "knee.lower": -math.inf, "knee.upper": 1.5, "knee.rest": [0.3, -0.2, 0.9],
+        "hip.type": "swing_twist", "hip.bone": "thigh", "hip.half_angle": 0.5,
+        "hip.lower": -0.1, "hip.upper": 0.2,
+        "shoulder.type": "cone", "shoulder.bone": "arm", "shoulder.half_angle": 0.4,
+        "prefix": "mine/", "update_rate": 20.0,
+    }  # fmt: skip
+    context = rclpy.Context()
+    context.init(domain_id=domain)
+    node = rclpy.create_node(
+        "frames_node",
+        context=context,
+        parameter_overrides=[Parameter(name, value=value) for name, value in given.items()],
+        automatically_declare_parameters_from_overrides=True,
+    )
+    try:
+        rate, prefix, constraints = read_constraints(node)
+    finally:
+        node.destroy_node()
+        context.try_shutdown()
+    assert (rate, prefix, list(constraints)) == (20.0, "mine/", ["look", "stand", "swing"])
+    look, stand, swing = constraints.values()
+    assert (look.bone, look.tail, look.target) == ("calf", "ankle", "ball")
+    assert (stand.chain, stand.target, stand.method) == (STAND.chain, "foothold", "fabrik")
+    assert (swing.chain, swing.target, swing.method) == (("arm", "hand"), "ball", "shared")
+    knee = look.limit
+    assert isinstance(knee, Hinge)
+    assert (knee.axis, knee.lower, knee.upper) == ([0.0, 2.0, 0.0], -math.inf, 1.5)
+    assert knee.rest.is_close(RigidTransform.from_rpy(0.3, -0.2, 0.9), 1e-15)
+    assert stand.limits["calf"] is knee
+    assert stand.limits["thigh"] == SwingTwist(RigidTransform.identity(), 0.5, -0.1, 0.2)
+    assert swing.limits == {"arm": Cone(RigidTransform.identity(), 0.4)}
+
+
+# --- the program ---
+
+PARAMETERS = """
+frames_node:
+  ros__parameters:
+    constraints: [gaze, left, right, stretch, thumb]
+    gaze: {type: points_at, bone: eye, tail: sight, target: nail_l}
+    left: {type: fabrik, chain: [spine, chest, upper_l, fore_l, hand_l], target: goal_l}
+    right: {type: fabrik, chain: [spine, chest, upper_r, fore_r, hand_r], target: goal_r}
+    stretch: {type: fabrik, chain: [tail1, tail2, tip], target: far, method: shared}
+    thumb: {type: points_at, bone: tail2, tail: tip, target: goal_l}
+    limits: [elbow_l, elbow_r, waist, neck]
+    elbow_l: {type: hinge, bone: fore_l, axis: [0.0, 1.0, 0.0], lower: -2.5, upper: 0.0}
+    elbow_r: {type: hinge, bone: fore_r, axis: [0.0, 1.0, 0.0], lower: -2.5, upper: 0.0}
+    waist: {type: swing_twist, bone: chest, half_angle: 0.3, lower: -0.2, upper: 0.2,
+      rest: [0.0, 0.1, 0.0]}
+    neck: {type: cone, bone: eye, half_angle: 0.05}
+"""
+# Frame: parent, place, turn about y. The chest has a shoulder on each side.
+FRAMES = {
+    "spine": ("base", (0, 0, 0), 0.0),
+    "chest": ("spine", (0, 0, 0.3), 0.1),
+    "eye": ("chest", (0, 0, 0.4), 0.0),
+    "sight": ("eye", (0.1, 0, 0), 0.0),
+    "far": ("base", (0, 0, -9), 0.0),
+    "goal_l": ("base", (0.5, 0.2, 0.3), 0.0),
+    "goal_r": ("base", (0.4, -0.3, 0.4), 0.0),
+    "tail1": ("base", (-0.1, 0, 0), 0.5),
+    "between": ("tail1", (-0.1, 0, 0), 0.3),
+    "tail2": ("between", (-0.2, 0, 0), 0.2),
+    "tip": ("tail2", (-0.3, 0, 0), 0.0),
+}
+for side, y in (("l", 0.2), ("r", -0.2)):
+    FRAMES |= {
+        f"upper_{side}": ("chest", (0, y, 0.2), 0.2),
+        f"fore_{side}": (f"upper_{side}", (0, 0, -0.3), -0.4),
+        f"hand_{side}": (f"fore_{side}", (0, 0, -0.3), 0.0),
+        f"nail_{side}": (f"hand_{side}", (0, 0, -0.1), 0.0),
+    }
+
+
+def rotation_of(q):
+    x, y, z, w = q.x, q.y, q.z, q.w
+    return np.array(
+        (
+            (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+        )
+    )
+
+
+class Heard:
+    """What the program sends: frames in their parents, and what it says of each constraint."""
+
+    def __init__(self):
+        self.frames, self.statuses = {}, {}
+
+    def tf(self, message):
+        for each in message.transforms:
+            t = each.transform.translation
+            place = np.array((t.x, t.y, t.z))
+            turn = rotation_of(each.transform.rotation)
+            self.frames[each.child_frame_id] = (each.header.frame_id, turn, place)
+
+    def status(self, message):
+        self.statuses[message.name.removeprefix("frames_node: ")] = message
+
+    def turn(self, frame):
+        return self.frames[frame][1]
+
+    def place(self, frame, point=(0.0, 0.0, 0.0)):
+        """A point of a frame in the base, as it is broadcast."""
+        point = np.array(point)
+        while frame != "base":
+            frame, turn, place = self.frames[frame]
+            point = turn @ point + place
+        return point
+
+
+@pytest.fixture(scope="module")
+def heard(domain, tmp_path_factory):
+    path = tmp_path_factory.mktemp("frames") / "params.yaml"
+    path.write_text(PARAMETERS)
+    context = rclpy.Context()
+    context.init(domain_id=domain)
+    node = rclpy.create_node("watcher", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    heard = Heard()
+    node.create_subscription(TFMessage, "/tf", heard.tf, 100)
+    node.create_subscription(DiagnosticStatus, "frames_node/status", heard.status, 10)
+    broadcaster = StaticTransformBroadcaster(node)
+    messages = []
+    for frame, (parent, (x, y, z), pitch) in FRAMES.items():
+        message = TransformStamped(child_frame_id=frame)
+        message.header.frame_id = parent
+        t, q = message.transform.translation, message.transform.rotation
+        t.x, t.y, t.z = float(x), float(y), float(z)
+        q.y, q.w = math.sin(0.5 * pitch), math.cos(0.5 * pitch)
+        messages.append(message)
+        turn = rotation_of(q)
+        heard.frames[frame] = (parent, turn, np.array((x, y, z), float))
+    broadcaster.sendTransform(messages)
+    process = start_node(domain, "--params-file", str(path), program=PROGRAM)
+    try:
+        end = time.monotonic() + PATIENCE
+        names = {"gaze", "left", "right", "stretch", "thumb"}
+        while not names <= set(heard.statuses) and time.monotonic() < end:
+            executor.spin_once(timeout_sec=0.1)
+        yield heard
+    finally:
+        code, output = stop_node(process)
+        executor.shutdown()
+        node.destroy_node()
+        context.try_shutdown()
+    assert code == 0, output
+    assert "Traceback" not in output
+    assert names <= set(heard.statuses), output
+
+
+def test_two_arms_that_share_spine_and_chest_reach_at_once(heard):
+    for side in "lr":
+        miss = heard.place(f"ik/hand_{side}") - heard.place(f"goal_{side}")
+        assert np.linalg.norm(miss) < 1e-6
+        assert heard.statuses[{"l": "left", "r": "right"}[side]].message == "met"
+
+
+def test_the_broadcast_frames_keep_to_the_limits_of_their_bones(heard):
+    for side in "lr":
+        turn = heard.turn(f"ik/fore_{side}")
+        np.testing.assert_allclose(turn @ (0, 1, 0), (0, 1, 0), rtol=0, atol=1e-7)
+        assert -2.5 - 1e-7 <= math.atan2(turn[0, 2], turn[2, 2]) <= 1e-7
+    rest = np.array(
+        ((math.cos(0.1), 0, math.sin(0.1)), (0, 1, 0), (-math.sin(0.1), 0, math.cos(0.1)))
+    )
+    turn = rest.T @ heard.turn("ik/chest")
+    along = np.array((0.0, 0.2, 0.2)) / math.hypot(0.2, 0.2)  # to the shoulder of the first chain
+    assert math.acos(along @ turn @ along) <= 0.3 + 1e-6
+    angle = math.acos(np.clip(0.5 * (np.trace(turn) - 1.0), -1, 1))
+    assert angle <= math.hypot(0.3, 0.2) + 1e-6  # a swing and a twist about an axis across it
+
+
+def test_bones_keep_their_places_and_the_source_is_not_fought(heard):
+    for frame, (parent, place, _) in FRAMES.items():
+        if f"ik/{frame}" in heard.frames and frame != "tail2":
+            corrected, _, now = heard.frames[f"ik/{frame}"]
+            assert corrected == (f"ik/{parent}" if f"ik/{parent}" in heard.frames else parent)
+            np.testing.assert_allclose(now, place, rtol=0, atol=1e-12)
+    parent, _, now = heard.frames["ik/tail2"]  # the frame between moves along, and is not sent
+    along = (-0.1 - 0.2 * math.cos(0.3), 0.0, 0.2 * math.sin(0.3))
+    assert parent == "ik/tail1"
+    np.testing.assert_allclose(now, along, rtol=0, atol=1e-12)
+    assert "ik/between" not in heard.frames
+    assert "ik/goal_l" not in heard.frames
+    assert "ik/nail_r" not in heard.frames
+
+
+def test_a_target_that_a_chain_carries_is_the_corrected_one_and_is_sent(heard):
+    """The eye hangs from the chest and looks at the nail of the left hand, as far as it may."""
+    eye = heard.place("ik/eye")
+    u, v = heard.place("ik/sight") - eye, heard.place("ik/nail_l") - eye
+    angle = math.atan2(np.linalg.norm(np.cross(u, v)), u @ v)
+    status = heard.statuses["gaze"]
+    values = {value.key: value.value for value in status.values}
+    assert values["verdict"] == "LIMIT"
+    assert float(values["miss_rad"]) == pytest.approx(angle, abs=1e-6)
+    assert values["conflicts"] == ""
+    assert math.acos(heard.turn("ik/eye")[0, 0]) == pytest.approx(0.05, abs=1e-6)
+
+
+def test_a_conflict_names_the_other_and_what_is_missing_in_what_is_sent(heard):
+    tip = heard.place("ik/tip")
+    joint = heard.place("ik/tail2")
+    u, v = tip - joint, heard.place("goal_l") - joint
+    missing = {
+        "stretch": ("miss_m", np.linalg.norm(tip - heard.place("far"))),
+        "thumb": ("miss_rad", math.atan2(np.linalg.norm(np.cross(u, v)), u @ v)),
+    }
+    for name, other in (("stretch", "thumb"), ("thumb", "stretch")):
+        values = {value.key: value.value for value in heard.statuses[name].values}
+        key, miss = missing[name]
+        assert float(values[key]) == pytest.approx(miss, abs=1e-6)
+        assert (heard.statuses[name].message == "met") == (miss < 1e-8)
+        if miss > 1e-6:
+            assert values["conflicts"] == other
+            assert f"conflicts with {other}" in heard.statuses[name].message

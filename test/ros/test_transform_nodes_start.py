@@ -1,0 +1,55 @@
+"""How the nodes of transform_nodes are told, and what is said about mistakes in them."""
+
+import pytest
+
+MISTAKES = {
+    "no nodes": ("root: world", "'nodes' names none"),
+    "bad name": ("nodes: [a-b]", "'nodes' has 'a-b', which is not a name"),
+    "twice": ("nodes: [a, a]", "'nodes' has 'a' twice"),
+    "the root": ("nodes: [world]", "'nodes' has 'world', which another frame is called already"),
+    "a node too": (
+        "nodes: [a, b]\n    combine: [a]",
+        "'combine' has 'a', which another frame is called already",
+    ),
+    "root": ("nodes: [a]\n    root: /w", "'root' is '/w', which is not a frame"),
+    "parent": ("nodes: [a]\n    a: {parent: b}", "'a.parent' is 'b', which is none of world, a"),
+    "circle": (
+        "nodes: [a, b, c]\n    a: {parent: c}\n    c: {parent: a}",
+        "'a.parent' is 'c', which leads back to 'a'",
+    ),
+    "field": (
+        "nodes: [a]\n    a: {centre: [0.0, 0.0, 0.0]}",
+        "'a.centre' does not exist; did you mean 'a.center'?",
+    ),
+    "integers": (
+        "nodes: [a]\n    a: {scale: [1, 2, 3]}",
+        "'a.scale' wants a number with a",
+    ),
+    "zero scale": ("nodes: [a]\n    a: {scale: [1.0, 0.0, 1.0]}", "'a.scale' must lie in [1e-06"),
+    "matrix": ("nodes: [a]\n    a: {rotation: [1.0, 0.0, 0.0]}", "'a.rotation' wants 4 numbers"),
+    "zero axis": (
+        "nodes: [a]\n    a: {scaleOrientation: [0.0, 0.0, 0.0, 1.0]}",
+        "'a.scaleOrientation' has an axis without length",
+    ),
+    "nan": ("nodes: [a]\n    a: {center: [0.0, .nan, 0.0]}", "'a.center' must lie in"),
+    "rate": ("nodes: [a]\n    update_rate: .nan", "'update_rate' must lie in [1, 1000]"),
+    "no chain": ("nodes: [a, b]\n    combine: [c]", "'c.chain' wants two or more nodes, not []"),
+    "unknown in chain": (
+        "nodes: [a, b]\n    combine: [c]\n    c: {chain: [a, d]}",
+        "'c.chain' has 'd', which is none of a, b",
+    ),
+    "gap in chain": (
+        "nodes: [a, b]\n    combine: [c]\n    c: {chain: [a, b]}",
+        "'c.chain' has 'b' after 'a', but it hangs in 'world'",
+    ),
+    "empty": ("nodes: []", "leave out parameters that are []"),
+}
+
+
+@pytest.mark.parametrize(("yaml", "words"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_told_in_one_line(tmp_path, complaint, yaml, words):
+    path = tmp_path / "params.yaml"
+    path.write_text(f"transform_nodes:\n  ros__parameters:\n    {yaml}\n")
+    line = complaint("transform_nodes", more=("--params-file", str(path)))
+    assert words in line
+    assert line.startswith("transform_nodes: parameter '") or "[]" in line
