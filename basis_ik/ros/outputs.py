@@ -358,9 +358,11 @@ class TrajectoryOutput(StreamOutput):
         self._state = ControllerState(options.node, options.controller)
         counts = range(1, 1 + MOST_POINTS)
         self._messages = [SerializedTrajectory(self._joint_names, count) for count in counts]
-        self._stamp = 0  # of the last window, or of the next one where that is to begin anew [ns]
+        self._stamp = 0  # of the next window [ns]
         self._anew, self._periods = True, 0
-        self._window: Motion | None = None
+        self._window: Motion | None = None  # the last that was sent, which the controller follows
+        self._window_stamp = 0  # [ns]
+        self._unsent = False  # whether the pipeline has gone on, and no window of it was sent
 
     def _look(self) -> str:
         lacking = super()._look() or self._state.lacking()
@@ -374,15 +376,19 @@ class TrajectoryOutput(StreamOutput):
     def _restart(self, now: Moment) -> None:
         # A loop that is a little late or early each time is to send one command each time.
         self._begin_at(now.clock - EARLY)
+        self._window = None
 
     def _begin_at(self, stamp: int) -> None:
         """Let the next window begin at a time, with the state that the pipeline goes on from."""
         self._stamp, self._anew, self._periods = stamp, True, LEAD
 
     def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
+        if self._unsent:  # an error has cut the last period short
+            pipeline.go_on(self._state_at(now, pipeline))
+            self._begin_at(now.clock)
         if self._anew:
             return True
-        elapsed = now.clock - self._stamp
+        elapsed = now.clock - self._window_stamp
         period = round(self._period * 1e9)
         self._periods = elapsed // period
         if elapsed < 0 and self._window is not None:  # the clock has been set back
@@ -393,24 +399,26 @@ class TrajectoryOutput(StreamOutput):
             pipeline.go_on(self._state_at(now, pipeline))
             self._begin_at(now.clock)
         elif self._periods > 0:
-            self._stamp += self._periods * period
+            self._stamp = self._window_stamp + self._periods * period
         return self._periods > 0
 
     def _next(self, pipeline: Pipeline, measured: FloatArray) -> FloatArray | None:
-        command = None
+        command, self._unsent = None, True
         for _ in range(self._periods):
             command = pipeline.step(measured)
             if command is None:
                 break
+        self._unsent = command is not None
         return command
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
-        self._window = motion = pipeline.window()
+        motion = pipeline.window()
         if self._anew:
             self._recent.add(motion.positions[0])  # the arm is yet to leave from there
             self._anew = False
         message = self._messages[len(motion.times) - 1]
         self._publisher.publish(message.filled(self._stamp, motion))
+        self._window, self._window_stamp, self._unsent = motion, self._stamp, False
 
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
@@ -422,7 +430,7 @@ class TrajectoryOutput(StreamOutput):
     def _state_at(self, now: Moment, pipeline: Pipeline) -> FloatArray:
         if self._window is None:
             return pipeline.state
-        return self._window.at(1e-9 * (now.clock - self._stamp))
+        return self._window.at(1e-9 * (now.clock - self._window_stamp))
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
         """Return the positions between which the arm was to be lately; see `Output.expected`.
@@ -431,7 +439,7 @@ class TrajectoryOutput(StreamOutput):
         the next of its samples.
         """
         way, window = super().expected(now, age), self._window
-        elapsed = 1e-9 * (now.clock - self._stamp)
+        elapsed = 1e-9 * (now.clock - self._window_stamp)
         if way is None or window is None or self._anew or elapsed <= LEAD * self._period:
             return way
         next_ = int(window.times.searchsorted(elapsed))

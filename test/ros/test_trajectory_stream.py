@@ -190,6 +190,29 @@ def test_a_loop_that_stalls_goes_on_without_a_leap(bench, gap):
     np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
 
 
+@pytest.mark.parametrize("gap", [0.0, 0.02, 0.04, 0.3])
+@pytest.mark.parametrize("steps", [0, 1])
+def test_after_an_error_in_mid_period_it_goes_on_without_a_leap(bench, steps, gap, monkeypatch):
+    """The period has `steps` more than one to do, of which the last fails; then the loop stalls."""
+    bench.run(0.4, to(-2.0))
+    bench.run(0.012 + 0.01 * steps, to(-2.0), lateness=np.inf)
+    step, left = bench.pipeline.step, iter(range(steps))
+
+    def fail_in_the_end(measured):
+        next(left)  # StopIteration: the error
+        return step(measured)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bench.pipeline, "step", fail_in_the_end)
+        with pytest.raises(StopIteration):
+            bench._work(to(-2.0))
+    bench.run(gap, to(-2.0), lateness=np.inf)
+    bench.due = bench.now
+    bench.run(2.0, to(-2.0))
+    bench.judge()
+    np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
+
+
 def test_a_clock_that_is_set_back_does_not_stop_the_stream(bench):
     bench.run(0.4, to(-2.0))
     bench.now -= 50.0
