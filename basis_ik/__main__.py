@@ -30,6 +30,7 @@ SOLVE_EXAMPLES = f"""examples:
   {PROGRAM} solve --urdf urdf/ur5e.urdf --tip tool0 --xyz 0.4 0.2 0.3 --rpy 3.14 0 0
   {PROGRAM} solve --urdf urdf/legs.urdf --tip ankle_l --xyz 0.1 0.1 -0.7 --position-only --json
   {PROGRAM} solve --urdf urdf/pan_tilt.urdf --look-at 1 0.5 0.2 --axis 0 0 1
+  {PROGRAM} solve --urdf urdf/ur5e.urdf --xyz 0.4 0.2 0.3 --rpy 3.14 0 0 --solver fabrik --trace
 
 {STATUS}"""
 
@@ -132,6 +133,14 @@ def _parser() -> _Parser:
         "--seed", nargs="+", type=_number, metavar="Q",
         help="joint positions to start from [rad or m]; by default the middle of the limits",
     )  # fmt: skip
+    solve.add_argument(
+        "--solver", choices=("descent", "fabrik"), default="descent",
+        help="damped least squares, or FABRIK's passes over the joints; by default descent",
+    )  # fmt: skip
+    solve.add_argument(
+        "--trace", action="store_true",
+        help="with --solver fabrik: print where the joints are after each pass [m]",
+    )  # fmt: skip
     warm = commands.add_parser(
         "warm-up", help="compile all that is compiled on first use, for this installation",
         description="Compile, and keep on disk, all that is else compiled on first use.",
@@ -189,6 +198,10 @@ def _solve(options: argparse.Namespace) -> int:
         options.parser.error("--axis belongs to --look-at")
     if not looks and options.rpy is None and not options.position_only:
         options.parser.error("give --rpy ROLL PITCH YAW, or --position-only")
+    if looks and options.solver != "descent":
+        options.parser.error("--solver fabrik takes a pose: no --look-at")
+    if options.trace and options.solver != "fabrik":
+        options.parser.error("--trace belongs to --solver fabrik")
     _, chain = _chain(options)
     solution = _look_at(chain, options) if looks else _take_pose(chain, options)
     if options.json:
@@ -196,7 +209,9 @@ def _solve(options: argparse.Namespace) -> int:
     else:
         turned = f"{solution.orientation_error:.3g} rad"
         off = f"{solution.position_error:.3g} m" + f", {turned}" * (not options.position_only)
-        print(_report(chain, solution, turned if looks else off))
+        print(
+            "\n".join([_report(chain, solution, turned if looks else off), *_told(chain, solution)])
+        )
     return 0 if solution.success else 1
 
 
@@ -206,7 +221,10 @@ def _take_pose(chain: Chain, options: argparse.Namespace) -> Solution:
 
     roll, pitch, yaw = options.rpy or (0.0, 0.0, 0.0)
     target = RigidTransform.from_rpy(roll, pitch, yaw, options.xyz)
-    return solve(chain, target, options.seed, position_only=options.position_only)
+    return solve(
+        chain, target, options.seed, position_only=options.position_only,
+        solver=options.solver, trace=options.trace,
+    )  # fmt: skip
 
 
 def _look_at(chain: Chain, options: argparse.Namespace) -> Solution:
@@ -289,7 +307,7 @@ def _table(name: str, chain: Chain) -> str:
 
 def _answer(chain: Chain, solution: Solution) -> dict[str, Any]:
     """Return what `solve` tells, as data."""
-    return {
+    told = {
         "root": chain.root,
         "tip": chain.tip,
         "success": solution.success,
@@ -302,6 +320,49 @@ def _answer(chain: Chain, solution: Solution) -> dict[str, Any]:
         "restarts": solution.restarts,
         "inferences": list(chain.inferences),
     }
+    passes = solution.passes
+    if passes is not None:
+        told["passes"] = {
+            "count": passes.count,
+            "restarts": passes.restarts,
+            "polished": passes.polished,
+            "position_error": passes.position_error,
+            "orientation_error": passes.orientation_error,
+            "trace": [
+                {
+                    "after": stage.name,
+                    "start": stage.start,
+                    "points": dict(zip(_point_names(chain), stage.points.tolist(), strict=True)),
+                    "positions": dict(
+                        zip(chain.joint_names, stage.positions.tolist(), strict=True)
+                    ),
+                }
+                for stage in passes.stages
+            ],
+        }
+    return told
+
+
+def _point_names(chain: Chain) -> list[str]:
+    """Return the names of what a trace tells the places of: the joints that move, and the tip."""
+    return [joint.name for joint in chain.joints if joint.kind != "fixed"] + [chain.tip]
+
+
+def _told(chain: Chain, solution: Solution) -> list[str]:
+    """Return what FABRIK's passes did, for people."""
+    passes = solution.passes
+    if passes is None:
+        return []
+    then = "then a descent" if passes.polished else "no descent"
+    lines = [
+        f"FABRIK: {passes.count} passes, {passes.restarts} restarts, {then}; "
+        f"the passes alone leave {passes.position_error:.3g} m, {passes.orientation_error:.3g} rad"
+    ]
+    for stage in passes.stages:
+        lines.append(f"after {stage.name}, start {stage.start}:")
+        for name, (x, y, z) in zip(_point_names(chain), stage.points.tolist(), strict=True):
+            lines.append(f"  {x:10.6f} {y:10.6f} {z:10.6f}  {name}")
+    return lines
 
 
 def _report(chain: Chain, solution: Solution, off: str) -> str:

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,9 @@ from basis_ik.solvers.verdict import Verdict
 
 FloatArray = NDArray[np.float64]
 
-# Steps of a solve that fit into a control period: about a millisecond. What needs more than that,
-# mostly targets out of reach, is solved beside the loop.
-QUICK = 1000
+# Steps of a solve that fit into a control period: about a millisecond, FABRIK's passes being longer
+# ones. What needs more than that, mostly targets out of reach, is solved beside the loop.
+QUICK, QUICK_PASSES = 1000, 300
 # Samples that a whole motion is given at most; the controller interpolates in between.
 MOST_SAMPLES = 500
 
@@ -96,6 +97,7 @@ class Pipeline:
         orientation_tolerance: Largest orientation error of one [rad].
 
     Attributes:
+        solver: "descent" or "fabrik", see `solve`; how poses are solved for from now on.
         phase: What is being done.
         goal: What is wanted.
         solution: The answer to it; None for goals that need none.
@@ -129,6 +131,7 @@ class Pipeline:
         self.acceleration_scaling = acceleration_scaling
         self.position_tolerance = position_tolerance
         self.orientation_tolerance = orientation_tolerance
+        self.solver: Literal["descent", "fabrik"] = "descent"
         self.phase = Phase.IDLE
         self.goal: Goal | None = None
         self.solution: Solution | None = None
@@ -153,7 +156,9 @@ class Pipeline:
         seed = np.minimum(np.maximum(start, self._chain.lower), self._chain.upper)
         self.goal, self.solution = goal, None
         if isinstance(goal, (PoseGoal, PointGoal)):
-            solution: Solution | None = self._solve(goal, seed, QUICK)
+            by_passes = self.solver == "fabrik" and isinstance(goal, PoseGoal)
+            quick = QUICK_PASSES if by_passes else QUICK
+            solution: Solution | None = self._solve(goal, seed, quick)
             if solution is not None and solution.verdict is Verdict.BUDGET_SPENT:
                 solution = self._beside.ask(partial(self._solve, goal, seed, MAX_ITERATIONS))
             else:
@@ -220,6 +225,7 @@ class Pipeline:
                 position_tolerance=self.position_tolerance,
                 orientation_tolerance=self.orientation_tolerance,
                 max_iterations=max_iterations,
+                solver=self.solver,
             )
         return solve_aim(
             self._chain,

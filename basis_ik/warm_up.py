@@ -170,6 +170,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
         Step("limits of motion", lambda: limiter.warm_up(MotionLimits.of_chain(chain()))),
         Step("links", lambda: chain().link_poses(np.zeros(len(chain().joint_names)))),
         Step("poses", lambda: solve.warm_up(chain())),
+        Step("FABRIK's passes", lambda: solve.warm_up_fabrik(chain())),
         Step("points to look at", lambda: aim_chain.warm_up_aim(chain())),
         Step("tracking", lambda: track.warm_up(chain())),
         Step("twists", lambda: jog.warm_up(chain(), MotionLimits.of_chain(chain()))),

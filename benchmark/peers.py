@@ -23,7 +23,7 @@ import pinocchio
 from robots import Arm
 
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.solve import solve, warm_up
+from basis_ik.solvers.solve import solve, warm_up, warm_up_fabrik
 from basis_ik.transforms.rigid import RigidTransform
 
 Answer = Any  # whatever the library returns; `positions` is read from it outside the clock
@@ -63,15 +63,20 @@ class Judge:
             self._model, self._data, self._frame, pinocchio.ReferenceFrame.LOCAL
         )
 
-    def accepts(self, q: np.ndarray | None, target: np.ndarray) -> bool:
-        """Whether q reaches the target within 1e-5 m and 1e-5 rad, inside the limits."""
+    def accepts(
+        self,
+        q: np.ndarray | None,
+        target: np.ndarray,
+        within: tuple[float, float] = (TOLERANCE, TOLERANCE),
+    ) -> bool:
+        """Whether q reaches the target, by default within 1e-5 m and rad, inside the limits."""
         if q is None or not np.isfinite(q).all():
             return False
         if (q < self.lower - 1e-9).any() or (q > self.upper + 1e-9).any():
             return False
         off = self.pose(q).actInv(pinocchio.SE3(target))
         turned = np.linalg.norm(pinocchio.log3(off.rotation))
-        return bool(np.linalg.norm(off.translation) <= TOLERANCE and turned <= TOLERANCE)
+        return bool(np.linalg.norm(off.translation) <= within[0] and turned <= within[1])
 
 
 def ours(arm: Arm, judge: Judge) -> tuple[Call, Read]:
@@ -80,6 +85,20 @@ def ours(arm: Arm, judge: Judge) -> tuple[Call, Read]:
 
     def call(target: RigidTransform, seed: np.ndarray) -> Answer:
         return solve(chain, target, seed, position_tolerance=1e-5, orientation_tolerance=1e-5)
+
+    return call, lambda answer: answer.positions if answer.success else None
+
+
+def our_fabrik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
+    chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
+    warm_up(chain)
+    warm_up_fabrik(chain)
+
+    def call(target: RigidTransform, seed: np.ndarray) -> Answer:
+        return solve(
+            chain, target, seed, position_tolerance=1e-5, orientation_tolerance=1e-5,
+            solver="fabrik",
+        )  # fmt: skip
 
     return call, lambda answer: answer.positions if answer.success else None
 
@@ -224,8 +243,10 @@ def eaik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
     return call, lambda answer: answer
 
 
+OURS = ("basis_ik", "basis_ik fabrik")
 CONTESTANTS = {
     "basis_ik": ours,
+    "basis_ik fabrik": our_fabrik,
     "roboticstoolbox ik_LM": roboticstoolbox,
     "TRAC-IK 5 ms": trac_ik,
     "optik": optik,
@@ -242,7 +263,7 @@ def build(arm: Arm, judge: Judge) -> Iterator[tuple[str, Call, Read]]:
             with contextlib.redirect_stdout(None):
                 call, read = make(arm, judge)
         except BaseException as error:  # a competitor may fail in any way it likes: Rust panics too
-            if name == "basis_ik" or isinstance(error, KeyboardInterrupt | SystemExit):
+            if name in OURS or isinstance(error, KeyboardInterrupt | SystemExit):
                 raise
             print(f"  {name}: not for {arm.name}: {type(error).__name__}: {str(error)[:80]}")
             continue

@@ -1,4 +1,4 @@
-"""The arms of the benchmark: URDF files that come with PyPI packages, cut down to one chain.
+"""The arms of the benchmark: URDF files of PyPI packages and our own, cut down to one chain.
 
 Every contestant reads the same small file: the chain's links and joints, without meshes.
 """
@@ -14,6 +14,7 @@ PACKAGES = {
     "example": ("pinocchio", "../../../../share/example-robot-data/robots"),
     "rtb": ("rtbdata", "xacro"),
     "pybullet": ("pybullet_data", "."),
+    "ours": ("basis_ik", "../urdf"),
 }
 
 # name: (package, file, root link, tip link)
@@ -58,8 +59,10 @@ ROBOTS = {
     ),
     "G1": ("example", "g1_description/urdf/g1_29dof_rev_1_0.urdf", "pelvis", "right_rubber_hand"),
     "Romeo": ("example", "romeo_description/urdf/romeo.urdf", "base_link", "r_gripper"),
+    "UR5e": ("ours", "ur5e.urdf", "base_link", "tool0"),
 }  # fmt: skip
 THE_TEN = tuple(ROBOTS)[:10]
+FABRIK_ARMS = ("UR5e", *THE_TEN[1:])
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -126,6 +127,41 @@ def test_solve_starts_from_the_seed(run):
     again = list(answer(*map(str, first)).values())
     np.testing.assert_allclose(again, first, atol=1e-6)
     assert answer("3", "-2", "-1", "-1", "1.5", "0") != first
+
+
+def test_solve_by_fabrik_tells_what_its_passes_did(run):
+    command = ["solve", "--urdf", UR5E, *POSE, "--solver", "fabrik"]
+    status, out, _ = run(*command)
+    assert status == 0
+    assert re.search(
+        r"^FABRIK: \d+ passes, 0 restarts, no descent; the passes alone leave", out, re.M
+    )
+    assert "after" not in out
+    _, out, _ = run(*command, "--json")
+    told = strict(out)["passes"]
+    assert set(told) == {
+        "count", "restarts", "polished", "position_error", "orientation_error", "trace",
+    }  # fmt: skip
+    assert (told["polished"], told["trace"]) == (False, [])
+    assert told["position_error"] <= 1e-6
+    assert "passes" not in strict(run("solve", "--urdf", UR5E, *POSE, "--json")[1])
+
+
+def test_a_trace_tells_where_the_joints_are_after_each_pass(run):
+    command = ["solve", "--urdf", UR5E, *POSE, "--solver", "fabrik", "--trace"]
+    told = strict(run(*command, "--json")[1])["passes"]
+    after = [stage["after"] for stage in told["trace"]]
+    assert after == ["start", *["backward", "forward"] * told["count"]]
+    chain = RobotModel.from_urdf(Path(UR5E).read_text()).chain("base_link", "tool0")
+    for stage in told["trace"]:
+        assert tuple(stage["positions"]) == chain.joint_names
+        assert tuple(stage["points"]) == (*chain.joint_names, "tool0")
+        tip = chain.forward(list(stage["positions"].values())).translation
+        wanted = (0.4, 0.2, 0.3) if stage["after"] == "backward" else tip
+        np.testing.assert_allclose(stage["points"]["tool0"], wanted, atol=1e-9)
+    _, out, _ = run(*command)
+    assert out.count("after backward, start 0:") == told["count"]
+    assert "    0.400000   0.200000   0.300000  tool0" in out
 
 
 def test_solve_without_orientation(run):
@@ -261,6 +297,9 @@ def test_no_more_is_read_than_a_description_may_have(run):
         (["solve", "--urdf", UR5E, *POSE, "--seed", "9" * 5000], "invalid number value: '999"),
         (["inspect", "--urdf", UR5E, "--bad\nopt\x1b[31m"], r"unrecognized arguments: --bad\nopt"),
         (["inspect", "--urdf"], "--urdf: expected one argument"),
+        (["solve", "--urdf", UR5E, *POSE, "--solver", "newton"], "invalid choice: 'newton'"),
+        (["solve", "--urdf", UR5E, *POSE, "--trace"], "--trace belongs to --solver fabrik"),
+        (["solve", "--urdf", HEAD, *LOOK, "--solver", "fabrik"], "takes a pose: no --look-at"),
     ],
     ids=short,
 )

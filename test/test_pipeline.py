@@ -313,6 +313,42 @@ def test_a_long_solve_goes_on_beside_while_the_last_solution_is_kept(pipe, monke
     assert asked == [pipeline.QUICK, pipeline.QUICK, pipeline.MAX_ITERATIONS]
 
 
+def test_poses_are_solved_by_fabrik_where_that_is_chosen(pipe, chain):
+    pipe.solver = "fabrik"
+    pipe.aim(DOWN, HOME)
+    passes = pipe.solution.passes
+    assert pipe.solution.success
+    assert passes.count > 0
+    commands = walk(pipe, HOME)
+    assert pipe.phase is Phase.ARRIVED
+    assert chain.forward(commands[-1]).is_close(DOWN.root_T_target, 1e-5)
+    pipe.aim(PointGoal((0.9, -0.5, 0.7), Ray((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))), HOME)
+    assert pipe.solution.passes is None
+    pipe.solver = "descent"
+    pipe.aim(DOWN, HOME)
+    assert pipe.solution.passes is None
+
+
+def test_passes_that_do_not_fit_into_a_period_go_on_beside(pipe, monkeypatch):
+    solve, asked = pipeline.solve, []
+
+    def watched(*args, max_iterations, **kwargs):
+        asked.append(max_iterations)
+        return solve(*args, max_iterations=max_iterations, **kwargs)
+
+    monkeypatch.setattr(pipeline, "solve", watched)
+    pipe.solver = "fabrik"
+    inside = PoseGoal(RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.05, 0.0, 0.1]))  # the base
+    pipe.aim(inside, HOME)
+    assert pipe.waiting
+    while pipe.waiting:
+        pipe.aim(inside, HOME)
+    assert asked == [pipeline.QUICK_PASSES, pipeline.MAX_ITERATIONS]
+    assert not pipe.solution.success
+    assert pipe.solution.passes.count > pipeline.QUICK_PASSES
+    assert pipe.solution.verdict is not Verdict.BUDGET_SPENT
+
+
 def test_the_answer_to_a_question_that_is_no_longer_asked_is_dropped(pipe, monkeypatch):
     solve, go_on = pipeline.solve, threading.Event()
 

@@ -501,6 +501,7 @@ class ChainController:
         pipeline.acceleration_scaling = settings.acceleration_scaling
         pipeline.position_tolerance = settings.position_tolerance
         pipeline.orientation_tolerance = settings.orientation_tolerance
+        pipeline.solver = self.own("solver")
 
 
 def other_joints(model: RobotModel, chain: Chain) -> tuple[str, ...]:

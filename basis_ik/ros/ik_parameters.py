@@ -121,10 +121,20 @@ NODE = (
     ),
 )
 
+SOLVERS = ("descent", "fabrik")
+
 # Of each chain: `root_link`, or `left.root_link` when `chains` names a chain `left`.
 CHAIN = (
     Declaration("root_link", "", "First link of the chain; empty: inferred.", read_only=True),
     Declaration("tip_link", "", "Last link of the chain; empty: inferred.", read_only=True),
+    Declaration(
+        "solver",
+        "descent",
+        "How target poses are solved for: by damped least squares, or by FABRIK's passes, with a "
+        "descent where these do not arrive; counts for poses that come from then on. Twists, "
+        "points and compute_ik do without.",
+        choices=SOLVERS,
+    ),
     Declaration(
         "controller",
         "joint_trajectory_controller",

@@ -129,13 +129,15 @@ def _target_values(targets: TargetInput) -> dict[str, str]:
 def _solution_values(solution: Solution | None) -> dict[str, str]:
     if solution is None:
         return {}
-    return {
+    values = {
         "verdict": solution.verdict.name,
         "position_error": f"{solution.position_error:.9g}",
         "orientation_error": f"{solution.orientation_error:.9g}",
         "iterations": str(solution.iterations),
-        **_reason_values(solution.reason),
     }
+    if solution.passes is not None:
+        values["passes"] = str(solution.passes.count)
+    return values | _reason_values(solution.reason)
 
 
 def _distances(arm: ChainController) -> dict[str, str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from basis_ik.kernels.descent import REACHED as ARRIVED
-from basis_ik.kernels.pose_solve import OUT_OF_REACH, solve_pose
+from basis_ik.kernels.pose_solve import OUT_OF_REACH, solve_pose, take_shortest_turns
 from basis_ik.solvers.arguments import (
     LARGEST_TOLERANCE,
     SolveArgumentError,
@@ -22,6 +22,7 @@ from basis_ik.solvers.arguments import (
 )
 from basis_ik.solvers.explain import explain
 from basis_ik.solvers.inquiry import FEWEST_STARTS, Inquiry
+from basis_ik.solvers.passes import Passes, run_passes
 from basis_ik.solvers.prepared import NEAR, prepared
 from basis_ik.solvers.prepared import PATIENCE as PATIENCE
 from basis_ik.solvers.race import Race
@@ -53,11 +54,13 @@ class Solution(NamedTuple):
     """Angle from the tip to the target [rad], by forward kinematics; that between the axes where
     one is free; reported, but without weight in the verdict, where orientation is not wanted."""
     iterations: int
-    """Steps of all descents together."""
+    """Steps of all descents together; FABRIK's passes are counted in `passes`."""
     restarts: int
     """Starts after the seed's."""
     reason: Reason
     """What stood in the way, as data and, by `str`, as a line of text."""
+    passes: Passes | None = None
+    """What FABRIK's passes alone had reached, where they were asked for."""
 
     @property
     def success(self) -> bool:
@@ -78,10 +81,14 @@ def solve(
     max_iterations: int = MAX_ITERATIONS,
     max_restarts: int = MAX_RESTARTS,
     time_limit: float | None = None,
+    solver: Literal["descent", "fabrik"] = "descent",
+    trace: bool = False,
 ) -> Solution:
     """Find joint positions that bring the chain's tip to a target.
 
-    The search descends from the seed and, only if that does not arrive, from further starts.
+    The search descends from the seed and, only if that does not arrive, from further starts. With
+    FABRIK it passes backward and forward over the joints instead, likewise from the seed and then
+    from further starts, and descends from where that ends only if that did not arrive.
     The same arguments give the same bits, in every process and thread.
 
     Args:
@@ -95,12 +102,16 @@ def solve(
             Held like a limit: where only a longer move would reach, the verdict is MOVE_BOUND.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
-        max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included.
+        max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included,
+            and FABRIK's passes.
         max_restarts: Starts allowed after the seed's. A search with fewer than 20 does not
             support any claim that the target cannot be reached; the verdict is then BUDGET_SPENT.
         time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one step. What is
             found then depends on the machine, and a failure is neither explained nor weighed. None:
             no limit.
+        solver: "descent" is damped least squares. "fabrik" needs a position as target, with the
+            whole orientation, or free about an axis, or free; no boxes, no weights, no time limit.
+        trace: Whether the solution's `passes` are to tell where the joints were after each pass.
 
     Returns:
         The solution, or with another verdict than REACHED the best effort: the nearest position,
@@ -110,7 +121,7 @@ def solve(
 
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite; a chain
-            without joints.
+            without joints; what the solver does not do.
         OutsideLimitsError: What was found is outside the limits: an error in basis_ik.
     """
     ready = prepared(chain)
@@ -135,6 +146,20 @@ def solve(
         position_only = position_only or not wanted.orientation
     if max_move is not None:
         ready = hold_near(ready, start, max_move)
+    passes, begin = None, start
+    if solver != "descent" or trace:
+        _check_solver(solver, wanted, time_limit, trace=trace)
+        weights = ready.position if position_only else ready.full
+        status, passes = run_passes(
+            ready, weights, goal, start, (position_tolerance, orientation_tolerance),
+            max_iterations, max_restarts, trace=trace,
+        )  # fmt: skip
+        refuse(status, "seed", seed, target)
+        q, away, turned = passes.positions, passes.position_error, passes.orientation_error
+        if status == ARRIVED:
+            ready.prove_inside(q)
+            return Solution(q, _REACHED, away, turned, 0, passes.restarts, REACHED, passes)
+        begin, max_iterations = q, max_iterations - passes.count
     if wanted is not None and wanted.weights is not None and time_limit is None:
         plain = solve(
             chain, target, seed, position_only=position_only,
@@ -173,18 +198,20 @@ def solve(
         work = ready.new_work()
     status, steps, fresh, away, turned = solve_pose(
         ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-        ready.position if position_only else ready.full, goal, start,
+        ready.position if position_only else ready.full, goal, begin,
         positions, work, position_tolerance, orientation_tolerance,
         max_iterations, 0, min(max_restarts, FEWEST_STARTS), PATIENCE, False, NEAR,
     )  # fmt: skip
     spare.append(work)
     if status == ARRIVED:
+        if passes is not None:  # which may have gone round the other way
+            take_shortest_turns(ready.variables, start, positions)
         ready.prove_inside(positions)
-        return Solution(positions, _REACHED, away, turned, steps, fresh, REACHED)
+        return Solution(positions, _REACHED, away, turned, steps, fresh, REACHED, passes)
     refuse(status, "seed", seed, target)
     if steps >= max_iterations or (status != OUT_OF_REACH and fresh < FEWEST_STARTS):
         reason = Reason(Verdict.BUDGET_SPENT, away, 0.0 if position_only else turned)
-        return Solution(positions, reason.verdict, away, turned, steps, fresh, reason)
+        return Solution(positions, reason.verdict, away, turned, steps, fresh, reason, passes)
     inquiry = Inquiry(
         ready, goal, start, positions, (position_tolerance, orientation_tolerance),
         max_iterations - steps, fresh,
@@ -211,14 +238,38 @@ def solve(
     away, steps = answer.away, max_iterations - inquiry.budget
     if ready.full[0] == 0.0:
         away = float(np.linalg.norm(ready.tip_position(answer.q) - goal[:3, 3]))
-    return Solution(answer.q, reason.verdict, away, answer.turned, steps, inquiry.starts, reason)
+    return Solution(
+        answer.q, reason.verdict, away, answer.turned, steps, inquiry.starts, reason, passes
+    )
+
+
+def _check_solver(
+    solver: str, wanted: Wanted | None, time_limit: float | None, *, trace: bool
+) -> None:
+    """Refuse a solver that there is not, and what FABRIK does not do."""
+    if solver not in ("descent", "fabrik"):
+        raise SolveArgumentError("solver", solver, "'descent' or 'fabrik'")
+    if solver == "descent":
+        raise SolveArgumentError("trace", trace, "False unless the solver is 'fabrik'")
+    if wanted is not None and wanted.weights is not None:
+        raise SolveArgumentError("solver", solver, "'descent' where errors have weights")
+    if time_limit is not None:
+        raise SolveArgumentError("time_limit", time_limit, "None where the solver is 'fabrik'")
 
 
 def warm_up(chain: Chain) -> None:
-    """Prepare a chain and compile all that `solve` may call, before a control loop starts."""
+    """Prepare a chain and compile all that `solve` may call, before a control loop starts.
+
+    All but FABRIK's passes, which `warm_up_fabrik` compiles.
+    """
     ready = prepared(chain)
     out_of_reach = np.eye(4)
     out_of_reach[0, 3] = 1e3 * (1.0 + ready.size)
     far = RigidTransform.from_matrix(out_of_reach)
     solve(chain, far, max_iterations=50)
     solve(chain, chain.forward(ready.middle))
+
+
+def warm_up_fabrik(chain: Chain) -> None:
+    """Compile what `solve` calls besides where the solver is FABRIK."""
+    solve(chain, chain.forward(prepared(chain).middle), solver="fabrik")

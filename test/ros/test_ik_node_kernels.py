@@ -9,6 +9,8 @@ from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import PositionIKRequest
 from moveit_msgs.srv import GetPositionFK, GetPositionIK
 from point_head_client import Client
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters
 from robot_bench import HOME, down, running
 from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
@@ -37,6 +39,12 @@ def everything(robot):
     ):
         seen = len(robot.commands)
         robot.send(frame, pose)
+        robot.wait(lambda seen=seen: len(robot.commands) > seen, "a command")
+    fabrik = Parameter(name="solver", value=ParameterValue(type=4, string_value="fabrik"))
+    assert robot.call(SetParameters, "set_parameters", parameters=[fabrik]).results[0].successful
+    for pose in (down(0.4, 0.2, 0.4), down(0.05, 0.0, 0.1)):
+        seen = len(robot.commands)
+        robot.send("base_link", pose)
         robot.wait(lambda seen=seen: len(robot.commands) > seen, "a command")
     for point in ((0.9, -0.5, 0.7), (0.0, 0.0, 0.0), (-0.9, 0.1, 0.2)):
         robot.look("table", point)
