@@ -22,7 +22,7 @@ from basis_ik.solvers.constraints import (
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.tree import Basis, TransformTree
 
-_ROUNDS = 100
+_ROUNDS = 300
 _PATIENCE = 3  # rounds that may pass without progress
 _PROGRESS = 0.99  # of the least that was left so far
 
@@ -148,13 +148,20 @@ def _judged(
 
 
 def _moves(circle: Mapping[str, Constraint]) -> list[tuple[list[str], Move]]:
-    """Return what is applied at once, with its names: chains that share bones move together."""
+    """Return what is applied at once, with its names: chains that share bones move together.
+
+    A chain of which another constraint points a bone shares its motion among all bones. The
+    published passes move the last bones first and most: what is pointed is turned back each time.
+    """
+    pointed = {each.bone for each in circle.values() if isinstance(each, Point)}
     moves: list[tuple[list[str], Move]] = []
     for name, constraint in circle.items():
         if isinstance(constraint, Point):
             moves.append(([name], constraint))
             continue
-        names, chains = [name], [constraint]
+        by_itself = pointed.isdisjoint(constraint.chain[:-1])
+        chain = constraint if by_itself else replace(constraint, method="shared")
+        names, chains = [name], [chain]
         for others, move in moves.copy():
             if not isinstance(move, Point) and _share(constraint, move):
                 moves.remove((others, move))
