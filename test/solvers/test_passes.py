@@ -267,6 +267,20 @@ def test_no_joint_goes_round_when_the_seed_is_near(robot):
     assert anew <= 5
 
 
+@pytest.mark.parametrize("name", ["ur5", "puma560", "lift_arm"])
+def test_a_target_that_moves_is_followed_without_jumps(robot, name):
+    chain = robot(name)
+    middle = np.clip(prepared(chain).middle + 0.4, chain.lower, chain.upper)
+    here, q = chain.forward(middle), middle
+    for angle in np.linspace(0.0, 2 * pi, 500):
+        shift = (0.05 * sin(angle), 0.05 * cos(angle) - 0.05, 0.02 * sin(2 * angle))
+        moved = RigidTransform.from_rpy(0.1 * sin(angle), 0.1 * sin(2 * angle), 0.0, shift)
+        solution = solve(chain, here @ moved, q, solver="fabrik")
+        assert solution.success
+        assert np.abs(solution.positions - q).max() < 0.05
+        q = solution.positions
+
+
 def test_the_proof_is_by_forward_kinematics_of_its_own(robot):
     chain = robot("panda")
     ready = prepared(chain)
