@@ -9,7 +9,7 @@ import math
 import textwrap
 from pathlib import Path
 
-from basis_ik.ros import transform_node_parameters as nodes
+from basis_ik.ros.frames import transform_node_parameters as nodes
 from basis_ik.ros.ik_parameters import CHAIN, NODE
 
 ROOT = Path(__file__).parents[1]
@@ -39,8 +39,8 @@ own: `left.tip_link`, `right.tip_link`.
 OF_TRANSFORM_NODES = """
 # Parameters of `transform_nodes`
 
-From `basis_ik/ros/transform_node_parameters.py`; `config/transform_nodes.yaml` is an example. What
-is said above about keys that do not exist and values that do not fit holds here too.
+From `basis_ik/ros/frames/transform_node_parameters.py`; `config/transform_nodes.yaml` is an
+example. What is said above about keys that do not exist and values that do not fit holds here too.
 """
 
 OF_EACH_NODE = """

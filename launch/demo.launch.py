@@ -17,7 +17,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from basis_ik.model.robot import RobotModel
-from basis_ik.ros.tour_end import end_with
+from basis_ik.ros.demo.tour_end import end_with
 
 
 def generate_launch_description():

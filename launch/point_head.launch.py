@@ -11,7 +11,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from basis_ik.ros.tour_end import end_with
+from basis_ik.ros.demo.tour_end import end_with
 
 
 def generate_launch_description():

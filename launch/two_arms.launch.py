@@ -10,7 +10,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from basis_ik.ros.tour_end import end_with
+from basis_ik.ros.demo.tour_end import end_with
 
 SIDES = ("left", "right")
 YES_NO = ["true", "false"]

@@ -19,6 +19,15 @@ from basis_ik.errors import BasisIkError
 if TYPE_CHECKING:
     from rclpy.node import Node
 
+MODULES = {
+    "ik_node": "basis_ik.ros.ik_node",
+    "frames_node": "basis_ik.ros.frames.frames_node",
+    "transform_nodes": "basis_ik.ros.frames.transform_nodes",
+    "simulated_arm": "basis_ik.ros.demo.simulated_arm",
+    "demo_targets": "basis_ik.ros.demo.demo_targets",
+    "moving_point": "basis_ik.ros.demo.moving_point",
+    "legs_motion": "basis_ik.ros.demo.legs_motion",
+}
 PATIENCE = 1.2  # s from a signal to the end, whatever is being done
 
 
@@ -58,10 +67,10 @@ def moving_point() -> int:
 
 
 def run(program: str) -> int:
-    """Run the module of that name: its `main(stop)` returns the exit status.
+    """Run a program: its module's `main(stop)` returns the exit status.
 
     Args:
-        program: A module of `basis_ik.ros`.
+        program: One of `MODULES`.
     """
     stop, forced = Event(), 0  # while it is only loading, nothing gets lost by an end of force
 
@@ -84,7 +93,7 @@ def run(program: str) -> int:
         from basis_ik.kernels.jit import when_compiling
 
         when_compiling(lambda: None)  # a node logs
-        module = importlib.import_module(f"basis_ik.ros.{program}")
+        module = importlib.import_module(MODULES[program])
     except BasisIkError as error:  # a dependency is too old
         return _fail(program, str(error))
     except ImportError as error:

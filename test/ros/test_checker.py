@@ -6,8 +6,8 @@ import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
-from basis_ik.ros import checker as module
-from basis_ik.ros.checker import Checker
+from basis_ik.ros.demo import checker as module
+from basis_ik.ros.demo.checker import Checker
 
 
 @pytest.fixture

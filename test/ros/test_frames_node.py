@@ -17,8 +17,8 @@ from robot_bench import start_node, stop_node
 from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster
 
-from basis_ik.ros.frame_parameters import read_constraints
-from basis_ik.ros.frames_node import FrameError, corrected_frames, edges_of, status_of
+from basis_ik.ros.frames.frame_parameters import read_constraints
+from basis_ik.ros.frames.frames_node import FrameError, corrected_frames, edges_of, status_of
 from basis_ik.solvers.bone_limits import Cone, Hinge, SwingTwist
 from basis_ik.solvers.constraints import Applied, Point, Reach
 from basis_ik.solvers.verdict import Verdict

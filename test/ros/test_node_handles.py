@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from basis_ik.kernels import jit
-from basis_ik.ros.node_handles import dragged, place_of
+from basis_ik.ros.frames.node_handles import dragged, place_of
 from basis_ik.transforms.combine import combine
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform

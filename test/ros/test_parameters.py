@@ -9,7 +9,7 @@ import rclpy
 import yaml
 from rclpy.parameter import Parameter
 
-from basis_ik.ros import transform_node_parameters as nodes
+from basis_ik.ros.frames import transform_node_parameters as nodes
 from basis_ik.ros.ik_parameters import CHAIN, NODE
 from basis_ik.ros.parameters import (
     LONGEST_NAME,

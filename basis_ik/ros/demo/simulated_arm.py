@@ -17,11 +17,11 @@ from std_msgs.msg import String
 from basis_ik.errors import BasisIkError
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.simulated_robot import SimulatedRobot
+from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
+from basis_ik.ros.demo.simulated_controller import SimulatedController
 from basis_ik.ros.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
 from basis_ik.ros.sim_clock import clock_missing
-from basis_ik.ros.simulated_arm_parameters import ArmParameters
-from basis_ik.ros.simulated_controller import SimulatedController
 
 # How often the node says what it is waiting for [s].
 REMINDER_PERIOD = 5.0

@@ -15,8 +15,8 @@ from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 
 from basis_ik.errors import BasisIkError
-from basis_ik.ros.checker import Checker
 from basis_ik.ros.convert import pose_message
+from basis_ik.ros.demo.checker import Checker
 from basis_ik.ros.parameters import Declaration, frame_complaint, refused
 from basis_ik.transforms.rigid import RigidTransform
 

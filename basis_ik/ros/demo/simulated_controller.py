@@ -35,7 +35,7 @@ from basis_ik.motion.trajectory_controller import (
     TrajectoryController,
     Update,
 )
-from basis_ik.ros.simulated_arm_parameters import ArmParameters
+from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.trajectory_messages import to_array, to_command, to_point, to_wishes
 
 # After a longer pause of the process, or a leap of its clock, the motion goes on where it was.

@@ -11,7 +11,7 @@ from geometry_msgs.msg import PointStamped
 from numpy.typing import NDArray
 
 from basis_ik.errors import BasisIkError
-from basis_ik.ros.checker import Checker
+from basis_ik.ros.demo.checker import Checker
 from basis_ik.ros.parameters import Declaration, frame_complaint
 from basis_ik.transforms.rigid import RigidTransform
 

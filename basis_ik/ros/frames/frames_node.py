@@ -18,7 +18,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused
 from basis_ik.ros.cold_start import ColdStart
 from basis_ik.ros.convert import transform_message, transform_value
-from basis_ik.ros.frame_parameters import read_constraints
+from basis_ik.ros.frames.frame_parameters import read_constraints
 from basis_ik.ros.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
 from basis_ik.ros.sim_clock import ClockWatch

@@ -1,0 +1,1 @@
+"""The programs of the demos: a simulated arm, tours of targets, and who judges them."""
