@@ -11,7 +11,8 @@ from robot_bench import URDF, Robot, start_node, stop_node, wait_until_said
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
-from basis_ik.ros.demo import checker, sim_clock
+from basis_ik.ros import sim_clock
+from basis_ik.ros.demo import checker
 from basis_ik.ros.sim_clock import (
     CLOCK_MISSING,
     MOST_PERIODS,
