@@ -60,13 +60,13 @@ def solve_gaze() -> None:
     solve_aim(chain, (1.0, 0.5, 0.2), axis=(0.0, 0.0, 1.0))
 
 
-def solve_bones(angle: float | None) -> None:
+def solve_bones(xyz: tuple[float, float, float], angle: float | None) -> None:
     from basis_ik.solvers.fabrik import solve_chain
     from basis_ik.solvers.fabrik_limits import BallLimit
 
     limits = None if angle is None else {1: BallLimit.cone(angle), 2: BallLimit.cone(angle)}
     joints = [[0.0, 0.0, float(k)] for k in range(4)]
-    solve_chain(joints, (1.0, 0.5, 2.0), limits=limits)
+    solve_chain(joints, xyz, limits=limits)
 
 
 def warm_up(name: str) -> None:
@@ -87,8 +87,9 @@ USES: dict[str, Callable[[], None]] = {
     "solve, reached": lambda: solve_pose((0.4, 0.2, 0.3)),
     "solve, out of reach": lambda: solve_pose((0.8, 0.2, 0.5)),
     "solve_aim": solve_gaze,
-    "FABRIK, a chain": lambda: solve_bones(None),
-    "FABRIK, with limits": lambda: solve_bones(0.3),
+    "FABRIK, a chain": lambda: solve_bones((1.0, 0.5, 2.0), None),
+    "FABRIK, with limits": lambda: solve_bones((0.3, 0.2, 2.9), 0.3),
+    "FABRIK, limits in the way": lambda: solve_bones((1.0, 0.5, 2.0), 0.3),
     "the node, all of it": lambda: warm_up("node_steps"),
     "frames_node, all of it": lambda: warm_up("frames_steps"),
     "everything": lambda: warm_up("all_steps"),

@@ -261,14 +261,21 @@ def step(
     return ticks + 1
 
 
-@jit
-def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> int:
-    """Go one period on, on the quickest way to rest; arguments and result are those of `step`."""
-    for i in range(memory.shape[0] if ticks == 0 else 0):
+@helper
+def _plan_brake(memory: FloatArray, limits: FloatArray) -> None:
+    """Plan the quickest way to rest for each joint."""
+    for i in range(memory.shape[0]):
         x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
         plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], memory[i, PROFILE:])
         memory[i, START], memory[i, START + 1], memory[i, START + 2] = x, v, a
         memory[i, GOAL] = sample(memory[i, PROFILE:], x, v, a, inf)[0]
+
+
+@jit
+def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> int:
+    """Go one period on, on the quickest way to rest; arguments and result are those of `step`."""
+    if ticks == 0:
+        _plan_brake(memory, limits)
     advance(memory, limits, (ticks + 1) * period)
     return ticks + 1
 
@@ -315,7 +322,7 @@ def look_ahead(
             work[i, POSITION], work[i, SPEED], work[i, RATE] = x, v, a
     if not can_stop(work, limits):
         work, ahead = memory.copy(), 0.0
-    brake(work, limits, 0.0, 0)
+    _plan_brake(work, limits)
     slowest = 0.0
     for i in range(n):
         slowest = max(slowest, duration(work[i, PROFILE:]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from basis_ik.kernels.fabrik_freedom import held, scatter
 from basis_ik.kernels.fabrik_skeleton import Goals, Skeleton, errors, follow, place
 from basis_ik.kernels.fabrik_tree import sweep_tree
 from basis_ik.kernels.rigid import FloatArray
+from basis_ik.solvers.fabrik_result import FabrikResult
 from basis_ik.solvers.fabrik_skeleton import path
 from basis_ik.solvers.verdict import Verdict
 
@@ -46,36 +47,56 @@ class Found(NamedTuple):
     record: FloatArray
 
 
+class Start(NamedTuple):
+    """A pose to start from.
+
+    Attributes:
+        q: Rotations, shape (m, 4).
+        p: Joint positions [m], shape (m + 1, 3).
+        used: Sweeps and steps that it took to find it.
+    """
+
+    q: FloatArray
+    p: FloatArray
+    used: int
+
+
 def starting_poses(
-    s: Skeleton, given: FloatArray, positions: FloatArray, guess: FloatArray | None
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield rotations and positions to start from: the given pose, the free solution, then any.
+    s: Skeleton,
+    given: FloatArray,
+    positions: FloatArray,
+    solve_freely: Callable[[], FabrikResult] | None,
+) -> Iterator[Start]:
+    """Yield poses to start from: the given one, the solution without limits, then any.
 
     Args:
         s: The tree.
         given: Rotations to start from, shape (m, 4).
         positions: Joint positions to start from [m], shape (m + 1, 3).
-        guess: Joint positions of the solution without limits [m], or None.
+        solve_freely: Returns the solution without limits; called where the given pose leads
+            nowhere. None where there is no such solution.
 
     Yields:
-        Fresh rotations, shape (m, 4), and positions, shape (m + 1, 3).
+        A pose in fresh arrays.
     """
-    yield given.copy(), positions.copy()
+    yield Start(given.copy(), positions.copy(), 0)
     q, p = np.empty_like(given), positions.copy()
-    if guess is not None:
-        follow(s, guess.copy(), q)  # results are read-only, which kernels are not compiled for
-        yield q.copy(), guess.copy()
+    if solve_freely is not None:
+        free = solve_freely()
+        guess = free.positions.copy()  # results are read-only, which kernels are not compiled for
+        follow(s, guess, q)
+        yield Start(q.copy(), guess, free.iterations)
     generator = np.random.Generator(np.random.PCG64(0))  # the same starts in every call
     while True:
         scatter(s, generator.random(3 * len(q)), q)
         place(s, q, p)
-        yield q.copy(), p.copy()
+        yield Start(q.copy(), p.copy(), 0)
 
 
 def search(
     s: Skeleton,
     g: Goals,
-    starts: Iterator[tuple[FloatArray, FloatArray]],
+    starts: Iterator[Start],
     tolerance: float,
     turn_tolerance: float,
     budget: int,
@@ -99,7 +120,8 @@ def search(
     best, least, used = None, math.inf, 0
     history: list[FloatArray] = []
     while best is None or used < budget:
-        q, p = next(starts)
+        q, p, before = next(starts)
+        used = min(used + before, budget)
         trace = np.full(budget - used if record else 0, np.nan)
         spent = attempt(s, g, q, p, tolerance, turn_tolerance, scale, budget - used, trace)
         used += spent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -112,12 +113,11 @@ def _bounded(
     record: bool,
 ) -> FabrikResult:
     """Search within limits, and judge what was found."""
-    free = solve_limbs(s, g, p, tolerance, budget, False) if len(g.joints) else None
-    spent = free.iterations if free else 0
-    poses = starting_poses(s, given, p, free.positions if free else None)
+    solve_freely = cache(partial(solve_limbs, s, g, p, tolerance, budget, False))
+    poses = starting_poses(s, given, p, solve_freely if len(g.joints) else None)
     both = len(g.turned) > 0 and len(g.joints) > 0
-    share = (budget - spent) // 4 if both else 0  # kept back for the position alone
-    found = search(s, g, poses, tolerance, turn_tolerance, budget - spent - share, record)
+    share = budget // 4 if both else 0  # kept back for the position alone
+    found = search(s, g, poses, tolerance, turn_tolerance, budget - share, record)
     verdict = Verdict.REACHED
     if found.apart > tolerance or found.turned > turn_tolerance:
         verdict = out_of_reach(s, g, p[0], tolerance) or Verdict.BUDGET_SPENT
@@ -126,15 +126,16 @@ def _bounded(
             if first.apart <= tolerance:
                 found, verdict = first, Verdict.ORIENTATION_UNREACHABLE
     held = touched(s, found.q)
-    # What the bones could reach without their limits, the limits keep them from.
-    unlimited = free is not None and free.success and len(g.loops) == 0
-    claimed = found.starts >= _CLAIM and s.kinds.any() and (held or unlimited)
+    claimed = found.starts >= _CLAIM and s.kinds.any()
     if verdict is Verdict.BUDGET_SPENT and claimed:
-        verdict = Verdict.LIMIT
+        # What the bones could reach without their limits, the limits keep them from.
+        could = len(g.joints) > 0 and len(g.loops) == 0 and solve_freely().success
+        if held or could:
+            verdict = Verdict.LIMIT
     found.p.setflags(write=False)
     history = np.append(found.record, found.apart) if record else None
     return FabrikResult(
-        found.p, verdict, found.apart, spent + found.used, found.turned, matrices(found.q), held,
+        found.p, verdict, found.apart, found.used, found.turned, matrices(found.q), held,
         history,
     )  # fmt: skip
 
