@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,16 +16,18 @@ from visualization_msgs.msg import Marker, MarkerArray
 from basis_ik.model.chain import Chain
 from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.ros.convert import duration_message, pose_message
+from basis_ik.solvers.passes import Stage
 from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = NDArray[np.float64]
 Color = tuple[float, float, float, float]
 
-NAMESPACES = ("target", "tip", "chain", "joints", "reach", "ray", "miss", "verdict")
+NAMESPACES = ("target", "tip", "chain", "joints", "reach", "ray", "passes", "miss", "verdict")
 CIRCLE_LINES = 48  # in place of a circle
 AT_LIMIT = 1e-3  # nearer to a limit than this [rad or m], a joint is drawn as being there
 
 RED, GREEN, BLUE = (0.9, 0.1, 0.1, 1.0), (0.1, 0.8, 0.2, 1.0), (0.2, 0.4, 1.0, 1.0)
+ORANGE = (1.0, 0.5, 0.1, 1.0)
 YELLOW, GREY, FAINT = (1.0, 0.8, 0.1, 1.0), (0.75, 0.75, 0.75, 1.0), (0.6, 0.7, 1.0, 0.5)
 
 
@@ -39,6 +42,8 @@ class View(NamedTuple):
     verdict: str = ""
     """The answer to the goal, one line for people; empty while there is none."""
     reached: bool = False
+    stages: tuple[Stage, ...] = ()
+    """Where FABRIK's passes have taken the joints; empty where it was not asked to solve."""
 
 
 def marker_array(view: View, lifetime: float) -> MarkerArray:
@@ -77,6 +82,8 @@ def _shapes(view: View) -> Iterator[Marker]:
         yield _line("ray", [origin, nearest], 0.05 * size, YELLOW)
     else:
         return
+    if view.stages:
+        yield _passes(view.stages, 0.03 * size)
     if not view.reached:
         yield _line("miss", [nearest, wanted], 0.06 * size, RED)
     if view.verdict:
@@ -95,6 +102,22 @@ def _joints(view: View, poses: dict[str, RigidTransform], size: float) -> Marker
     marker = _marker("joints", Marker.SPHERE_LIST, (size, size, size), GREY)
     marker.points = [_point(poses[joint.child].translation) for joint in shown]
     marker.colors = [_color(RED if red[joint.name] else BLUE) for joint in shown]
+    return marker
+
+
+def _passes(stages: tuple[Stage, ...], width: float) -> Marker:
+    """The chain after each pass, the later the clearer: orange when it has been pulled backward.
+
+    A start is grey; what has been pulled forward is blue.
+    """
+    colours = {"start": GREY, "backward": ORANGE, "forward": BLUE}
+    marker = _marker("passes", Marker.LINE_LIST, (width, 0.0, 0.0), GREY)
+    for number, stage in enumerate(stages, 1):
+        points = [_point(p) for p in stage.points]
+        ends = [p for pair in itertools.pairwise(points) for p in pair]
+        clear = 0.2 + 0.8 * number / len(stages)
+        marker.points.extend(ends)
+        marker.colors.extend([_color((*colours[stage.name][:3], clear))] * len(ends))
     return marker
 
 
@@ -164,6 +187,6 @@ def _point(p: FloatArray) -> Point:
     return Point(x=x, y=y, z=z)
 
 
-@cache  # messages are slow to make, and nobody changes these
+@lru_cache(maxsize=256)  # messages are slow to make, and nobody changes these
 def _color(c: Color) -> ColorRGBA:
     return ColorRGBA(r=c[0], g=c[1], b=c[2], a=c[3])

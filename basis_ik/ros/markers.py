@@ -7,10 +7,13 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
-from basis_ik.motion.goals import JointGoal
+from basis_ik.motion.goals import JointGoal, PoseGoal
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.marker_array import View, marker_array
+from basis_ik.solvers.passes import Stage, trace_passes
+from basis_ik.solvers.solve import Solution
 
+SHOWN_PASSES = 12  # of FABRIK: some 1 ms of work for each new target
 LINGER = 1.0  # s that markers stay beyond the time when the next ones are due
 
 
@@ -29,6 +32,8 @@ class Markers:
         self._publisher = node.create_publisher(MarkerArray, arm.resolve("markers"), 1)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(1.0 / rate, self._on_timer, clock=steady)
+        self._traced: Solution | None = None
+        self._stages: tuple[Stage, ...] = ()
 
     def destroy(self) -> None:
         """Give up timer and publisher."""
@@ -39,8 +44,13 @@ class Markers:
         if self._publisher.get_subscription_count() == 0:
             return
         view = view_of(self._arm)
-        if view is not None:
-            self._publisher.publish(marker_array(view, self._lifetime))
+        if view is None:
+            return
+        solution = self._arm.pipeline.solution
+        if solution is not self._traced:
+            self._traced, self._stages = solution, stages_of(self._arm)
+        view = view._replace(stages=self._stages)
+        self._publisher.publish(marker_array(view, self._lifetime))
 
 
 def view_of(arm: ChainController) -> View | None:
@@ -54,3 +64,19 @@ def view_of(arm: ChainController) -> View | None:
     if isinstance(goal, JointGoal):
         positions = np.array(goal.positions)
     return View(arm.chain, positions, goal) if np.isfinite(positions).all() else None
+
+
+def stages_of(arm: ChainController) -> tuple[Stage, ...]:
+    """Return what FABRIK's first passes did on the way to an arm's solution, if it was FABRIK's."""
+    pipeline = arm.pipeline
+    goal, solution = pipeline.goal, pipeline.solution
+    if not isinstance(goal, PoseGoal) or solution is None or solution.passes is None:
+        return ()
+    return trace_passes(
+        arm.chain,
+        goal.root_T_target,
+        solution.passes.seed,
+        position_only=goal.position_only,
+        tolerances=(pipeline.position_tolerance, pipeline.orientation_tolerance),
+        most=SHOWN_PASSES,
+    )

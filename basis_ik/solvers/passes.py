@@ -10,8 +10,10 @@ import numpy.typing as npt
 from basis_ik.kernels.descent import REACHED
 from basis_ik.kernels.fabrik_passes import NOW, TURNED, solve_by_passes
 from basis_ik.kernels.pose_solve import GO_ON, begin_anew, begin_inside
+from basis_ik.kernels.proof import place_exactly
+from basis_ik.model.chain import Chain
 from basis_ik.solvers.arguments import SolveArgumentError
-from basis_ik.solvers.prepared import PreparedChain
+from basis_ik.solvers.prepared import PreparedChain, prepared
 from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = npt.NDArray[np.float64]
@@ -43,6 +45,7 @@ class Passes:
     """What FABRIK's passes alone have reached.
 
     Attributes:
+        seed: (n,) that they were given [rad or m].
         count: How many passes there were, backward and forward together being one.
         restarts: From how many starts besides the seed.
         polished: Whether the passes did not reach the target, so that a descent had to go on.
@@ -53,6 +56,7 @@ class Passes:
         stages: Where the joints were after each pass, if that was asked for.
     """
 
+    seed: FloatArray
     count: int
     restarts: int
     polished: bool
@@ -109,9 +113,44 @@ def run_passes(
             break
     ready.spare.append(work)
     passes = Passes(
-        (taken + 1) // 2, fresh, status != REACHED, q.copy(), away, turned, tuple(stages)
+        seed.copy(),
+        (taken + 1) // 2,
+        fresh,
+        status != REACHED,
+        q.copy(),
+        away,
+        turned,
+        tuple(stages),
     )
     return status, passes
+
+
+def trace_passes(
+    chain: Chain,
+    target: RigidTransform,
+    seed: FloatArray,
+    *,
+    position_only: bool,
+    tolerances: tuple[float, float],
+    most: int,
+) -> tuple[Stage, ...]:
+    """Make FABRIK's first passes again, and tell where the joints were after each.
+
+    Args:
+        chain: What to move.
+        target: root_T_target, that `solve` reaches or has tried to reach.
+        seed: (n,) `Passes.seed`.
+        position_only: Whether the orientation is free.
+        tolerances: Of position [m] and orientation [rad], at which the passes end.
+        most: How many passes are told at most.
+
+    Returns:
+        The start, then two stages for each pass; again for each further start.
+    """
+    ready = prepared(chain)
+    weights = ready.position if position_only else ready.full
+    goal, restarts = target.matrix, most  # each start makes one pass at least
+    return run_passes(ready, weights, goal, seed, tolerances, most, restarts, trace=True)[1].stages
 
 
 def _started(ready: PreparedChain, seed: FloatArray, start: int) -> Stage:
@@ -140,13 +179,8 @@ def _passed(
 
 def _points(ready: PreparedChain, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the positions (m + 1, 3) of joints and tip, and root_T_tip (4, 4), at q (n,)."""
-    pose, points = np.eye(4), np.empty((len(ready.exact), 3))
-    for row, point in zip(ready.exact, points, strict=True):
-        pose[:3] = pose[:3] @ np.vstack([row[:12].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
-        point[:] = pose[:3, 3]
-        value = row[13] * q[int(row[15])] + row[14]
-        if row[12] != 0.0:
-            pose[:3, 3] += value * pose[:3, 2]
-        else:
-            pose = pose @ RigidTransform.from_rpy(0.0, 0.0, value).matrix
-    return points, pose
+    tip, points = np.eye(4), np.empty((len(ready.exact), 3))
+    for row, point in enumerate(points, 1):  # each joint as the tip of what leads to it
+        place_exactly(ready.exact[:row], q, tip)
+        point[:] = tip[:3, 3]
+    return points, tip

@@ -1,9 +1,11 @@
 """The parameter `solver`, over DDS, with the node in a process of its own."""
 
+import numpy as np
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from robot_bench import down, running
+from visualization_msgs.msg import Marker, MarkerArray
 
 
 @pytest.fixture(scope="module")
@@ -36,3 +38,29 @@ def test_the_solver_is_chosen_at_start_and_changed_at_run_time(robot):
     assert "passes" not in go(robot, down(0.40, 0.20, 0.40))
     assert choose(robot, "fabrik").successful
     assert "passes" in go(robot, down(0.45, 0.10, 0.35))
+
+
+def test_the_passes_are_shown_while_fabrik_solves(robot):
+    shown = {}
+
+    def on_markers(message):
+        shown.update({m.ns: m for m in message.markers})
+
+    robot.node.create_subscription(MarkerArray, "basis_ik/markers", on_markers, 1)
+    assert choose(robot, "fabrik").successful
+    go(robot, down(0.45, 0.10, 0.35))
+    tip = robot.tip().translation
+    shown.clear()
+    go(robot, down(0.40, -0.15, 0.40))
+    robot.wait(lambda: "passes" in shown and shown["passes"].points, "the passes are shown")
+    passes = shown["passes"]
+    assert len(passes.colors) == len(passes.points)
+    assert (passes.type, passes.header.frame_id) == (Marker.LINE_LIST, "base_link")
+    # The first stage is the seed, and each line begins where the one before it ends.
+    ends = np.array([(p.x, p.y, p.z) for p in passes.points])
+    joints = len(robot.chain.joint_names)
+    assert np.array_equal(ends[1 : 2 * joints - 1 : 2], ends[2 : 2 * joints : 2])
+    assert np.allclose(ends[2 * joints - 1], tip, atol=1e-4)
+    assert choose(robot, "descent").successful
+    go(robot, down(0.45, 0.10, 0.35))
+    robot.wait(lambda: shown["passes"].action == Marker.DELETE, "the passes are gone")

@@ -7,8 +7,10 @@ import pytest
 from robot_bench import down, running
 from visualization_msgs.msg import Marker, MarkerArray
 
-from basis_ik.motion.goals import JointGoal
-from basis_ik.ros.markers import Markers, view_of
+from basis_ik.motion.goals import JointGoal, PoseGoal
+from basis_ik.ros.markers import SHOWN_PASSES, Markers, stages_of, view_of
+from basis_ik.solvers.solve import solve
+from basis_ik.transforms.rigid import RigidTransform
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +115,74 @@ def test_on_the_way_to_joint_positions_these_are_shown(robot):
     goal = JointGoal((0.1,) * 6)
     view = view_of(arm_at(robot.chain, np.full(6, np.nan), goal))
     assert view.positions.tolist() == [0.1] * 6
+
+
+# The passes of FABRIK ---------------------------------------------------------------------------
+
+SEED = (0.3, -1.2, 1.4, -1.0, -1.2, 0.5)
+
+
+def arm_solved(chain, target, *, solver="fabrik", position_only=False):
+    """An arm whose pipeline has solved for a target."""
+    arm = arm_at(chain, SEED, PoseGoal(target, position_only=position_only))
+    arm.pipeline.position_tolerance = arm.pipeline.orientation_tolerance = 1e-5
+    arm.pipeline.solution = solve(
+        chain,
+        target,
+        SEED,
+        solver=solver,
+        position_only=position_only,
+        position_tolerance=1e-5,
+        orientation_tolerance=1e-5,
+    )
+    return arm
+
+
+def lengths(points):
+    return np.linalg.norm(np.diff(points, axis=0), axis=1)
+
+
+@pytest.mark.parametrize("position_only", [False, True])
+def test_each_pass_is_traced_from_the_seed_of_the_solution(robot, position_only):
+    target = down(0.40, 0.20, 0.40)
+    arm = arm_solved(robot.chain, target, position_only=position_only)
+    stages = stages_of(arm)
+    count = arm.pipeline.solution.passes.count
+    assert count > 0
+    assert len(stages) == 1 + 2 * min(count, SHOWN_PASSES)
+    assert [stage.name for stage in stages[:3]] == ["start", "backward", "forward"]
+    poses = robot.chain.link_poses(np.array(SEED))
+    assert np.allclose(stages[0].points[-1], poses[robot.chain.tip].translation)
+    for stage in stages:  # the bones keep their lengths, whichever end is pulled
+        assert np.allclose(lengths(stage.points), lengths(stages[0].points))
+    for stage in stages[1::2]:
+        assert np.allclose(stage.points[-1], target.translation, atol=1e-9)
+    for stage in stages[2::2]:
+        assert np.allclose(stage.points[0], stages[0].points[0], atol=1e-9)
+
+
+def test_hopeless_passes_end(robot):
+    stages = stages_of(arm_solved(robot.chain, down(2.0, 0.0, 0.4)))
+    assert len(stages) <= 1 + 2 * SHOWN_PASSES
+
+
+def test_other_solutions_have_no_passes(robot):
+    assert stages_of(arm_solved(robot.chain, down(0.40, 0.20, 0.40), solver="descent")) == ()
+    assert stages_of(arm_at(robot.chain, SEED, JointGoal((0.1,) * 6))) == ()
+    assert stages_of(arm_at(robot.chain, SEED, PoseGoal(RigidTransform.identity()))) == ()
+
+
+def test_passes_are_published_once_made_until_there_is_another_solution(robot):
+    node = Stub(1)
+    arm = arm_solved(robot.chain, down(0.40, 0.20, 0.40))
+    Markers(node, arm, 10.0)
+    node.tick()
+    first = node.published[-1]
+    arm.pipeline.solution = arm.pipeline.solution._replace()  # equal, and another
+    node.tick()
+    arm.pipeline.solution = None
+    node.tick()
+    now = [{m.ns: m for m in each.markers}["passes"] for each in (first, *node.published[1:])]
+    assert now[0].points == now[1].points
+    assert len(now[0].points) == len(now[0].colors) > 0
+    assert (now[0].action, now[2].action) == (Marker.ADD, Marker.DELETE)
