@@ -97,6 +97,8 @@ def solve_chain(
             turn_tolerance=turn_tolerance, max_iterations=max_iterations, record=record,
         )  # fmt: skip
     tolerance = check_tolerance("tolerance", tolerance)
+    check_tolerance("turn_tolerance", turn_tolerance)
+    check_budget("max_iterations", max_iterations)
     before = sweeps.distance(p[-1], t) if record else 0.0
     trace = np.full(_PASSES, np.nan) if record else _NOTHING
     status, residual, used = reach_chain(p, t, tolerance, trace)

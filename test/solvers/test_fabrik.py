@@ -225,6 +225,13 @@ def test_a_budget_that_is_none_is_refused(budget):
         sweep_chain(straight(2), (1, 1, 0), max_iterations=budget)
     with pytest.raises(BudgetError, match="whole number"):
         solve_chain(straight(2), (1, 1, 0), max_iterations=budget, free_root=True)
+    with pytest.raises(BudgetError, match="whole number"):
+        solve_chain(straight(2), (1, 1, 0), max_iterations=budget)
+
+
+def test_a_tolerance_that_a_free_chain_has_no_use_for_is_checked_too():
+    with pytest.raises(ToleranceError, match="turn_tolerance"):
+        solve_chain(straight(2), (1, 1, 0), turn_tolerance=NAN)
 
 
 @pytest.mark.parametrize("scale", [1e-60, 1e-9, 1.0, 1e9, 1e60])
