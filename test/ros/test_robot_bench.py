@@ -23,7 +23,9 @@ def send(robot):
 
     def send(names, positions, start=HOME):
         """Command the robot to go from where it is; return what it has to complain of."""
-        robot.window, robot.recorded = None, 0.0
+        # The recorder's own thread must not be on its way along the window before.
+        robot.wait(lambda: robot.window is None, "the end of the window before")
+        robot.recorded = 0.0
         robot.positions, robot.complaints = start.copy(), []
         seen = len(robot.commands)
         message = JointTrajectory(joint_names=names)
