@@ -20,9 +20,9 @@ import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
-# The newest numba whose insides `compiler` was tried with; a newer one compiles all by itself.
-NEWEST_TRIED = (0, 68)
-TRIED: bool = numba.version_info.short <= NEWEST_TRIED
+# The versions of numba whose insides `compiler` was tried with; others compile all by themselves.
+OLDEST_TRIED, NEWEST_TRIED = (0, 58), (0, 68)
+TRIED: bool = OLDEST_TRIED <= numba.version_info.short <= NEWEST_TRIED
 if TRIED:
     from basis_ik.kernels.compiler import KernelCompiler, spared
 

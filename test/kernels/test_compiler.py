@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from basis_ik.kernels import jit
+
+if not jit.TRIED:
+    pytest.skip("this numba compiles kernels by itself", allow_module_level=True)
+
 from basis_ik.kernels import compiler
 
 SOURCE = Path(compiler.__file__)  # any file will do: numba asks each for its time

@@ -248,3 +248,27 @@ def test_kernels_are_compiled_with_room(tmp_path):
         [sys.executable, "-c", STACK], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout == "with room\n"
+
+
+OTHER = """
+import sys
+import numba
+
+numba.version_info = numba.version_info._replace(short=(0, int(sys.argv[1])))
+import numpy as np
+from basis_ik.kernels.rigid import invert
+
+out = np.empty((4, 4))
+invert(np.diag([1.0, 1.0, 1.0, 1.0]) + np.eye(4, k=3) * 5.0, out)
+print(out[0, 3], "basis_ik.kernels.compiler" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("minor", ["57", "999"])
+def test_a_numba_that_was_not_tried_compiles_by_itself(tmp_path, minor):
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", OTHER, minor],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "-5.0 False\n"
