@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from resource import getpagesize
 
-from diagnostic_msgs.msg import DiagnosticArray
+from builtin_interfaces.msg import Time as Stamp
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.time import Time
@@ -15,10 +18,12 @@ from tf2_ros import Buffer, TransformException
 
 from basis_ik.motion.statistics import LoopMeter, Window
 from basis_ik.ros.chain_controller import ChainController
-from basis_ik.ros.diagnostic_array import ArmReport, LoopReport, diagnostic_array
-from basis_ik.ros.sim_clock import clock_missing, loop_time
+from basis_ik.ros.sim_clock import CLOCK_MISSING, clock_missing, loop_time
 
 PERIOD = 1.0  # s
+SLOW = 0.95  # fraction of its rate below which a loop is too slow
+
+_LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
 
 class Diagnostics:
@@ -123,3 +128,145 @@ def resident_memory() -> int | None:
     except OSError:
         return None
     return int(pages) * getpagesize()
+
+
+# What it says ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """How the node does. Rates are those since the report before [1/s], NaN at first.
+
+    Attributes:
+        wanted_rate: Rate that the control loop should have.
+        rate: Rate that it has.
+        missed: Periods that passed without a turn, ever.
+        newly_missed: Those of them since the report before.
+        work: Median, 99th percentile and maximum of a turn's duration [s].
+        memory: Resident memory [bytes]; None where it cannot be told.
+        clock_missing: Whether it goes by simulated time, and there is none.
+    """
+
+    wanted_rate: float
+    rate: float
+    missed: int
+    newly_missed: int
+    work: tuple[float, float, float]
+    memory: int | None = None
+    clock_missing: bool = False
+
+
+@dataclass(frozen=True)
+class ArmReport:
+    """How one arm does. Ages are in seconds: infinite for what never came, None for what is none.
+
+    Attributes:
+        tip: Its tip link.
+        state: What it is doing, as in its status.
+        barred: Why it may not move; empty where it may.
+        joint_state_rate: Joint states heard.
+        target_rate: Targets heard.
+        command_rate: Commands sent.
+        joint_state_age: Age of the joint heard longest ago.
+        target_age: Since the target in force was admitted.
+        tf_age: Of the transform that placed it.
+        solves: Solves, ever.
+        solve_time: Median, 99th percentile and maximum [s].
+        verdicts: Solves by verdict.
+        refusals: Inputs dropped, by reason.
+        newly_refused: How many inputs were dropped since the report before.
+    """
+
+    tip: str
+    state: str
+    barred: str
+    joint_state_rate: float
+    target_rate: float
+    command_rate: float
+    joint_state_age: float
+    target_age: float | None = None
+    tf_age: float | None = None
+    solves: int = 0
+    solve_time: tuple[float, float, float] = (math.nan,) * 3
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    refusals: Mapping[str, int] = field(default_factory=dict)
+    newly_refused: int = 0
+
+
+def diagnostic_array(
+    stamp: Stamp, node: str, robot: str, loop: LoopReport, arms: Mapping[str, ArmReport]
+) -> DiagnosticArray:
+    """Return the message: one status for the loop, one for each arm.
+
+    Args:
+        stamp: Now.
+        node: Fully qualified name of the node.
+        robot: Name of the robot.
+        loop: How the loop does.
+        arms: How the arms do, by their names; the only one's name may be empty.
+    """
+    statuses = [_loop_status(loop)]
+    statuses += [_arm_status(name or arm.tip, arm) for name, arm in arms.items()]
+    for status in statuses:
+        status.name = f"{node.lstrip('/')}: {status.name}"
+        status.hardware_id = robot
+    message = DiagnosticArray(status=statuses)
+    message.header.stamp = stamp
+    return message
+
+
+def _loop_status(loop: LoopReport) -> DiagnosticStatus:
+    level, text = 0, "in time"
+    if loop.newly_missed:
+        level, text = 1, f"{loop.newly_missed} periods missed"
+    if loop.rate < SLOW * loop.wanted_rate:
+        level, text = 1, f"only {loop.rate:.4g} of {loop.wanted_rate:.4g} turns in a second"
+    if loop.clock_missing:
+        level, text = 1, CLOCK_MISSING
+    values = {
+        "wanted_rate": _number(loop.wanted_rate),
+        "rate": _number(loop.rate),
+        "missed_periods": str(loop.missed),
+        **_milliseconds("turn", loop.work),
+    }
+    if loop.memory is not None:
+        values["memory_mb"] = _number(loop.memory / 1e6)
+    return _status("control loop", level, text, values)
+
+
+def _arm_status(name: str, arm: ArmReport) -> DiagnosticStatus:
+    level, text = 0, arm.state
+    if arm.state in ("TRACKING_LOST", "UNSAFE"):
+        level, text = 2, arm.barred
+    elif arm.state in ("WAITING", "STOPPED"):
+        level, text = 1, arm.barred
+    elif arm.newly_refused:
+        level, text = 1, f"{arm.newly_refused} inputs refused"
+    values = {
+        "state": arm.state,
+        "joint_state_rate": _number(arm.joint_state_rate),
+        "target_rate": _number(arm.target_rate),
+        "command_rate": _number(arm.command_rate),
+        "joint_state_age": _number(arm.joint_state_age),
+        "target_age": _number(arm.target_age),
+        "tf_age": _number(arm.tf_age),
+        "solves": str(arm.solves),
+        **_milliseconds("solve", arm.solve_time),
+        **{f"verdict.{key}": str(count) for key, count in sorted(arm.verdicts.items())},
+        **{f"refused.{key}": str(count) for key, count in sorted(arm.refusals.items())},
+    }
+    return _status(name, level, text, values)
+
+
+def _status(name: str, level: int, text: str, values: dict[str, str]) -> DiagnosticStatus:
+    pairs = [KeyValue(key=key, value=value) for key, value in values.items()]
+    return DiagnosticStatus(level=_LEVELS[level], name=name, message=text, values=pairs)
+
+
+def _milliseconds(name: str, seconds: tuple[float, float, float]) -> dict[str, str]:
+    keys = (f"{name}_ms_p50", f"{name}_ms_p99", f"{name}_ms_max")
+    return {key: _number(1e3 * value) for key, value in zip(keys, seconds, strict=True)}
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else f"{value:.4g}"

@@ -1,9 +1,15 @@
-"""tf's buffer, asked in every cycle which frame hangs on which."""
+"""tf's buffer: which frame hangs on which, and where frames are, at once or not at all."""
 
 from __future__ import annotations
 
 from geometry_msgs.msg import TransformStamped
-from tf2_ros import Buffer
+from rclpy.time import Time
+from std_msgs.msg import Header
+from tf2_ros import Buffer, TransformException
+
+from basis_ik.motion.admission import Refusal, Refused, admit_frame, printable
+from basis_ik.ros.convert import transform_value
+from basis_ik.transforms.rigid import RigidTransform
 
 
 class FrameBuffer(Buffer):
@@ -32,3 +38,48 @@ class FrameBuffer(Buffer):
     def _note(self, transform: TransformStamped) -> None:
         # tf2, too, takes names of tf1, which begin with a slash.
         self.parents[transform.child_frame_id.lstrip("/")] = transform.header.frame_id.lstrip("/")
+
+
+def look_up(buffer: Buffer, reference: str, header: Header) -> RigidTransform | Refused:
+    """Return reference_T_frame for a header's frame, or why it is refused.
+
+    A stamp that tf does not know yet is taken for the latest time that it knows, for a client asks
+    with a stamp of "now", and an answer must not wait; stamp zero means the latest, too.
+
+    Args:
+        buffer: Where transforms come from; asked with zero timeout.
+        reference: The frame whose coordinates are wanted.
+        header: The frame, and at which time.
+    """
+    refused = admit_frame(header.frame_id)
+    if refused is not None:
+        return refused
+    stamp = header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
+    if stamp < 0:
+        return Refused(Refusal.BAD_STAMP, f"sec {header.stamp.sec}")
+    try:
+        latest = buffer.get_latest_common_time(reference, header.frame_id).nanoseconds
+        # Between frames that never move the latest time is zero, which means any.
+        found = buffer.lookup_transform(
+            reference, header.frame_id, Time(nanoseconds=min(stamp, latest))
+        )
+    except TransformException as error:
+        return Refused(Refusal.NO_TRANSFORM, printable(str(error), 240))
+    return transform_value(found.transform)
+
+
+def look_up_fixed(buffer: Buffer, reference: str, frame_id: str) -> RigidTransform | Refused:
+    """Return reference_T_frame of a frame that never moves against another, or why it is refused.
+
+    Args:
+        buffer: Where transforms come from; asked with zero timeout.
+        reference: The frame whose coordinates are wanted.
+        frame_id: The frame.
+    """
+    found = look_up(buffer, reference, Header(frame_id=frame_id))
+    if isinstance(found, Refused):
+        return found
+    # Only between frames that never move no time is the latest.
+    if buffer.get_latest_common_time(reference, frame_id).nanoseconds != 0:
+        return Refused(Refusal.BAD_FRAME, f"'{frame_id}' moves against '{reference}'")
+    return found

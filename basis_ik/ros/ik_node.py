@@ -25,13 +25,12 @@ from basis_ik.motion.measured import StateStamp
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros import ik_parameters
 from basis_ik.ros.chain_parameters import ChainParameters
-from basis_ik.ros.cold_start import ColdStart
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.loop_executor import LoopExecutor
 from basis_ik.ros.parameters import ConfigError, Parameters, given_lists
 from basis_ik.ros.publishers import unheard
-from basis_ik.ros.readiness import Readiness, Unready
+from basis_ik.ros.readiness import ColdStart, Readiness, Unready
 from basis_ik.ros.robot import Description, Robot, read_description
 from basis_ik.ros.sim_clock import ClockWatch, LoopClock, Moment, loop_time
 from basis_ik.warm_up import WarmUp, node_steps

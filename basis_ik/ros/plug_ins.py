@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from rclpy.lifecycle import LifecycleNode
+from rclpy.node import Node
+from std_srvs.srv import SetBool, Trigger
 from tf2_ros import Buffer
 
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.diagnostics import Diagnostics
 from basis_ik.ros.drag import Drag
-from basis_ik.ros.kinematics_services import KinematicsServices
+from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.ros.markers import Markers
-from basis_ik.ros.operator import Operator
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.point_head import PointHeadServer
 
@@ -24,6 +25,49 @@ class PlugIn(Protocol):
 
     def destroy(self) -> None:
         """Give them up."""
+
+
+class Operator:
+    """Serves `~/enable`, `~/stop` and `~/home` of one arm.
+
+    Args:
+        node: The node that serves.
+        arm: The arm that obeys.
+    """
+
+    def __init__(self, node: Node, arm: ChainController) -> None:
+        self._node, self._arm = node, arm
+        self._services = [
+            node.create_service(SetBool, arm.resolve("enable"), self._on_enable),
+            node.create_service(Trigger, arm.resolve("stop"), self._on_stop),
+            node.create_service(Trigger, arm.resolve("home"), self._on_home),
+        ]
+
+    def destroy(self) -> None:
+        """Give up the services."""
+        for service in self._services:
+            self._node.destroy_service(service)
+
+    def _on_enable(self, request: Any, response: Any) -> Any:
+        if request.data:
+            self._arm.enable()
+            response.message = "targets are followed"
+        else:
+            self._arm.stop()
+            response.message = "stopping"
+        response.success = True
+        return response
+
+    def _on_stop(self, request: Any, response: Any) -> Any:
+        self._arm.stop()
+        response.success, response.message = True, "stopping; ~/enable lets it go on"
+        return response
+
+    def _on_home(self, request: Any, response: Any) -> Any:
+        refused = self._arm.go_home()
+        response.success = refused is None
+        response.message = "going home" if refused is None else refused
+        return response
 
 
 def make_plug_ins(

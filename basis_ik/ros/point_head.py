@@ -26,7 +26,7 @@ from basis_ik.motion.pointing import STALL, Progress, pointing_error
 from basis_ik.motion.targets import PointTarget, Target
 from basis_ik.ros.arm_parameters import pointing_ray, ray_of
 from basis_ik.ros.chain_controller import ChainController
-from basis_ik.ros.lookup import look_up_fixed
+from basis_ik.ros.frame_buffer import look_up_fixed
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.sim_clock import loop_time
 

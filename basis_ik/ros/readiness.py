@@ -1,17 +1,24 @@
-"""What a node says of itself as long as it has no robot to move."""
+"""What a node says of itself while it has no robot to move, or no kernels."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
+from basis_ik.motion.admission import Refusal, Refused
+from basis_ik.ros.journal import Journal
 from basis_ik.ros.sim_clock import CLOCK_MISSING, clock_missing
+from basis_ik.warm_up import WarmUp
 
-PERIOD = 1.0  # s
+UNREADY_PERIOD = 1.0  # s
+COMPILING_PERIOD = 0.4  # s
+LINE_EVERY = 12  # of those periods
 
 
 class Unready(NamedTuple):
@@ -44,7 +51,9 @@ class Readiness:
         topics = [f"~/{chain}/status" if chain else "~/status" for chain in chains]
         self._statuses = [node.create_publisher(DiagnosticStatus, topic, 10) for topic in topics]
         # A steady clock: simulated time may be what is missing.
-        node.create_timer(PERIOD, self._on_timer, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        node.create_timer(
+            UNREADY_PERIOD, self._on_timer, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
 
     def _on_timer(self) -> None:
         unready = self._unready()
@@ -65,3 +74,80 @@ class Readiness:
         if level == DiagnosticStatus.ERROR:
             for publisher in self._statuses:
                 publisher.publish(status)
+
+
+class ColdStart:
+    """Publishes `~/status` and `/diagnostics`, and refuses targets.
+
+    Args:
+        node: The node.
+        kernels: What is waited for.
+        chains: Their names; one empty name for a node that has one without.
+        targets: Kinds and names of the topics that each chain has for targets.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        kernels: WarmUp,
+        chains: Sequence[str] = ("",),
+        targets: Sequence[tuple[Any, str]] = (),
+    ) -> None:
+        self._node, self._kernels, self._journal = node, kernels, Journal(node)
+        self._refused: dict[str, Counter[str]] = {name: Counter() for name in chains}
+        below = {name: f"~/{name}/" if name else "~/" for name in chains}
+        self._publishers = {
+            name: node.create_publisher(DiagnosticStatus, f"{below[name]}status", 10)
+            for name in chains
+        }
+        self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._subscriptions = [
+            node.create_subscription(kind, below[name] + topic, partial(self._refuse, name), 1)
+            for name in chains
+            for kind, topic in targets
+        ]
+        self._turns = 0
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(COMPILING_PERIOD, self._tell, clock=steady)
+        self._tell()
+
+    def destroy(self) -> None:
+        """Give up all that it has in the node."""
+        self._node.destroy_timer(self._timer)
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        for publisher in (self._diagnostics, *self._publishers.values()):
+            self._node.destroy_publisher(publisher)
+
+    def _refuse(self, chain: str, _: Any) -> None:
+        refused = Refused(Refusal.NOT_READY, str(self._kernels))
+        self._refused[chain][refused.reason.name] += 1
+        self._journal.trouble("target", refused.reason.name, f"target refused: {refused}")
+        self._publish(chain, str(refused))
+
+    def _tell(self) -> None:
+        text = str(self._kernels)
+        if self._turns % LINE_EVERY == 0:
+            self._node.get_logger().info(text)
+        self._turns += 1
+        for chain in self._publishers:
+            self._publish(chain, text)
+        # Under the name that the node's diagnostics have later, too.
+        loop = self._status("control loop", text)
+        message = DiagnosticArray(status=[loop])
+        loop.name = loop.name.lstrip("/")
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+
+    def _publish(self, chain: str, text: str) -> None:
+        status = self._status(chain or "kernels", text)
+        values = {"state": "COMPILING"}
+        values.update({f"refused.{k}": str(count) for k, count in self._refused[chain].items()})
+        if self._refused[chain]:
+            values["last_refusal"] = str(Refused(Refusal.NOT_READY, str(self._kernels)))
+        status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
+        self._publishers[chain].publish(status)
+
+    def _status(self, subject: str, text: str) -> DiagnosticStatus:
+        name = f"{self._node.get_fully_qualified_name()}: {subject}"
+        return DiagnosticStatus(level=DiagnosticStatus.WARN, name=name, message=text)

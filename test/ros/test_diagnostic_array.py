@@ -7,7 +7,7 @@ import pytest
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 
-from basis_ik.ros.diagnostic_array import ArmReport, LoopReport, diagnostic_array
+from basis_ik.ros.diagnostics import ArmReport, LoopReport, diagnostic_array
 
 LOOP = LoopReport(
     wanted_rate=100.0,

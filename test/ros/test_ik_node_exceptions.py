@@ -18,7 +18,7 @@ import sys
 
 from basis_ik.pipeline import Pipeline
 from basis_ik.ros.chain_controller import ChainController
-from basis_ik.ros.operator import Operator
+from basis_ik.ros.plug_ins import Operator
 from basis_ik.ros.programs import run
 
 take_pose, step, activate = ChainController.take_pose, Pipeline.step, ChainController.activate

@@ -15,9 +15,9 @@ from tf2_ros import Buffer
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.measured import MeasuredState
-from basis_ik.ros import kinematics_services
 from basis_ik.ros.chain_controller import other_joints
-from basis_ik.ros.kinematics_services import KinematicsServices
+from basis_ik.ros.kinematics import services
+from basis_ik.ros.kinematics.services import KinematicsServices
 
 CODE = MoveItErrorCodes
 PANDA = (Path(__file__).parents[2] / "urdf" / "panda.urdf").read_text()
@@ -99,8 +99,8 @@ def serve(node):
         )
 
     yield make
-    for services in made:
-        services.destroy()
+    for each in made:
+        each.destroy()
 
 
 def ik_request(arm, q, *, group="", joints=None):
@@ -269,14 +269,14 @@ def test_forward_takes_joints_off_the_chain_from_the_request_or_as_measured(serv
 def test_a_slow_search_holds_up_nothing_else(serve, node, monkeypatch):
     served = serve(PANDA, ("", "panda_link0", "panda_hand_tcp"))
     begun, released = threading.Event(), threading.Event()
-    solve = kinematics_services.solve
+    solve = services.solve
 
     def slow(*args, **kwargs):
         begun.set()
         assert released.wait(60.0)
         return solve(*args, **kwargs)
 
-    monkeypatch.setattr(kinematics_services, "solve", slow)
+    monkeypatch.setattr(services, "solve", slow)
     turns = []
     timer = node.create_timer(0.002, lambda: turns.append(begun.is_set()))
     client = node.create_client(GetPositionIK, "~/compute_ik")

@@ -16,11 +16,11 @@ from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformL
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused
-from basis_ik.ros.cold_start import ColdStart
 from basis_ik.ros.convert import transform_message, transform_value
 from basis_ik.ros.frames.frame_parameters import read_constraints
 from basis_ik.ros.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
+from basis_ik.ros.readiness import ColdStart
 from basis_ik.ros.sim_clock import ClockWatch
 from basis_ik.solvers.constraints import Applied, Constraint, Point
 from basis_ik.solvers.meet import meet, needs

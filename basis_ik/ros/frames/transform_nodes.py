@@ -15,7 +15,6 @@ from rclpy.parameter import Parameter
 from tf2_ros import TransformBroadcaster
 from visualization_msgs.msg import MarkerArray
 
-from basis_ik.ros.cold_start import ColdStart
 from basis_ik.ros.convert import transform_message
 from basis_ik.ros.frames.node_handles import NodeHandles, dragged, place_of
 from basis_ik.ros.frames.transform_node_markers import marker_array
@@ -23,6 +22,7 @@ from basis_ik.ros.frames.transform_node_parameters import declare, node_of
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.parameters import Parameters, given_lists
 from basis_ik.ros.programs import spin
+from basis_ik.ros.readiness import ColdStart
 from basis_ik.ros.sim_clock import ClockWatch
 from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.combine import Combination, NotOneNodeError, combine

@@ -11,7 +11,7 @@ from basis_ik.model.chain import Chain
 from basis_ik.model.path import ChainError
 from basis_ik.motion.admission import printable
 from basis_ik.ros.chain_controller import ChainController
-from basis_ik.ros.robot_state import RequestRefusedError
+from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 
 
 class Groups:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from moveit_msgs.msg import MoveItErrorCodes
 
 from basis_ik.model.robot import RobotModel
+from basis_ik.ros.kinematics.robot_state import RequestRefusedError, error_code
 from basis_ik.ros.parameters import Parameters
-from basis_ik.ros.robot_state import RequestRefusedError, error_code
 from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.tip_tasks import PoseTask
 from basis_ik.solvers.tips import solve_tips

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from basis_ik.model.chain import Chain
 from basis_ik.motion.admission import printable
-from basis_ik.ros.robot_state import RequestRefusedError
+from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 
 FloatArray = NDArray[np.float64]
 

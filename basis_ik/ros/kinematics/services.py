@@ -29,18 +29,18 @@ from basis_ik.model.placement import UnknownPositionError, place_link
 from basis_ik.motion.admission import Refused, printable
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message, pose_value
-from basis_ik.ros.groups import Groups
-from basis_ik.ros.ik_request import hold, seconds, wanted_poses
-from basis_ik.ros.lookup import look_up
-from basis_ik.ros.parameters import Parameters
-from basis_ik.ros.robot_state import (
+from basis_ik.ros.frame_buffer import look_up
+from basis_ik.ros.kinematics.groups import Groups
+from basis_ik.ros.kinematics.ik_request import hold, seconds, wanted_poses
+from basis_ik.ros.kinematics.robot_state import (
     RequestRefusedError,
     error_code,
     positions_in,
     state_message,
 )
-from basis_ik.ros.several_tips import solve_several
-from basis_ik.ros.side_thread import SideThread
+from basis_ik.ros.kinematics.several_tips import solve_several
+from basis_ik.ros.kinematics.side_thread import SideThread
+from basis_ik.ros.parameters import Parameters
 from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import Solution, solve

@@ -1,0 +1,1 @@
+"""MoveIt's kinematics services: compute_ik and compute_fk."""
