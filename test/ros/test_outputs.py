@@ -107,6 +107,37 @@ def test_the_arm_is_on_the_motion_before_until_the_controller_accepts_the_new_on
     assert way.max() == pytest.approx(motion.at(0.5)[0, 0])
 
 
+class Handle:
+    """A goal that a controller has accepted."""
+
+    accepted = True
+
+    def __init__(self):
+        self.cancels = 0
+
+    def cancel_goal_async(self):
+        self.cancels += 1
+
+    def get_result_async(self):
+        return SimpleNamespace(add_done_callback=lambda _: None)
+
+
+@pytest.mark.parametrize("accepted", ["before", "after"])
+def test_a_motion_that_ends_at_once_is_canceled_whenever_it_is_accepted(accepted):
+    output = object.__new__(FollowJointTrajectoryOutput)
+    output._newest, output._accepted, output._unwanted, output._handle = 1, 0, False, None
+    handle = Handle()
+    answer = SimpleNamespace(result=lambda: handle)
+    if accepted == "before":
+        output._on_answer(1, answer)
+        assert handle.cancels == 0
+    output.end()
+    if accepted == "after":
+        assert handle.cancels == 0
+        output._on_answer(1, answer)
+    assert handle.cancels == 1
+
+
 def test_velocities_stay_within_the_limits_however_far_the_arm_is_off(sent, output, pipeline):
     output.advance(pipeline, HOME - 5.0, NOW)
     assert (sent[-1] == np.pi).all()
