@@ -640,14 +640,19 @@ class FollowJointTrajectoryOutput(Output):
     def _send(self, motion: Motion) -> None:
         stamp = self._clock.now().nanoseconds
         trajectory = JointTrajectory(joint_names=list(self._joint_names))
-        trajectory.header.stamp = _time_message(stamp)
+        from_rest = not (motion.velocities[0].any() or motion.accelerations[0].any())
+        # From rest it begins when the controller takes it, however late that is. In mid-motion the
+        # arm goes on until then, and the stamp says how far the motion has to be by that time.
+        if not from_rest:
+            trajectory.header.stamp = _time_message(stamp)
         for when, *state in zip(*motion, strict=True):
             point = to_point(*state)
             point.time_from_start = _duration_message(when)
             trajectory.points.append(point)
         self._newest, self._unwanted = self._newest + 1, False
         self._motion = motion
-        self._progress = Progress(1e-9 * stamp, 0.0, self._state.speed_scaling, 1e-9 * stamp)
+        rate = 0.0 if from_rest else self._state.speed_scaling
+        self._progress = Progress(1e-9 * stamp, 0.0, rate, 1e-9 * stamp)
         answer = self._client.send_goal_async(
             FollowJointTrajectory.Goal(trajectory=trajectory),
             feedback_callback=functools.partial(self._on_feedback, self._newest),
@@ -667,6 +672,9 @@ class FollowJointTrajectoryOutput(Output):
             handle.get_result_async().add_done_callback(functools.partial(self._on_end, number))
             if number == self._newest:
                 self._handle, self._accepted = handle, number
+                if self._progress.rate == self._progress.elapsed == 0.0:  # from rest, begins now
+                    now = self._now()
+                    self._progress = Progress(now, 0.0, self._state.speed_scaling, now)
             if number != self._newest or self._unwanted:
                 handle.cancel_goal_async()
             return

@@ -126,6 +126,7 @@ class Handle:
 def test_a_motion_that_ends_at_once_is_canceled_whenever_it_is_accepted(accepted):
     output = object.__new__(FollowJointTrajectoryOutput)
     output._newest, output._accepted, output._unwanted, output._handle = 1, 0, False, None
+    output._progress = Progress(0.0, 0.0, 1.0, 0.0)
     handle = Handle()
     answer = SimpleNamespace(result=lambda: handle)
     if accepted == "before":
@@ -136,6 +137,67 @@ def test_a_motion_that_ends_at_once_is_canceled_whenever_it_is_accepted(accepted
         assert handle.cancels == 0
         output._on_answer(1, answer)
     assert handle.cancels == 1
+
+
+class Controller:
+    """An action client and a clock in one: keeps goals, and accepts them when told."""
+
+    def __init__(self):
+        self.time, self.goals, self.answers = 100.0, [], []
+
+    def now(self):
+        return SimpleNamespace(nanoseconds=round(1e9 * self.time))
+
+    def send_goal_async(self, goal, feedback_callback):
+        self.goals.append(goal)
+        return SimpleNamespace(add_done_callback=self.answers.append)
+
+    def accept(self):
+        self.answers[-1](SimpleNamespace(result=lambda: Handle()))
+
+
+@pytest.fixture
+def controller():
+    return Controller()
+
+
+@pytest.fixture
+def whole(controller):
+    """An output of whole motions to that controller."""
+    output = object.__new__(FollowJointTrajectoryOutput)
+    output._client = output._clock = controller
+    output._joint_names, output._lag, output._newest, output.sent = ["a", "b"], 0.1, 0, 0
+    output._state = SimpleNamespace(speed_scaling=1.0)
+    return output
+
+
+def line(velocity):
+    """A motion of two joints with a velocity, 1 s long."""
+    still, ends = np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])
+    return Motion(np.array([0.0, 1.0]), ends, np.full((2, 2), velocity), still)
+
+
+def test_a_motion_from_rest_begins_when_the_controller_accepts_it(controller, whole):
+    whole._send(line(0.0))
+    stamp = controller.goals[0].trajectory.header.stamp
+    assert (stamp.sec, stamp.nanosec) == (0, 0)
+    controller.time += 0.4
+    assert (whole._where()[:, 0] == 0.0).all()  # where it still rests
+    controller.accept()
+    assert (whole._where()[:, 0] == 0.0).all()
+    controller.time += 0.25
+    assert whole._where()[:, 0] == pytest.approx(line(0.0).at(0.25)[:, 0])
+
+
+def test_a_motion_that_takes_the_place_of_another_has_the_time_of_where_it_begins(
+    controller, whole
+):
+    whole._send(line(1.0))
+    stamp = controller.goals[0].trajectory.header.stamp
+    assert stamp.sec + 1e-9 * stamp.nanosec == pytest.approx(100.0)
+    controller.time += 0.25
+    controller.accept()
+    assert whole._where()[:, 0] == pytest.approx(line(1.0).at(0.25)[:, 0])
 
 
 def test_velocities_stay_within_the_limits_however_far_the_arm_is_off(sent, output, pipeline):
