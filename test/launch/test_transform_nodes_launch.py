@@ -49,7 +49,7 @@ def matrix(fields):
     center = np.array(fields.get("center", (0, 0, 0)))
     m = np.eye(4)
     m[:3, :3] = turn(*fields.get("rotation", (0, 0, 1, 0))) @ along
-    m[:3, :3] @= np.diag(fields.get("scale", (1, 1, 1))) @ along.T
+    m[:3, :3] = m[:3, :3] @ np.diag(fields.get("scale", (1, 1, 1))) @ along.T
     m[:3, 3] = center + fields.get("translation", (0, 0, 0)) - m[:3, :3] @ center
     return m
 
