@@ -40,6 +40,8 @@ MOVED_AWAY = 0.05
 # A controller refuses what comes late, and if that was the end, the arm has braked on the way.
 STANDING_SHORT = 0.3
 TRIES = 2
+# From there [rad or m]: farther away than this a controller leads an arm that has missed the end.
+LED_ASTRAY = 1e-4
 
 
 class RivalError(BasisIkError):
@@ -484,7 +486,14 @@ class ChainController:
             self.halt()
 
     def _is_there(self, measured: NDArray[np.float64]) -> bool:
-        """Tell whether the arm is where its commands have led, as measured."""
+        """Tell whether the arm is where its commands have led, as measured.
+
+        A controller that tells where it leads the arm must have taken the last command, too: one
+        that came late may have ended within the tolerance.
+        """
+        led_to = self._output.led_to() if self._tries else None
+        if led_to is not None and np.abs(self.pipeline.missing(led_to)).max() > LED_ASTRAY:
+            return False
         return bool(
             (np.abs(self.pipeline.missing(measured)) <= self._settings.goal_tolerance).all()
         )

@@ -95,16 +95,29 @@ class ControllerState:
         self._heard_at = time.monotonic()
         self._expected = False
         self._ahead: deque[float] = deque(maxlen=STAMPS)
+        self._reference: dict[str, float] = {}
         self.speed_scaling = 1.0
 
     def _on_state(self, message: JointTrajectoryControllerState) -> None:
         self._heard_at, self._expected = time.monotonic(), True
+        self._reference = dict(zip(message.joint_names, message.reference.positions, strict=False))
         stamp, clock = message.header.stamp, self._node.get_clock()
         if stamp.sec and not clock.ros_time_is_active:  # else both go by /clock
             self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - clock.now().nanoseconds))
         scaling = message.speed_scaling_factor
         # Controllers that know no scaling leave it at 0.
         self.speed_scaling = scaling if 0.0 < scaling <= 1.0 else 1.0
+
+    def reference(self, joint_names: Sequence[str]) -> FloatArray | None:
+        """Return where the controller leads the joints (n,) [rad or m]; None if it does not tell.
+
+        Args:
+            joint_names: Of the joints.
+        """
+        if time.monotonic() - self._heard_at > CONTROLLER_TIMEOUT:
+            return None
+        found = np.array([self._reference.get(name, math.nan) for name in joint_names])
+        return found if np.isfinite(found).all() else None
 
     def lacking(self) -> str:
         """Return why the controller does not obey; empty where nothing speaks against it."""
@@ -218,6 +231,10 @@ class Output(ABC):
         Returns:
             Positions (k, n) [rad or m], one at least; None while it rests.
         """
+
+    def led_to(self) -> FloatArray | None:
+        """Return where the controller leads the joints (n,) [rad or m]; None if untold."""
+        return None
 
     @abstractmethod
     def end(self) -> None:
@@ -372,6 +389,10 @@ class TrajectoryOutput(StreamOutput):
                 "stream does not follow; set command_interface to follow_joint_trajectory"
             )
         return lacking
+
+    def led_to(self) -> FloatArray | None:
+        """Return where the controller leads the joints; see `Output.led_to`."""
+        return self._state.reference(self._joint_names)
 
     def _restart(self, now: Moment) -> None:
         # A loop that is a little late or early each time is to send one command each time.

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from control_msgs.msg import JointTrajectoryControllerState
 from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_until_said
 from std_msgs.msg import String
 
@@ -126,6 +127,45 @@ def test_an_arm_that_stands_short_of_the_target_is_led_there_again(short):
     short.wait(short.quiet, "silence")
     short.positions[5] += 0.03  # less than makes a target that is told again an order
     assert short.quiet(1.5), "whoever moves an arm that has been there means it"
+
+
+class Telling(Starved):
+    """Its controller tells where it leads the arm, and stops on the last millimetres."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        topic = "joint_trajectory_controller/controller_state"
+        states = self.node.create_publisher(JointTrajectoryControllerState, topic, 10)
+
+        def tell():
+            message = JointTrajectoryControllerState(joint_names=list(self.chain.joint_names))
+            message.reference.positions = self.positions.tolist()
+            states.publish(message)
+
+        self.node.create_timer(0.02, tell)
+
+    def _obey_trajectory(self, message):
+        missing = np.linalg.norm(self.tip().translation - FAR.translation)
+        if missing < 4e-3 and not self.refused:
+            self.starved, self.window = True, None
+        super()._obey_trajectory(message)
+
+
+def test_an_arm_whose_controller_has_missed_the_end_is_led_there_although_it_is_near(begin):
+    robot, process = begin("-p", "max_velocity_scaling_factor:=0.3", kind=Telling)
+    robot.description.publish(String(data=URDF))
+    robot.wait_status(state="READY")
+    robot.send("base_link", FAR)
+    robot.wait(lambda: robot.starved, "the arm is near")
+    robot.wait_status(state="HOLDING")
+    assert not robot.at(FAR, 2e-4), "it stands short"
+    robot.patient = True
+    robot.wait_status(state="ARRIVED")
+    assert robot.at(FAR), "it arrives where it was sent"
+    robot.wait(robot.quiet, "silence")
+    assert robot.complaints == []
+    stop_node(process)
+    robot.close()
 
 
 def test_an_arm_that_cannot_get_there_is_not_led_there_for_ever(short):
