@@ -566,6 +566,7 @@ class FollowJointTrajectoryOutput(Output):
         self._handle: ClientGoalHandle | None = None
         self._motion: Motion | None = None
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
+        self._begun_since = math.inf  # ROS time since which it may have begun; until feedback tells
 
     def _look(self) -> str:
         if not self._client.server_is_ready():
@@ -633,6 +634,8 @@ class FollowJointTrajectoryOutput(Output):
         # A controller that does not tell how far it is may be anywhere on the way.
         since = max(until - self._lag - age, 0.0) if known else 0.0
         times = self._motion.times
+        # That it has been accepted is heard later than it has begun.
+        until = min(max(until, clock - self._begun_since), times[-1])
         part = self._motion.positions[(times >= since) & (times <= until)]
         ends = [self._motion.at(since)[:, 0], self._motion.at(until)[:, 0]]
         return np.vstack([part, *ends])
@@ -673,6 +676,7 @@ class FollowJointTrajectoryOutput(Output):
         self._newest, self._unwanted = self._newest + 1, False
         self._motion = motion
         rate = 0.0 if from_rest else self._state.speed_scaling
+        self._begun_since = 1e-9 * stamp if from_rest else math.inf
         self._progress = Progress(1e-9 * stamp, 0.0, rate, 1e-9 * stamp)
         answer = self._client.send_goal_async(
             FollowJointTrajectory.Goal(trajectory=trajectory),
@@ -711,6 +715,7 @@ class FollowJointTrajectoryOutput(Output):
                 stamp = message.feedback.header.stamp
                 when = stamp.sec + 1e-9 * stamp.nanosec if stamp.sec else self._now()
                 self._progress = self._progress.heard(when, self._motion, desired)
+                self._begun_since = math.inf
 
     def _on_end(self, number: int, answer: Future) -> None:
         if number != self._newest:

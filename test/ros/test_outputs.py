@@ -1,5 +1,6 @@
 """What outputs leave behind: an arm at rest, whatever ends the motion and whatever is told."""
 
+import math
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -97,7 +98,7 @@ def test_the_arm_is_on_the_motion_before_until_the_controller_accepts_the_new_on
     still, line = np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])
     output._motion = motion = Motion(np.array([0.0, 1.0]), line, still, still)
     output._progress, output._lag, output._unwanted = Progress(0.0, 0.5, 1.0, 0.0), 0.1, False
-    output._newest, output._accepted = 2, 1
+    output._newest, output._accepted, output._begun_since = 2, 1, math.inf
     assert output.expected(NOW) is None
     result = SimpleNamespace(add_done_callback=lambda _: None)
     handle = SimpleNamespace(accepted=True, get_result_async=lambda: result)
@@ -187,6 +188,10 @@ def test_a_motion_from_rest_begins_when_the_controller_accepts_it(controller, wh
     assert (whole._where()[:, 0] == 0.0).all()
     controller.time += 0.25
     assert whole._where()[:, 0] == pytest.approx(line(0.0).at(0.25)[:, 0])
+    # The answer may have taken all the time since it was sent.
+    way = whole.expected(Moment(0.0, controller.now().nanoseconds))[:, 0]
+    assert way.max() == pytest.approx(line(0.0).at(0.65)[0, 0])
+    assert way.min() == pytest.approx(line(0.0).at(0.15)[0, 0])
 
 
 def test_a_motion_that_takes_the_place_of_another_has_the_time_of_where_it_begins(
