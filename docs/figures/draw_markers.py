@@ -1,6 +1,6 @@
-"""Draw docs/figures/markers.svg: what RViz is sent, seen from the side.
+"""Draw docs/figures/markers.svg: what is shown of an arm, seen from the side.
 
-pip install matplotlib && python docs/figures/draw_markers.py      (in `make shell`)
+pip install matplotlib && python docs/figures/draw_markers.py
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from visualization_msgs.msg import Marker
 
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
-from basis_ik.ros.marker_array import View, marker_array
 from basis_ik.solvers.aim_chain import solve_aim
 from basis_ik.solvers.solve import solve
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.arm import ArmView, arm_scene
+from basis_ik.view.shapes import Ball, Lines, Shape, Text
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,50 +30,31 @@ mpl.rcParams.update(
 )
 
 
-def place(marker: Marker) -> RigidTransform:
-    """Return where a marker is."""
-    p, q = marker.pose.position, marker.pose.orientation
-    return RigidTransform.from_quaternion_xyzw([q.x, q.y, q.z, q.w], [p.x, p.y, p.z])
-
-
-def rgb(color: object) -> tuple[float, float, float]:
-    """Return a message's colour without its opacity."""
-    return (color.r, color.g, color.b)
-
-
-def draw(ax: Axes, marker: Marker) -> None:
-    """Draw one marker in the plane of x and z."""
-    points = np.array([place(marker).apply((p.x, p.y, p.z)) for p in marker.points])
-    centre = place(marker).translation
-    if marker.type == Marker.LINE_STRIP:
-        ax.plot(points[:, 0], points[:, 2], color=rgb(marker.color), lw=2, label=marker.ns)
-    elif marker.type == Marker.LINE_LIST:
-        lines = np.insert(points, range(2, len(points), 2), np.nan, axis=0)  # a gap after each
-        if not marker.colors:
-            ax.plot(lines[:, 0], lines[:, 2], color=rgb(marker.color), lw=0.8)
-        for k, colour in enumerate(marker.colors[::2]):
-            ends = lines[3 * k : 3 * k + 2]
-            ax.plot(ends[:, 0], ends[:, 2], color=rgb(colour), lw=2)
-    elif marker.type == Marker.SPHERE_LIST:
-        ax.scatter(points[:, 0], points[:, 2], s=45, color=list(map(rgb, marker.colors)), zorder=3)
-    elif marker.type == Marker.SPHERE:
-        colour = (*rgb(marker.color), min(1.0, 2 * marker.color.a))
-        ax.add_patch(plt.Circle((centre[0], centre[2]), marker.scale.x / 2, color=colour, lw=0))
-    elif marker.type == Marker.TEXT_VIEW_FACING:
-        ax.text(centre[0], centre[2], marker.text, color=rgb(marker.color), ha="center")
+def draw(ax: Axes, shape: Shape) -> None:
+    """Draw one shape in the plane of x and z."""
+    centre = shape.pose.translation
+    if isinstance(shape, Lines):
+        ends = shape.pose.apply(shape.ends)[:, [0, 2]].reshape(-1, 2, 2)
+        colors = shape.colors or [shape.color]
+        lines = mpl.collections.LineCollection(ends, colors=colors, linewidths=300 * shape.width)
+        ax.add_collection(lines)
+    elif isinstance(shape, Ball):
+        circle = plt.Circle((centre[0], centre[2]), shape.diameter / 2, color=shape.color, lw=0)
+        ax.add_patch(circle)
+    elif isinstance(shape, Text):
+        ax.text(centre[0], centre[2], shape.text, color=shape.color, ha="center", va="center")
 
 
 def show(ax: Axes, chain: Chain, goal: Goal, title: str) -> None:
-    """Solve for a goal from an easy pose, and draw what RViz would be sent."""
+    """Solve for a goal from an easy pose, and draw what is shown of it."""
     seed = np.array([0.0, -1.2, 1.4, -1.77, -1.57, 0.0])
     if isinstance(goal, PoseGoal):
         solution = solve(chain, goal.root_T_target, seed)
     else:
         solution = solve_aim(chain, goal.root_point, seed, axis=goal.ray.axis)
-    view = View(chain, solution.positions, goal, str(solution.reason), solution.success)
-    for marker in marker_array(view, 1.0).markers:
-        if marker.action == Marker.ADD:
-            draw(ax, marker)
+    view = ArmView(chain, solution.positions, goal, str(solution.reason), solution.success)
+    for shape in arm_scene(view):
+        draw(ax, shape)
     ax.set(title=title, xlabel="x [m]", ylabel="z [m]", aspect="equal")
     ax.set(xlim=(-0.6, 1.5), ylim=(-0.4, 1.2))
 

@@ -15,8 +15,9 @@ from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import PointGoal, PoseGoal, Ray
 from basis_ik.ros.drag import SIZE
 from basis_ik.ros.drag_marker import Mode, drag_marker
-from basis_ik.ros.marker_array import View, marker_array
+from basis_ik.ros.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.arm import ArmView, arm_scene
 
 ROOT = Path(__file__).parents[2]
 THIN = {Marker.LINE_STRIP, Marker.LINE_LIST, Marker.POINTS, Marker.TEXT_VIEW_FACING}
@@ -61,10 +62,10 @@ def goals(chain, q):
     away = RigidTransform.from_rpy(0.1, 0.2, 0.3, 2.0 * tip.translation)
     ahead = RigidTransform.from_rpy(0.0, 0.0, 0.0, tip.apply([0.0, 0.0, chain.reach]))
     point = PointGoal(tuple(ahead.translation), Ray((0.0, 0.0, 1.0)))
-    yield Mode.POSE, tip, View(chain, q)
-    yield Mode.POSE, tip, View(chain, q, PoseGoal(tip), "reached", reached=True)
-    yield Mode.POSE, away, View(chain, q, PoseGoal(away), "too far by 1 m")
-    yield Mode.POINT, ahead, View(chain, q, point, "reached", reached=True)
+    yield Mode.POSE, tip, ArmView(chain, q)
+    yield Mode.POSE, tip, ArmView(chain, q, PoseGoal(tip), "reached", reached=True)
+    yield Mode.POSE, away, ArmView(chain, q, PoseGoal(away), "too far by 1 m")
+    yield Mode.POINT, ahead, ArmView(chain, q, point, "reached", reached=True)
 
 
 def solids(marker):
@@ -118,7 +119,7 @@ def test_nothing_hides_the_handle(config, robot, chains, q):
         chain = model.chain(root, tip)
         fixed_T_root = model.chain(fixed, tip).link_poses(q)[root]
         for mode, place, view in goals(chain, q):
-            markers = marker_array(view, 1.0).markers
+            markers = Drawing(1.0).message(arm_scene(view)).markers
             handle = drag_marker("target", root, place, SIZE * chain.reach, mode)
             for camera in cameras(config):
                 seen_from = fixed_T_root.inverse().apply(camera)
