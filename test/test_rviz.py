@@ -80,3 +80,11 @@ def test_nothing_is_switched_off_or_named_twice(name):
     displays = manager(name)["Displays"]
     assert all(d["Enabled"] and d["Value"] for d in displays)
     assert len({d["Name"] for d in displays}) == len(displays)
+
+
+@pytest.mark.parametrize("name", [*SHOWN, "transform_nodes"])
+def test_names_fit_beside_a_view_that_has_most_of_the_window(name):
+    """The panel of displays cuts off longer names; that of the views nobody needs."""
+    assert max(len(d["Name"]) for d in manager(name)["Displays"]) <= 20
+    panels = yaml.safe_load((ROOT / "rviz" / f"{name}.rviz").read_text())["Panels"]
+    assert [panel["Class"] for panel in panels] == ["rviz_common/Displays"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ from basis_ik.view.shapes import (
     FAINT,
     GREEN,
     GREY,
+    LETTER,
+    MAGENTA,
     ORANGE,
     RED,
     YELLOW,
@@ -27,10 +29,12 @@ from basis_ik.view.shapes import (
     Text,
     at,
     axes,
+    dashes,
     great_circles,
     joined,
 )
 
+MOST_TEXT = 1.5  # width of the line of text at most, in extents
 AT_LIMIT = 1e-3  # nearer to a limit than this [rad or m], a joint is shown as being there
 
 
@@ -49,6 +53,13 @@ class ArmView(NamedTuple):
     """Where FABRIK's passes have taken the joints; empty where it was not asked to solve."""
 
 
+def extent(chain: Chain, goal: Goal | None) -> float:
+    """Return what sizes go by [m]: the arm's reach, or half the way to the point it looks at."""
+    if isinstance(goal, PointGoal):
+        return max(chain.reach, 0.5 * float(np.linalg.norm(goal.root_point)))
+    return chain.reach
+
+
 def arm_scene(view: ArmView) -> list[Shape]:
     """Return what is shown of an arm, each name at most once."""
     return list(_shapes(view))
@@ -58,7 +69,7 @@ def _shapes(view: ArmView) -> Iterator[Shape]:
     frame = view.chain.root
     poses = view.chain.link_poses(view.positions)
     tip = poses[view.chain.tip]
-    size = 0.1 * view.chain.reach
+    size = 0.1 * extent(view.chain, view.goal)
     yield axes("tip", frame, tip, size, 0.06 * size)
     chain = joined([pose.translation for pose in poses.values()])
     yield Lines(name="chain", frame=frame, color=GREY, ends=chain, width=0.08 * size)
@@ -78,19 +89,21 @@ def _shapes(view: ArmView) -> Iterator[Shape]:
     if view.stages:
         yield _passes(view.stages, frame, 0.03 * size)
     if not view.reached:
-        miss = np.stack([nearest, wanted])
-        yield Lines(name="miss", frame=frame, color=RED, ends=miss, width=0.06 * size)
+        ends, width = dashes(nearest, wanted), 0.08 * size
+        yield Lines(name="miss", frame=frame, color=MAGENTA, ends=ends, width=width)
     if view.verdict:
-        top = max(wanted[2], *(pose.translation[2] for pose in poses.values()))
-        above = np.array([wanted[0], wanted[1], top + 1.8 * size])  # no link hides it there
-        yield Text(
-            name="verdict",
-            frame=frame,
-            color=GREEN if view.reached else RED,
-            pose=at(above),
-            text=view.verdict,
-            height=0.6 * size,
-        )
+        color = GREEN if view.reached else RED
+        yield _line_of_text(view.verdict, frame, color, list(poses.values()), size)
+
+
+def _line_of_text(
+    text: str, frame: str, color: Color, links: Sequence[RigidTransform], size: float
+) -> Text:
+    """A line above the root and above all links: what hid it from above would have to be higher."""
+    height = min(0.7 * size, MOST_TEXT * 10.0 * size / (LETTER * len(text)))
+    top = max(link.translation[2] for link in links) + 1.5 * size
+    above = at(np.array([0.0, 0.0, top]))
+    return Text(name="verdict", frame=frame, color=color, pose=above, text=text, height=height)
 
 
 def _limits(view: ArmView, poses: dict[str, RigidTransform], size: float) -> Iterator[Shape]:

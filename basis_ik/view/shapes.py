@@ -20,7 +20,9 @@ RED, GREEN, BLUE = (0.9, 0.1, 0.1, 1.0), (0.1, 0.8, 0.2, 1.0), (0.2, 0.4, 1.0, 1
 ORANGE, YELLOW, MAGENTA = (1.0, 0.5, 0.1, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2, 0.9, 1.0)
 GREY, FAINT = (0.75, 0.75, 0.75, 1.0), (0.6, 0.7, 1.0, 0.5)
 
-CIRCLE_LINES = 48  # in place of a circle
+CIRCLE_LINES = 32  # in place of a circle
+DASHES = 7  # in place of a line that is not there, but missing
+LETTER = 0.5  # width of a letter, in its height: a little more than RViz's mean
 IDENTITY = RigidTransform.identity()
 
 
@@ -91,6 +93,12 @@ def joined(points: Sequence[FloatArray] | FloatArray) -> FloatArray:
     """Return the ends of the lines that lead from point (3,) to point, shape (2 k - 2, 3)."""
     along = np.asarray(points, np.float64)
     return np.stack([along[:-1], along[1:]], axis=1).reshape(-1, 3)
+
+
+def dashes(start: FloatArray, end: FloatArray) -> FloatArray:
+    """Return the ends of the dashes from one point (3,) to another, the first and last included."""
+    part = np.linspace(0.0, 1.0, 2 * DASHES)[:, np.newaxis]
+    return np.asarray((1.0 - part) * start + part * end)
 
 
 def axes(name: str, frame: str, pose: RigidTransform, length: float, width: float) -> Lines:

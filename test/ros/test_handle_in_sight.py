@@ -4,11 +4,9 @@ RViz takes hold of the surface that is nearest under the mouse, and transparency
 let the mouse through. Lines and text are too thin to matter.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-import yaml
+from rviz_view import ROOT, camera, manager
 from visualization_msgs.msg import Marker
 
 from basis_ik.model.robot import RobotModel
@@ -19,7 +17,6 @@ from basis_ik.ros.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.arm import ArmView, arm_scene
 
-ROOT = Path(__file__).parents[2]
 THIN = {Marker.LINE_STRIP, Marker.LINE_LIST, Marker.POINTS, Marker.TEXT_VIEW_FACING}
 ROUND = {Marker.SPHERE, Marker.SPHERE_LIST}
 BOXES = {Marker.CUBE, Marker.CUBE_LIST, Marker.CYLINDER}  # a cylinder by the box around it
@@ -41,18 +38,12 @@ SCENES = [
 
 def cameras(name):
     """Return where the configuration's camera is, and ten times as far off, in the fixed frame."""
-    text = (ROOT / "rviz" / f"{name}.rviz").read_text()
-    view = yaml.safe_load(text)["Visualization Manager"]["Views"]["Current"]
-    assert view["Class"] == "rviz_default_plugins/Orbit"
-    focus = np.array([view["Focal Point"][axis] for axis in "XYZ"], dtype=float)
-    pitch, yaw = view["Pitch"], view["Yaw"]
-    out = np.array([np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), np.sin(pitch)])
-    return [focus + far * view["Distance"] * out for far in (1.0, 10.0)]
+    eye, focus = camera(name)
+    return [eye, focus + 10.0 * (eye - focus)]
 
 
 def fixed_frame(name, robot):
-    text = (ROOT / "rviz" / f"{name}.rviz").read_text()
-    named = yaml.safe_load(text)["Visualization Manager"]["Global Options"]["Fixed Frame"]
+    named = manager(name)["Global Options"]["Fixed Frame"]
     return "panda_link0" if robot == "panda" else named  # as demo.launch.py says
 
 
@@ -121,8 +112,8 @@ def test_nothing_hides_the_handle(config, robot, chains, q):
         for mode, place, view in goals(chain, q):
             markers = Drawing(1.0).message(arm_scene(view)).markers
             handle = drag_marker("target", root, place, SIZE * chain.reach, mode)
-            for camera in cameras(config):
-                seen_from = fixed_T_root.inverse().apply(camera)
+            for eye in cameras(config):
+                seen_from = fixed_T_root.inverse().apply(eye)
                 assert in_the_way(markers, seen_from, place, handle) == []
 
 

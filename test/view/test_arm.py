@@ -9,8 +9,8 @@ from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray
 from basis_ik.solvers.passes import Stage
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.arm import ArmView, arm_scene
-from basis_ik.view.shapes import GREEN, GREY, RED, Ball, Lines, Text
+from basis_ik.view.arm import ArmView, arm_scene, extent
+from basis_ik.view.shapes import BLUE, GREEN, GREY, LETTER, RED, Ball, Lines
 
 URDF = Path(__file__).parents[2] / "urdf"
 Q = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
@@ -79,9 +79,10 @@ def test_a_reached_target_has_no_miss(chain):
 def test_a_missed_target_shows_by_how_much(chain):
     target = RigidTransform.from_rpy(0.1, 0.2, 0.3, [2.0, 0.0, 0.5])
     shapes = shown(ArmView(chain, Q, PoseGoal(target), "too far by 1 m"))
-    start, end = shapes["miss"].ends
-    assert np.allclose(start, chain.forward(Q).translation)
-    assert np.allclose(end, target.translation)
+    miss = shapes["miss"].ends
+    assert np.allclose(miss[0], chain.forward(Q).translation)
+    assert np.allclose(miss[-1], target.translation)
+    assert shapes["miss"].color not in (RED, GREEN, BLUE)  # it is none of the target's axes
     assert shapes["verdict"].color == RED
 
 
@@ -93,7 +94,7 @@ def test_a_pointing_ray_ends_as_far_as_the_point(chain):
     start, end = shapes["ray"].ends
     assert np.allclose(start, tip.translation + tip.rotation @ [0.1, 0.0, 0.0])
     assert np.allclose(end, tip.translation + tip.rotation @ [0.7, 0.0, 0.0])
-    assert np.allclose(shapes["miss"].ends, [end, point])
+    assert np.allclose(shapes["miss"].ends[[0, -1]], [end, point])
     assert isinstance(shapes["target"], Ball)
     assert np.allclose(shapes["target"].pose.translation, point)
 
@@ -121,13 +122,33 @@ def goals(chain):
     yield PointGoal(point, Ray((1.0, 0.0, 0.0)))
 
 
-def test_the_verdict_is_above_the_target_and_above_every_link(chain):
-    highest = max(pose.translation[2] for pose in chain.link_poses(Q).values())
-    for goal in goals(chain):
-        verdict = shown(ArmView(chain, Q, goal, "too far"))["verdict"]
-        assert isinstance(verdict, Text)
-        is_pose = isinstance(goal, PoseGoal)
-        wanted = goal.root_T_target.translation if is_pose else goal.root_point
-        assert np.allclose(verdict.pose.translation[:2], wanted[:2])
-        lowest = verdict.pose.translation[2] - 0.5 * verdict.height
-        assert lowest > max(highest, wanted[2])
+def test_the_line_of_text_is_above_the_root_and_above_every_link(chain):
+    for q in (Q, np.zeros(6), np.array([0.5, -0.3, 0.2, 0.0, 0.0, 0.0])):
+        highest = max(pose.translation[2] for pose in chain.link_poses(q).values())
+        for goal in goals(chain):
+            text = shown(ArmView(chain, q, goal, "too far"))["verdict"]
+            assert np.allclose(text.pose.translation[:2], 0.0)
+            assert text.pose.translation[2] - 0.5 * text.height > highest
+
+
+def test_a_longer_text_is_no_wider_than_half_again_the_reach(chain):
+    short, long = (
+        shown(ArmView(chain, Q, PoseGoal(chain.forward(Q)), words))["verdict"]
+        for words in ("reached", "a" * 200)
+    )
+    assert short.height == pytest.approx(0.07 * chain.reach)
+    assert LETTER * len(long.text) * long.height == pytest.approx(1.5 * chain.reach)
+
+
+def test_sizes_go_by_the_reach_or_by_how_far_off_the_point_is():
+    text = (URDF / "pan_tilt.urdf").read_text()
+    head = RobotModel.from_urdf(text).chain("base_link", "camera_optical_frame")
+    ray = Ray((0.0, 0.0, 1.0))
+    assert extent(head, None) == extent(head, PointGoal((0.1, 0.0, 0.0), ray)) == head.reach
+    assert extent(head, PointGoal((3.0, 0.0, 4.0), ray)) == 2.5
+    far, near = (
+        shown(ArmView(head, np.zeros(2), PointGoal(point, ray)))["target"].diameter
+        for point in ((3.0, 0.0, 4.0), (0.1, 0.0, 0.0))
+    )
+    assert far == pytest.approx(0.1)
+    assert near == pytest.approx(0.04 * head.reach)
