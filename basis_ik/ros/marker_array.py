@@ -10,7 +10,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from basis_ik.ros.convert import duration_message, pose_message
-from basis_ik.view.shapes import Ball, Color, FloatArray, Lines, Shape, Text
+from basis_ik.view.shapes import Ball, Color, FloatArray, Lines, Mesh, Shape, Text
 
 
 class Drawing:
@@ -57,6 +57,9 @@ class Drawing:
             marker.colors = [_color(c) for c in shape.colors for _ in range(2)]
         elif isinstance(shape, Ball):
             marker.type, marker.scale = Marker.SPHERE, _scale(*(shape.diameter,) * 3)
+        elif isinstance(shape, Mesh):
+            marker.type, marker.scale = Marker.MESH_RESOURCE, _scale(*shape.scale)
+            marker.mesh_resource = shape.file
         elif isinstance(shape, Text):
             # The message's definition knows scale.z alone, but RViz makes a space as wide as
             # scale.x, or as in letters of 1 m where that is zero.

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import product
 
 import numpy as np
 
-from basis_ik.view.shapes import BLUE, GREEN, GREY, RED, YELLOW, Color, FloatArray, Lines, Shape
+from basis_ik.view.shapes import (
+    BLUE,
+    BOX_EDGES,
+    GREEN,
+    GREY,
+    RED,
+    YELLOW,
+    Color,
+    FloatArray,
+    Lines,
+    Shape,
+)
 
 WIDTH = 0.02  # of lines, in edges of the box; those of combined nodes are half as wide
-
-_CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
-_EDGES = np.array(
-    [(a, b) for a in range(8) for b in range(a) if np.abs(_CORNERS[a] - _CORNERS[b]).sum() == 1.0]
-)
 
 
 def nodes_scene(
@@ -41,8 +46,7 @@ def nodes_scene(
 def _shapes(
     name: str, stretch: FloatArray, size: float, color: Color, width: float
 ) -> Iterator[Shape]:
-    corners = size * _CORNERS @ stretch  # symmetric
-    edges = corners[_EDGES].reshape(-1, 3)
+    edges = size * BOX_EDGES @ stretch  # symmetric
     yield Lines(name=name, frame=name, color=color, ends=edges, width=width)
     ends = np.stack([np.zeros((3, 3)), size * stretch], axis=1).reshape(-1, 3)
     colors = (RED, GREEN, BLUE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ Color = tuple[float, float, float, float]
 
 RED, GREEN, BLUE = (0.9, 0.1, 0.1, 1.0), (0.1, 0.8, 0.2, 1.0), (0.2, 0.4, 1.0, 1.0)
 ORANGE, YELLOW, MAGENTA = (1.0, 0.5, 0.1, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2, 0.9, 1.0)
+WHITE = (0.95, 0.95, 0.95, 1.0)
 GREY, FAINT = (0.75, 0.75, 0.75, 1.0), (0.6, 0.7, 1.0, 0.5)
 
 CIRCLE_LINES = 32  # in place of a circle
@@ -72,6 +74,19 @@ class Ball(Shape):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Mesh(Shape):
+    """A body from a file.
+
+    Attributes:
+        file: Where it is: a URI, as URDFs have them.
+        scale: Of its coordinates.
+    """
+
+    file: str
+    scale: tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Text(Shape):
     """One line of text that faces whoever looks, its middle at the origin of its pose.
 
@@ -110,6 +125,10 @@ def axes(name: str, frame: str, pose: RigidTransform, length: float, width: floa
     )
 
 
+_CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
+_PAIRS = [(a, b) for a in range(8) for b in range(a) if np.sum(_CORNERS[a] != _CORNERS[b]) == 1]
+BOX_EDGES = read_only(_CORNERS[np.array(_PAIRS)].reshape(-1, 3))
+"""Ends of the edges of a cube of edge 1 around the origin."""
 _AXES = read_only(np.stack([np.zeros((3, 3)), np.eye(3)], axis=1).reshape(-1, 3))
 
 

@@ -6,6 +6,7 @@ let the mouse through. Lines and text are too thin to matter.
 
 import numpy as np
 import pytest
+from arm_views import scene_of
 from rviz_view import ROOT, camera, manager
 from visualization_msgs.msg import Marker
 
@@ -15,7 +16,6 @@ from basis_ik.ros.drag import SIZE
 from basis_ik.ros.drag_marker import Mode, drag_marker
 from basis_ik.ros.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.arm import ArmView, arm_scene
 
 THIN = {Marker.LINE_STRIP, Marker.LINE_LIST, Marker.POINTS, Marker.TEXT_VIEW_FACING}
 ROUND = {Marker.SPHERE, Marker.SPHERE_LIST}
@@ -47,16 +47,16 @@ def fixed_frame(name, robot):
     return "panda_link0" if robot == "panda" else named  # as demo.launch.py says
 
 
-def goals(chain, q):
+def scenes(model, chain, q):
     """Nothing yet, a target that is reached, one out of reach, and a point to look at."""
     tip = chain.forward(q)
     away = RigidTransform.from_rpy(0.1, 0.2, 0.3, 2.0 * tip.translation)
     ahead = RigidTransform.from_rpy(0.0, 0.0, 0.0, tip.apply([0.0, 0.0, chain.reach]))
     point = PointGoal(tuple(ahead.translation), Ray((0.0, 0.0, 1.0)))
-    yield Mode.POSE, tip, ArmView(chain, q)
-    yield Mode.POSE, tip, ArmView(chain, q, PoseGoal(tip), "reached", reached=True)
-    yield Mode.POSE, away, ArmView(chain, q, PoseGoal(away), "too far by 1 m")
-    yield Mode.POINT, ahead, ArmView(chain, q, point, "reached", reached=True)
+    yield Mode.POSE, tip, scene_of(chain, q)
+    yield Mode.POSE, tip, scene_of(chain, q, PoseGoal(tip), visuals=model.visuals)
+    yield Mode.POSE, away, scene_of(chain, q, PoseGoal(away), visuals=model.visuals)
+    yield Mode.POINT, ahead, scene_of(chain, q, point, visuals=model.visuals)
 
 
 def solids(marker):
@@ -109,8 +109,8 @@ def test_nothing_hides_the_handle(config, robot, chains, q):
     for root, tip in chains:
         chain = model.chain(root, tip)
         fixed_T_root = model.chain(fixed, tip).link_poses(q)[root]
-        for mode, place, view in goals(chain, q):
-            markers = Drawing(1.0).message(arm_scene(view)).markers
+        for mode, place, scene in scenes(model, chain, q):
+            markers = Drawing(1.0).message(scene).markers
             handle = drag_marker("target", root, place, SIZE * chain.reach, mode)
             for eye in cameras(config):
                 seen_from = fixed_T_root.inverse().apply(eye)

@@ -7,7 +7,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from basis_ik.ros.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.shapes import GREEN, RED, YELLOW, Ball, Lines, Text
+from basis_ik.view.shapes import GREEN, RED, YELLOW, Ball, Lines, Mesh, Text
 
 PLACE = RigidTransform.from_rpy(0.1, 0.2, 0.3, [1.0, 2.0, 3.0])
 ENDS = np.arange(12.0).reshape(4, 3)
@@ -45,6 +45,14 @@ def test_a_ball():
     p, q = ball.pose.position, ball.pose.orientation
     assert (p.x, p.y, p.z) == (1.0, 2.0, 3.0)
     assert [q.x, q.y, q.z, q.w] == pytest.approx(PLACE.as_quaternion_xyzw())
+
+
+def test_a_mesh():
+    file = "package://arm/hand.stl"
+    (mesh,) = drawn(Mesh(name="a", frame="base", color=RED, file=file, scale=(1.0, 2.0, 3.0)))
+    assert (mesh.type, mesh.mesh_resource) == (Marker.MESH_RESOURCE, file)
+    assert (mesh.scale.x, mesh.scale.y, mesh.scale.z) == (1.0, 2.0, 3.0)
+    assert not mesh.mesh_use_embedded_materials  # it has the colour of its state
 
 
 def test_a_text_can_be_read():

@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 import yaml
+from arm_views import scene_of
 from rviz_view import ROOT, corners, manager, seen_at, window
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import PointGoal, PoseGoal, Ray
 from basis_ik.ros.demo.moving_point import place
-from basis_ik.solvers.aim_chain import solve_aim
 from basis_ik.solvers.solve import solve
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.arm import ArmView, arm_scene
 
 UR5E = [0.0, -1.57, 1.57, -1.57, -1.57, 0.0]
 PANDA = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
@@ -50,13 +49,12 @@ def test_an_arm_and_all_of_its_tour(config, robot, fixed, root, tip, q, targets)
     model = RobotModel.from_urdf((ROOT / "urdf" / f"{robot}.urdf").read_text())
     chain, q = model.chain(root, tip), np.array(q)
     fixed_T_root = model.chain(fixed, tip).link_poses(q)[root]
-    scene = arm_scene(ArmView(chain, q, PoseGoal(chain.forward(q)), LONG_NAME))
-    assert out_of_view(config, scene, fixed_T_root) == []
+    assert out_of_view(config, scene_of(chain, q, text=LONG_NAME), fixed_T_root) == []
     for target in tour(targets):
-        solution = solve(chain, target, q)
-        q = solution.positions
-        view = ArmView(chain, q, PoseGoal(target), str(solution.reason), solution.success)
-        assert out_of_view(config, arm_scene(view), fixed_T_root) == []
+        scene = scene_of(chain, q, PoseGoal(target), visuals=model.visuals)
+        assert {"ghost", "target"} <= {shape.name for shape in scene}
+        assert out_of_view(config, scene, fixed_T_root) == []
+        q = solve(chain, target, q).positions
 
 
 @pytest.mark.parametrize("phase", np.linspace(0.0, 1.0, 9)[:-1])
@@ -64,11 +62,10 @@ def test_the_head_and_its_point_wherever_it_is(phase):
     model = RobotModel.from_urdf((ROOT / "urdf" / "pan_tilt.urdf").read_text())
     chain, ray = model.chain("base_link", "camera_optical_frame"), Ray((0.0, 0.0, 1.0))
     goal = PointGoal(tuple(place(phase).tolist()), ray)
-    solution = solve_aim(chain, goal.root_point, np.zeros(2), axis=ray.axis)
-    assert solution.success
-    for words in ("reached", LONG_NAME):
-        view = ArmView(chain, solution.positions, goal, words, reached=True)
-        assert out_of_view("point_head", arm_scene(view), RigidTransform.identity()) == []
+    for text in ("reached", LONG_NAME):
+        scene = scene_of(chain, np.zeros(2), goal, text=text, visuals=model.visuals)
+        assert "miss" not in {shape.name for shape in scene}
+        assert out_of_view("point_head", scene, RigidTransform.identity()) == []
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -85,11 +82,6 @@ def test_the_view_is_from_above(name):
 
 
 def test_what_is_out_of_view():
-    shape = arm_scene(
-        ArmView(
-            RobotModel.from_urdf((ROOT / "urdf" / "ur5e.urdf").read_text()).chain(),
-            np.array(UR5E),
-        )
-    )[0]
+    chain = RobotModel.from_urdf((ROOT / "urdf" / "ur5e.urdf").read_text()).chain()
     beside = RigidTransform.from_rpy(0.0, 0.0, 0.0, [-2.0, 2.0, 0.0])
-    assert out_of_view("basis_ik", [shape], beside) == [shape.name]
+    assert set(out_of_view("basis_ik", scene_of(chain, UR5E), beside)) == {"reach", "state"}
