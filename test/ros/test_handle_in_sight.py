@@ -12,7 +12,7 @@ from visualization_msgs.msg import Marker
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import PointGoal, PoseGoal, Ray
-from basis_ik.ros.drag import SIZE
+from basis_ik.ros.drag import handle_size
 from basis_ik.ros.drag_marker import Mode, drag_marker
 from basis_ik.ros.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
@@ -111,7 +111,7 @@ def test_nothing_hides_the_handle(config, robot, chains, q):
         fixed_T_root = model.chain(fixed, tip).link_poses(q)[root]
         for mode, place, scene in scenes(model, chain, q):
             markers = Drawing(1.0).message(scene).markers
-            handle = drag_marker("target", root, place, SIZE * chain.reach, mode)
+            handle = drag_marker("target", root, place, handle_size(chain, None), mode)
             for eye in cameras(config):
                 seen_from = fixed_T_root.inverse().apply(eye)
                 assert in_the_way(markers, seen_from, place, handle) == []
