@@ -8,9 +8,15 @@ from rviz_view import ROOT, corners, manager, seen_at, window
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import PointGoal, PoseGoal, Ray
+from basis_ik.ros.demo.legs_motion import SWING
 from basis_ik.ros.demo.moving_point import place
+from basis_ik.solvers.constraints import Point, Reach
+from basis_ik.solvers.meet import meet
+from basis_ik.solvers.scene import scene
 from basis_ik.solvers.solve import solve
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.frames import frames_scene
+from basis_ik.view.shapes import WHITE, Ball
 
 UR5E = [0.0, -1.57, 1.57, -1.57, -1.57, 0.0]
 PANDA = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
@@ -51,9 +57,9 @@ def test_an_arm_and_all_of_its_tour(config, robot, fixed, root, tip, q, targets)
     fixed_T_root = model.chain(fixed, tip).link_poses(q)[root]
     assert out_of_view(config, scene_of(chain, q, text=LONG_NAME), fixed_T_root) == []
     for target in tour(targets):
-        scene = scene_of(chain, q, PoseGoal(target), visuals=model.visuals)
-        assert {"ghost", "target"} <= {shape.name for shape in scene}
-        assert out_of_view(config, scene, fixed_T_root) == []
+        shapes = scene_of(chain, q, PoseGoal(target), visuals=model.visuals)
+        assert {"ghost", "target"} <= {shape.name for shape in shapes}
+        assert out_of_view(config, shapes, fixed_T_root) == []
         q = solve(chain, target, q).positions
 
 
@@ -63,9 +69,26 @@ def test_the_head_and_its_point_wherever_it_is(phase):
     chain, ray = model.chain("base_link", "camera_optical_frame"), Ray((0.0, 0.0, 1.0))
     goal = PointGoal(tuple(place(phase).tolist()), ray)
     for text in ("reached", LONG_NAME):
-        scene = scene_of(chain, np.zeros(2), goal, text=text, visuals=model.visuals)
-        assert "miss" not in {shape.name for shape in scene}
-        assert out_of_view("point_head", scene, RigidTransform.identity()) == []
+        shapes = scene_of(chain, np.zeros(2), goal, text=text, visuals=model.visuals)
+        assert "miss" not in {shape.name for shape in shapes}
+        assert out_of_view("point_head", shapes, RigidTransform.identity()) == []
+
+
+@pytest.mark.parametrize("phase", [-1.0, 0.0, 1.0])
+def test_the_legs_and_what_is_said_of_them(phase):
+    model = RobotModel.from_urdf((ROOT / "urdf" / "legs.urdf").read_text())
+    tree = scene(model, {name: middle + phase * swing for name, (middle, swing) in SWING.items()})
+    tree.add("foothold", "hip", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.25, -0.12, -0.70]))
+    constraints = {
+        "calf_looks": Point("calf_l", "ankle_l", "ankle_r"),
+        "foot_stands": Reach(("thigh_r", "calf_r", "ankle_r"), "foothold"),
+    }
+    shapes = [
+        Ball(name=frame, frame="hip", color=WHITE, pose=tree.lookup("hip", frame), diameter=0.2)
+        for frame in tree.frames  # as large as a foot
+    ]
+    shapes += frames_scene(tree, constraints, meet(tree, constraints))
+    assert out_of_view("legs", shapes, RigidTransform.identity()) == []
 
 
 @pytest.mark.parametrize("name", CONFIGS)
