@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "basis_ik"
 LAYERS = [
     "errors", "dependencies", "kernels", "transforms", "model", "solvers", "motion", "pipeline",
-    "ros",
+    "view", "ros",
 ]  # fmt: skip
 # The library's front doors may open every pure room.
 DOORS = dict.fromkeys(("__init__", "__main__", "warm_up", "warm_up_command"), "pipeline")

@@ -40,6 +40,7 @@ class Chain:
         reach: No configuration brings the tip farther from the root's origin than this [m].
         arrays: The chain as kernels take it. Shared, not copied: never write to it.
         inferences: What was assumed beyond the URDF's and the caller's words, one line each.
+        links: Every link on the way, root and tip included.
     """
 
     root: str
@@ -54,7 +55,7 @@ class Chain:
     reach: float
     arrays: ChainArrays
     inferences: tuple[str, ...]
-    _links: tuple[str, ...]
+    links: tuple[str, ...]
     _link_joints: IntArray
     _link_constants: FloatArray
 
@@ -89,12 +90,12 @@ class Chain:
             NotFiniteError: NaN or infinity.
         """
         frames, _, _ = self._evaluate(q)
-        poses = np.zeros((len(self._links), 4, 4))
+        poses = np.zeros((len(self.links), 4, 4))
         poses[:, 3, 3] = 1.0
         kernels.link_frames(frames, self._link_joints, self._link_constants, poses)
         return {
             link: RigidTransform.from_matrix(pose)
-            for link, pose in zip(self._links, poses, strict=True)
+            for link, pose in zip(self.links, poses, strict=True)
         }
 
     def joint_T_link(self, link: str) -> tuple[int, FloatArray]:
@@ -107,13 +108,13 @@ class Chain:
         Raises:
             ChainError: The link is not on the chain.
         """
-        if link not in self._links:
+        if link not in self.links:
             raise ChainError(
-                f"link {shown(str(link))} is not on the chain; it has {listed(self._links)}",
+                f"link {shown(str(link))} is not on the chain; it has {listed(self.links)}",
                 link=link,
-                candidates=self._links,
+                candidates=self.links,
             )
-        k = self._links.index(link)
+        k = self.links.index(link)
         return int(self._link_joints[k]), self._link_constants[k].copy()
 
     def _evaluate(self, q: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -167,7 +168,7 @@ def build_chain(model: Tree, root: str, tip: str, inferences: tuple[str, ...]) -
             *_soft_limits(joints),
             *_left_aside([j for name, j in model.joints.items() if name not in needed]),
         ),
-        _links=names,
+        links=names,
         _link_joints=np.array(link_joints, np.int64),
         _link_constants=np.array([constant.matrix[:3] for constant in constants]),
     )

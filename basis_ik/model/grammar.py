@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 
 from basis_ik.model.elements import XACRO_HINT, Element, UrdfError, shown
+from basis_ik.transforms.rigid import RigidTransform
 
 LARGEST = 1e100
 """No number may be larger: the differences of two must be finite too."""
+
+MAX_OFFSET = 1e6
+"""Largest coordinate of an origin [m], and largest mimic multiplier and offset."""
 
 LONGEST_NAME = 255
 
@@ -85,3 +89,19 @@ def number(
     if attribute not in element.attributes:
         return default
     return numbers(element, attribute, 1, where, largest)[0]
+
+
+def origin_of(element: Element, where: str) -> RigidTransform:
+    """Return what an element's <origin> says, the identity where it has none.
+
+    Raises:
+        UrdfError: As `numbers`; or it is farther away than `MAX_OFFSET`.
+    """
+    origin = element.only("origin")
+    xyz, rpy = [0.0] * 3, [0.0] * 3
+    if origin is not None:
+        xyz = numbers(origin, "xyz", 3, where) if "xyz" in origin.attributes else xyz
+        rpy = numbers(origin, "rpy", 3, where) if "rpy" in origin.attributes else rpy
+        if not max(abs(value) for value in xyz) <= MAX_OFFSET:
+            raise UrdfError(f"{where}: its origin is beyond {MAX_OFFSET:g} m", line=origin.line)
+    return RigidTransform.from_rpy(rpy[0], rpy[1], rpy[2], xyz)

@@ -9,6 +9,7 @@ from basis_ik.model.chain import Chain, build_chain
 from basis_ik.model.infer import infer_ends
 from basis_ik.model.tree import Tree, find_links, find_root, resolve_mimics
 from basis_ik.model.urdf import read_urdf
+from basis_ik.model.visuals import Visual
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,9 +18,11 @@ class RobotModel(Tree):
 
     Attributes:
         name: The robot's name, empty if the URDF states none.
+        visuals: What its links look like; what could not be read is left out.
     """
 
     name: str
+    visuals: tuple[Visual, ...] = ()
 
     @staticmethod
     def from_urdf(text: str) -> RobotModel:
@@ -31,7 +34,7 @@ class RobotModel(Tree):
         Raises:
             UrdfError: The text is not a URDF of one well-formed robot; line, joint or names told.
         """
-        name, declared, joints, passed = read_urdf(text)
+        name, declared, joints, passed, visuals = read_urdf(text)
         links, notes = find_links(declared, joints)
         root = find_root(links, joints)
         by_name, mimics = resolve_mimics({joint.name: joint for joint in joints})
@@ -42,6 +45,7 @@ class RobotModel(Tree):
             root=root,
             mimics=MappingProxyType(mimics),
             notes=(*passed, *notes),
+            visuals=visuals,
         )
 
     def chain(self, root: str | None = None, tip: str | None = None) -> Chain:

@@ -14,8 +14,9 @@ import numpy as np
 
 from basis_ik.kernels.chain import FloatArray
 from basis_ik.model.elements import Element, UrdfError, listed, read_xml, shown
-from basis_ik.model.grammar import check_name, name_in, number, numbers
+from basis_ik.model.grammar import MAX_OFFSET, check_name, name_in, number, numbers, origin_of
 from basis_ik.model.joint_limits import FREE, Limits, read_limits, read_soft_limits
+from basis_ik.model.visuals import Visual, read_visuals
 from basis_ik.transforms.rigid import RigidTransform
 
 MOVING = ("revolute", "continuous", "prismatic")
@@ -23,8 +24,6 @@ KINDS = (*MOVING, "fixed", "floating", "planar")
 UNKNOWN = "unknown"
 """Kind of a joint whose type is none of `KINDS`."""
 
-MAX_OFFSET = 1e6
-"""Largest coordinate of a joint origin [m], and largest mimic multiplier and offset."""
 MIN_AXIS = 1e-6
 """Length below which a joint axis counts as zero."""
 ROUNDED_AXIS = 0.01
@@ -100,15 +99,18 @@ class Joint:
         return "m" if self.kind == "prismatic" else "rad"
 
 
-def read_urdf(text: str) -> tuple[str, list[str], list[Joint], tuple[str, ...]]:
+def read_urdf(
+    text: str,
+) -> tuple[str, list[str], list[Joint], tuple[str, ...], tuple[Visual, ...]]:
     """Read a URDF text.
 
     Args:
         text: The whole document, xacro expanded.
 
     Returns:
-        The robot's name (may be empty), its link names and its joints, in document order, and a
-        line for what was passed over. Whether they form a tree is not checked here.
+        The robot's name (may be empty), its link names and its joints, in document order, a line
+        for what was passed over, and what the links look like. Whether they form a tree is not
+        checked here.
 
     Raises:
         UrdfError: See `basis_ik.model.elements.read_xml`; or an element or number is bad.
@@ -125,7 +127,8 @@ def read_urdf(text: str) -> tuple[str, list[str], list[Joint], tuple[str, ...]]:
     calls.pop("xacro:property", None)
     calls.pop("xacro:arg", None)
     missing = f"passed over, since xacro did not know them: {listed(tuple(calls))}"
-    return name, links, [_joint(e) for e in robot.all("joint")], (missing,) * bool(calls)
+    joints = [_joint(e) for e in robot.all("joint")]
+    return name, links, joints, (missing,) * bool(calls), read_visuals(robot)
 
 
 def _joint(element: Element) -> Joint:
@@ -190,7 +193,7 @@ def _read_joint(element: Element, name: str, parent: str, child: str, where: str
         kind=kind,
         parent=parent,
         child=child,
-        origin=_origin(element, where),
+        origin=origin_of(element, where),
         axis=axis,
         lower=limits.lower,
         upper=limits.upper,
@@ -201,17 +204,6 @@ def _read_joint(element: Element, name: str, parent: str, child: str, where: str
         soft_upper=soft[1],
         assumed=(*scaled, *limits.assumed),
     )
-
-
-def _origin(joint: Element, where: str) -> RigidTransform:
-    origin = joint.only("origin")
-    xyz, rpy = [0.0] * 3, [0.0] * 3
-    if origin is not None:
-        xyz = numbers(origin, "xyz", 3, where) if "xyz" in origin.attributes else xyz
-        rpy = numbers(origin, "rpy", 3, where) if "rpy" in origin.attributes else rpy
-        if not max(abs(value) for value in xyz) <= MAX_OFFSET:
-            raise UrdfError(f"{where}: its origin is beyond {MAX_OFFSET:g} m", line=origin.line)
-    return RigidTransform.from_rpy(rpy[0], rpy[1], rpy[2], xyz)
 
 
 def _axis(axis: Element | None, where: str) -> tuple[FloatArray, tuple[str, ...]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -9,25 +11,39 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PointStamped, Pose, PoseStamped
 from interactive_markers import InteractiveMarkerServer, MenuHandler
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
+from basis_ik.model.chain import Chain
+from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.ros.chain_controller import ChainController
+from basis_ik.ros.convert import pose_message
 from basis_ik.ros.drag_marker import Mode, drag_marker
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.arm import extent
+from basis_ik.view.shapes import at
 
 NAME = "target"
-SIZE = 0.25  # of the handles, in reaches of the arm
-PATIENCE = 0.2  # s between two looks whether it is known where the arm is
+PERIOD = 0.1  # s between two looks at where the handle belongs
 FEWEST = 3  # joints of a chain whose pose is dragged; with fewer it is a head, that looks
+SIZE, SMALLEST = 0.25, 0.15  # diameter of the rings: in extents of what is shown; and [m]
+AHEAD = 0.4  # where a point to look at begins: in reaches, and [m] of a small arm
+FARTHEST = 1.5  # reaches from the root at which the handle follows a pose
+FARTHEST_POINT = 3.0  # the same of a point, and [m] of a small arm
+HELD = 1.0  # s for which somebody holds the handle from whom nothing more is heard
+LET_GO = 0.3  # s after which a target that was let go has been taken, or has not
+CLICK = 1e-5  # m and parts of 1: a viewer computes in single precision
+STILL = 1e-3  # m and parts of 1: a measured arm that moves less than this rests
 
 
 class Drag:
     """The interactive marker `~/target` of one arm.
 
     It appears where the tip is. Dragged, it gives targets without stamp in the frame that it is in,
-    which go the way of all targets.
+    which go the way of all targets. While nobody holds it, it goes where the target is, whoever has
+    given it, or with the tip.
 
     Args:
         node: The node that serves it.
@@ -36,73 +52,137 @@ class Drag:
 
     def __init__(self, node: Node, arm: ChainController) -> None:
         self._node, self._arm = node, arm
+        self._held_until = -math.inf
         self._mode = Mode.POSE if len(arm.chain.joint_names) >= FEWEST else Mode.POINT
         self._server = InteractiveMarkerServer(node, arm.resolve("target"))
         self._menu = MenuHandler()
         self._modes = {mode: self._entry(mode.value, partial(self._show, mode)) for mode in Mode}
         self._entry("bring it back to the tip", self._bring_back)
-        self._entry("home", arm.go_home)
-        self._entry("stop", arm.stop)
-        self._entry("go on", arm.enable)
-        self._timer = node.create_timer(PATIENCE, self._appear)
+        # Each with what tells whether it would do anything now.
+        self._orders: dict[int, Callable[[], object]] = {
+            self._entry("home", arm.go_home): lambda: arm.own("home") and not arm.state.barred,
+            self._entry("stop", arm.stop): lambda: arm.state.latch is None,
+            self._entry("go on", arm.enable): lambda: arm.state.latch is not None,
+        }
+        self._works: tuple[bool, ...] = ()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(PERIOD, self._look, clock=steady)
 
     def destroy(self) -> None:
         """Take the marker away, and give up topics, service and timer."""
         self._server.shutdown()
         self._node.destroy_timer(self._timer)
 
-    def _entry(self, title: str, action: Callable[[], object]) -> int:
-        return int(self._menu.insert(title, callback=lambda _: action()))
+    def _entry(self, title: str, action: Callable[[], str | None]) -> int:
+        def obey(_: object) -> None:
+            refused = action()
+            if refused:
+                self._arm.journal.deny(f"{title}: {refused}")
 
-    def _appear(self) -> None:
-        """Show the marker as soon as it is known where the arm is; then look no more."""
-        if np.isfinite(self._arm.measured.positions()).all():
-            self._node.destroy_timer(self._timer)
-            self._show(self._mode)
+        return int(self._menu.insert(title, callback=obey))
+
+    def _look(self) -> None:
+        """Show the handle as soon as it is known where the arm is, and keep it where it belongs."""
+        arm, shown = self._arm, self._server.get(NAME)
+        measured = arm.measured.positions()
+        if shown is None:
+            if np.isfinite(measured).all():
+                self._show(self._mode)
+            return
+        works = tuple(bool(would()) for would in self._orders.values())
+        if works != self._works:
+            self._list_orders(works)
+            self._menu.reApply(self._server)
+            self._server.applyChanges()
+        if time.monotonic() < self._held_until:
+            return
+        place, moved = self._place(), CLICK
+        if place is None and self._mode is Mode.POSE and np.isfinite(measured).all():
+            place, moved = arm.chain.forward(measured), STILL
+        if place is not None and not _near(pose_message(place), shown.pose, moved):
+            self._server.setPose(NAME, pose_message(place))
+            self._server.applyChanges()
+
+    def _place(self) -> RigidTransform | None:
+        """Return where the target is that is being followed; None without one, or if it is far."""
+        goal, reach = self._arm.pipeline.goal, self._arm.chain.reach
+        if self._mode is Mode.POSE and isinstance(goal, PoseGoal):
+            place, farthest = goal.root_T_target, FARTHEST * reach
+        elif self._mode is Mode.POINT and isinstance(goal, PointGoal):
+            place, farthest = at(np.array(goal.root_point)), FARTHEST_POINT * max(reach, 1.0)
+        else:
+            return None
+        return place if np.linalg.norm(place.translation) <= farthest else None
 
     def _bring_back(self) -> None:
-        self._show(self._mode)
+        """Make the target what the arm has reached."""
+        self._offer(pose_message(self._at_arm()), self._arm.chain.root)
+
+    def _at_arm(self) -> RigidTransform:
+        """Return where the tip is, or a place that it looks at."""
+        root_T_tip = self._arm.chain.forward(self._arm.measured.positions())
+        if self._mode is Mode.POSE:
+            return root_T_tip
+        return ahead(root_T_tip, self._arm.ray, self._arm.chain.reach)
 
     def _show(self, mode: Mode) -> None:
-        """Put the marker where the arm is, as one of its kind."""
-        arm = self._arm
-        root_T_tip = arm.chain.forward(arm.measured.positions())
-        place = root_T_tip if mode is Mode.POSE else self._ahead(root_T_tip)
-        marker = drag_marker(NAME, arm.chain.root, place, SIZE * arm.chain.reach, mode)
-        self._mode = mode
+        """Put the handle where it belongs, as one of its kind."""
+        arm, self._mode = self._arm, mode
+        place = self._place() or self._at_arm()
+        size = handle_size(arm.chain, arm.pipeline.goal)
+        marker = drag_marker(NAME, arm.chain.root, place, size, mode)
         self._server.insert(marker, feedback_callback=self._on_feedback)
         for each, entry in self._modes.items():
             checked = each is mode
             self._menu.setCheckState(entry, self._menu.CHECKED if checked else self._menu.UNCHECKED)
+        self._list_orders(tuple(bool(would()) for would in self._orders.values()))
         self._menu.apply(self._server, NAME)
         self._server.applyChanges()
 
-    def _ahead(self, root_T_tip: RigidTransform) -> RigidTransform:
-        """Return a place on the arm's ray, as far ahead as the arm is long."""
-        ray = self._arm.ray
-        axis = np.array(ray.axis) / np.linalg.norm(ray.axis)
-        point = root_T_tip.apply(np.array(ray.origin) + self._arm.chain.reach * axis)
-        return RigidTransform.from_rotation_translation(np.eye(3), point)
+    def _list_orders(self, works: tuple[bool, ...]) -> None:
+        """Let the menu have what would do anything."""
+        self._works = works
+        for entry, visible in zip(self._orders, works, strict=True):
+            self._menu.setVisible(entry, visible)
 
     def _on_feedback(self, feedback: Any) -> None:
+        now = time.monotonic()
+        self._held_until = now + HELD
         if feedback.event_type == Feedback.MOUSE_UP:
+            self._held_until = now + LET_GO
             # The server's queue is one long: the drag's last POSE_UPDATE may have been lost.
-            if _near(feedback.pose, self._server.get(NAME).pose):
+            if _near(feedback.pose, self._server.get(NAME).pose, CLICK):
                 return  # it was not, or this was a mere click
             self._server.setPose(NAME, feedback.pose)
         elif feedback.event_type != Feedback.POSE_UPDATE:
             return
-        header = Header(frame_id=feedback.header.frame_id)  # without stamp: here, now
+        self._offer(feedback.pose, feedback.header.frame_id)
+
+    def _offer(self, pose: Pose, frame: str) -> None:
+        header = Header(frame_id=frame)  # without stamp: here, now
         if self._mode is Mode.POSE:
-            self._arm.take_pose(PoseStamped(header=header, pose=feedback.pose))
+            self._arm.take_pose(PoseStamped(header=header, pose=pose))
         else:
-            self._arm.take_point(PointStamped(header=header, point=feedback.pose.position))
+            self._arm.take_point(PointStamped(header=header, point=pose.position))
 
 
-def _near(pose: Pose, other: Pose) -> bool:
-    """Return whether two poses differ by no more than a viewer's single precision."""
+def handle_size(chain: Chain, goal: Goal | None) -> float:
+    """Return the diameter of a handle's rings [m]."""
+    return max(SIZE * extent(chain, goal), SMALLEST)
+
+
+def ahead(root_T_tip: RigidTransform, ray: Ray, reach: float) -> RigidTransform:
+    """Return a place that a ray passes, not far ahead; not below the root's plane by itself."""
+    axis = np.array(ray.axis) / np.linalg.norm(ray.axis)
+    point = root_T_tip.apply(np.array(ray.origin) + AHEAD * max(reach, 1.0) * axis)
+    point[2] = max(point[2], min(root_T_tip.translation[2], 0.0))
+    return at(point)
+
+
+def _near(pose: Pose, other: Pose, tolerance: float) -> bool:
+    """Return whether two poses differ by no more than a tolerance [m and parts of 1]."""
     one, two = (
         (p.x, p.y, p.z, q.x, q.y, q.z, q.w)
         for p, q in ((each.position, each.orientation) for each in (pose, other))
     )
-    return np.allclose(one, two, rtol=0.0, atol=1e-5)
+    return np.allclose(one, two, rtol=0.0, atol=tolerance)

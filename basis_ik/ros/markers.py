@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
-from basis_ik.motion.goals import JointGoal, PoseGoal
+from basis_ik.motion.goals import PoseGoal
 from basis_ik.ros.chain_controller import ChainController
-from basis_ik.ros.marker_array import View, marker_array
+from basis_ik.ros.marker_array import Drawing
 from basis_ik.solvers.passes import Stage, trace_passes
 from basis_ik.solvers.solve import Solution
+from basis_ik.view.arm import ArmScene, ArmView
+from basis_ik.view.ghost import Ghost
+from basis_ik.view.words import words
 
 SHOWN_PASSES = 12  # of FABRIK: some 1 ms of work for each new target
 LINGER = 1.0  # s that markers stay beyond the time when the next ones are due
@@ -28,7 +30,8 @@ class Markers:
 
     def __init__(self, node: Node, arm: ChainController, rate: float) -> None:
         self._node, self._arm = node, arm
-        self._lifetime = 1.0 / rate + LINGER
+        self._scene, self._ghost = ArmScene(), Ghost(arm.chain, arm.model.visuals)
+        self._drawing = Drawing(1.0 / rate + LINGER)
         self._publisher = node.create_publisher(MarkerArray, arm.resolve("markers"), 1)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(1.0 / rate, self._on_timer, clock=steady)
@@ -43,27 +46,26 @@ class Markers:
     def _on_timer(self) -> None:
         if self._publisher.get_subscription_count() == 0:
             return
-        view = view_of(self._arm)
-        if view is None:
-            return
         solution = self._arm.pipeline.solution
         if solution is not self._traced:
             self._traced, self._stages = solution, stages_of(self._arm)
-        view = view._replace(stages=self._stages)
-        self._publisher.publish(marker_array(view, self._lifetime))
+        view = view_of(self._arm, self._ghost, self._stages)
+        self._publisher.publish(self._drawing.message(self._scene.shapes(view)))
 
 
-def view_of(arm: ChainController) -> View | None:
-    """Return what there is to see of an arm; None while it is not known where it is."""
-    goal, solution = arm.pipeline.goal, arm.pipeline.solution
-    if solution is not None:
-        return View(
-            arm.chain, solution.positions, goal, str(solution.reason), reached=solution.success
-        )
-    positions = arm.measured.positions()
-    if isinstance(goal, JointGoal):
-        positions = np.array(goal.positions)
-    return View(arm.chain, positions, goal) if np.isfinite(positions).all() else None
+def view_of(arm: ChainController, ghost: Ghost, stages: tuple[Stage, ...] = ()) -> ArmView:
+    """Return what there is to see of an arm now."""
+    solution = arm.pipeline.solution
+    return ArmView(
+        chain=arm.chain,
+        ghost=ghost,
+        measured=arm.measured.positions(),
+        state=arm.state.state,
+        words=words(arm.state, solution, arm.trouble, arm.refusals.last),
+        goal=arm.pipeline.goal,
+        solution=solution,
+        stages=stages,
+    )
 
 
 def stages_of(arm: ChainController) -> tuple[Stage, ...]:

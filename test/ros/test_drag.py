@@ -1,6 +1,7 @@
 """The handle in RViz: what RViz would send is sent, and the arm obeys."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,10 @@ from visualization_msgs.msg import (
 )
 from visualization_msgs.srv import GetInteractiveMarkers
 
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.goals import PointGoal, Ray
 from basis_ik.ros.convert import pose_message
+from basis_ik.ros.drag import AHEAD, SMALLEST, ahead, handle_size
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -53,9 +57,18 @@ class Viewer:
         self.say("POSE_UPDATE", pose)
         self.say("MOUSE_UP", pose)
 
+    def entries(self):
+        return {
+            e.title.removeprefix("[x] ").removeprefix("[ ] "): e.id
+            for e in self.marker().menu_entries
+        }
+
     def choose(self, title):
-        (entry,) = (e for e in self.marker().menu_entries if e.title.endswith(title))
-        self.say("MENU_SELECT", entry=entry.id)
+        self.robot.wait(lambda: title in self.entries(), f"the menu has '{title}'")
+        self.say("MENU_SELECT", entry=self.entries()[title])
+
+    def place(self):
+        return xyz(self.marker().pose.position)
 
     def checked(self):
         return [e.title[4:] for e in self.marker().menu_entries if e.title.startswith("[x] ")]
@@ -117,7 +130,7 @@ def test_it_is_brought_back_to_the_tip(robot, viewer):
     viewer.choose("bring it back to the tip")
 
     def back():
-        return np.allclose(xyz(viewer.marker().pose.position), robot.tip().translation, atol=1e-6)
+        return np.allclose(xyz(viewer.marker().pose.position), robot.tip().translation, atol=1e-4)
 
     robot.wait(back, "the marker is at the tip")
 
@@ -126,8 +139,8 @@ def test_a_point_is_dragged_that_the_arm_looks_at(robot, viewer):
     viewer.choose("drag a point to look at")
     robot.wait(lambda: viewer.checked() == ["drag a point to look at"], "the other kind")
     assert viewer.turns() == 0
-    line = xyz(viewer.marker().pose.position) - robot.tip().translation
-    assert np.allclose(line, robot.chain.reach * robot.tip().rotation[:, 0], atol=1e-6)
+    line = viewer.place() - robot.tip().translation
+    assert np.allclose(line, AHEAD * robot.chain.reach * robot.tip().rotation[:, 0], atol=1e-3)
 
     point = np.array([0.9, -0.5, 0.7])
     viewer.drag(RigidTransform.from_rpy(0.0, 0.0, 0.0, point))
@@ -139,6 +152,58 @@ def test_a_point_is_dragged_that_the_arm_looks_at(robot, viewer):
     robot.wait(looks, "the arm looks at the point")
     viewer.choose("drag the tip's pose")
     robot.wait(lambda: viewer.turns() == 3, "the first kind again")
+
+
+def test_it_follows_targets_from_elsewhere(robot, viewer):
+    target = down(0.45, 0.10, 0.40)
+    robot.send("base_link", target)
+    robot.wait(lambda: np.allclose(viewer.place(), target.translation), "the handle is there")
+
+
+def test_nobody_takes_it_out_of_the_hand_of_who_drags_it(robot, viewer):
+    held = down(0.40, 0.22, 0.40)
+    viewer.say("POSE_UPDATE", held)
+    robot.wait(lambda: np.allclose(viewer.place(), held.translation), "it is held")
+    other = down(0.45, 0.10, 0.40)
+    robot.send("base_link", other)
+
+    def there():
+        viewer.say("KEEP_ALIVE", held)  # as RViz does while the mouse is down
+        return robot.at(other)
+
+    robot.wait(there, "the arm is at the other target")
+    assert np.allclose(viewer.place(), held.translation)
+    viewer.say("MOUSE_UP", held)
+    robot.wait(lambda: np.allclose(viewer.place(), other.translation), "it was a mere click")
+
+
+def test_it_stays_in_view_where_a_target_is_far_away(robot, viewer):
+    robot.send("base_link", down(10.0, 0.25, 0.40))
+    robot.wait_status(verdict="TOO_FAR", state="ARRIVED")
+
+    def at_tip():
+        return np.allclose(viewer.place(), robot.tip().translation, atol=0.01)
+
+    robot.wait(at_tip, "the handle is at the tip")
+
+
+def test_a_point_to_look_at_is_dragged_from_where_it_is(robot, viewer):
+    robot.look("base_link", (0.9, -0.5, 0.7))
+    robot.wait_status(state="ARRIVED")
+    viewer.choose("drag a point to look at")
+    robot.wait(lambda: np.allclose(viewer.place(), [0.9, -0.5, 0.7]), "the handle is there")
+    viewer.choose("drag the tip's pose")
+    robot.wait(lambda: viewer.turns() == 3, "the first kind again")
+
+
+def test_the_menu_has_what_works(robot, viewer):
+    assert {"home", "stop"} <= set(viewer.entries())
+    assert "go on" not in viewer.entries()
+    viewer.choose("stop")
+    robot.wait(lambda: "go on" in viewer.entries(), "the menu has 'go on'")
+    assert not {"home", "stop"} & set(viewer.entries())
+    viewer.choose("go on")
+    robot.wait(lambda: "stop" in viewer.entries(), "the menu has 'stop'")
 
 
 def test_home_stop_and_go_on(robot, viewer):
@@ -159,3 +224,20 @@ def test_home_stop_and_go_on(robot, viewer):
     robot.wait(lambda: robot.statuses[-1]["state"] != "STOPPED", "the arm is free")
     viewer.drag(down(0.40, 0.22, 0.40))  # elsewhere: let go where it stands, it is only clicked
     robot.wait(lambda: robot.at(down(0.40, 0.22, 0.40)), "the arm follows again")
+
+
+@pytest.mark.parametrize("axis", [(0.0, 0.0, 2.0), (1.0, 0.0, 0.0)])
+def test_a_point_ahead_is_not_below_the_grid_by_itself(axis):
+    looks_down = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.3, 0.2, 0.1])
+    place = ahead(looks_down, Ray(axis), 1.5).translation
+    assert np.allclose(place, [0.3, 0.2, 0.0] if axis[2] else [0.9, 0.2, 0.1])
+    below = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.3, 0.2, -0.1])  # it hangs from a ceiling
+    assert ahead(below, Ray((0.0, 0.0, 1.0)), 1.5).translation[2] == -0.1
+
+
+def test_a_handle_can_be_taken_hold_of_however_small_the_arm():
+    urdf = Path(__file__).parents[2] / "urdf" / "pan_tilt.urdf"
+    head = RobotModel.from_urdf(urdf.read_text()).chain("base_link", "camera_optical_frame")
+    assert handle_size(head, None) == SMALLEST
+    point = PointGoal((4.0, 0.0, 3.0), Ray((0.0, 0.0, 1.0)))
+    assert handle_size(head, point) == pytest.approx(0.25 * 2.5)

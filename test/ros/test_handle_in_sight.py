@@ -4,21 +4,19 @@ RViz takes hold of the surface that is nearest under the mouse, and transparency
 let the mouse through. Lines and text are too thin to matter.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-import yaml
+from arm_views import scene_of
+from rviz_view import ROOT, camera, manager
 from visualization_msgs.msg import Marker
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import PointGoal, PoseGoal, Ray
-from basis_ik.ros.drag import SIZE
+from basis_ik.ros.drag import handle_size
 from basis_ik.ros.drag_marker import Mode, drag_marker
-from basis_ik.ros.marker_array import View, marker_array
+from basis_ik.ros.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
 
-ROOT = Path(__file__).parents[2]
 THIN = {Marker.LINE_STRIP, Marker.LINE_LIST, Marker.POINTS, Marker.TEXT_VIEW_FACING}
 ROUND = {Marker.SPHERE, Marker.SPHERE_LIST}
 BOXES = {Marker.CUBE, Marker.CUBE_LIST, Marker.CYLINDER}  # a cylinder by the box around it
@@ -40,31 +38,25 @@ SCENES = [
 
 def cameras(name):
     """Return where the configuration's camera is, and ten times as far off, in the fixed frame."""
-    text = (ROOT / "rviz" / f"{name}.rviz").read_text()
-    view = yaml.safe_load(text)["Visualization Manager"]["Views"]["Current"]
-    assert view["Class"] == "rviz_default_plugins/Orbit"
-    focus = np.array([view["Focal Point"][axis] for axis in "XYZ"], dtype=float)
-    pitch, yaw = view["Pitch"], view["Yaw"]
-    out = np.array([np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), np.sin(pitch)])
-    return [focus + far * view["Distance"] * out for far in (1.0, 10.0)]
+    eye, focus = camera(name)
+    return [eye, focus + 10.0 * (eye - focus)]
 
 
 def fixed_frame(name, robot):
-    text = (ROOT / "rviz" / f"{name}.rviz").read_text()
-    named = yaml.safe_load(text)["Visualization Manager"]["Global Options"]["Fixed Frame"]
+    named = manager(name)["Global Options"]["Fixed Frame"]
     return "panda_link0" if robot == "panda" else named  # as demo.launch.py says
 
 
-def goals(chain, q):
+def scenes(model, chain, q):
     """Nothing yet, a target that is reached, one out of reach, and a point to look at."""
     tip = chain.forward(q)
     away = RigidTransform.from_rpy(0.1, 0.2, 0.3, 2.0 * tip.translation)
     ahead = RigidTransform.from_rpy(0.0, 0.0, 0.0, tip.apply([0.0, 0.0, chain.reach]))
     point = PointGoal(tuple(ahead.translation), Ray((0.0, 0.0, 1.0)))
-    yield Mode.POSE, tip, View(chain, q)
-    yield Mode.POSE, tip, View(chain, q, PoseGoal(tip), "reached", reached=True)
-    yield Mode.POSE, away, View(chain, q, PoseGoal(away), "too far by 1 m")
-    yield Mode.POINT, ahead, View(chain, q, point, "reached", reached=True)
+    yield Mode.POSE, tip, scene_of(chain, q)
+    yield Mode.POSE, tip, scene_of(chain, q, PoseGoal(tip), visuals=model.visuals)
+    yield Mode.POSE, away, scene_of(chain, q, PoseGoal(away), visuals=model.visuals)
+    yield Mode.POINT, ahead, scene_of(chain, q, point, visuals=model.visuals)
 
 
 def solids(marker):
@@ -117,11 +109,11 @@ def test_nothing_hides_the_handle(config, robot, chains, q):
     for root, tip in chains:
         chain = model.chain(root, tip)
         fixed_T_root = model.chain(fixed, tip).link_poses(q)[root]
-        for mode, place, view in goals(chain, q):
-            markers = marker_array(view, 1.0).markers
-            handle = drag_marker("target", root, place, SIZE * chain.reach, mode)
-            for camera in cameras(config):
-                seen_from = fixed_T_root.inverse().apply(camera)
+        for mode, place, scene in scenes(model, chain, q):
+            markers = Drawing(1.0).message(scene).markers
+            handle = drag_marker("target", root, place, handle_size(chain, None), mode)
+            for eye in cameras(config):
+                seen_from = fixed_T_root.inverse().apply(eye)
                 assert in_the_way(markers, seen_from, place, handle) == []
 
 

@@ -78,17 +78,20 @@ def test_the_node_has_what_rviz_is_told_to_look_for(domain, config, urdf, argume
         assert stop_node(process)[0] == 0
 
 
-def test_transform_nodes_has_what_rviz_is_told_to_look_for(domain):
+@pytest.mark.parametrize(
+    ("program", "config"), [("transform_nodes", "transform_nodes"), ("frames_node", "legs")]
+)
+def test_the_other_programs_have_what_rviz_is_told_to_look_for(domain, program, config):
     viewer = Robot(domain)
-    config = str(ROOT / "config" / "transform_nodes.yaml")
-    program = ("-m", "basis_ik.ros.programs", "transform_nodes")
-    process = start_node(domain, "--params-file", config, program=program)
+    parameters = str(ROOT / "config" / f"{config}.yaml")
+    run = ("-m", "basis_ik.ros.programs", program)
+    process = start_node(domain, "--params-file", parameters, program=run)
 
     def missing():
-        return missing_of(viewer.node, "transform_nodes", "", "transform_nodes")
+        return missing_of(viewer.node, program, "", config)
 
     try:
-        viewer.wait(lambda: not missing(), "all that transform_nodes.rviz names", PATIENCE)
+        viewer.wait(lambda: not missing(), f"all that {config}.rviz names", PATIENCE)
     finally:
         viewer.close()
         assert stop_node(process)[0] == 0

@@ -13,11 +13,13 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.time import Time
 from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformListener
+from visualization_msgs.msg import MarkerArray
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused
 from basis_ik.ros.convert import transform_message, transform_value
 from basis_ik.ros.frames.frame_parameters import read_constraints
+from basis_ik.ros.marker_array import Drawing
 from basis_ik.ros.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
 from basis_ik.ros.readiness import ColdStart
@@ -26,9 +28,12 @@ from basis_ik.solvers.constraints import Applied, Constraint, Point
 from basis_ik.solvers.meet import meet, needs
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.tree import TransformTree
+from basis_ik.view.frames import frames_scene, told
 from basis_ik.warm_up import WarmUp, frames_steps
 
 STATUS_PERIOD = 0.5  # s
+SHOW_PERIOD = 0.05  # s between two scenes, at least
+LINGER = 1.0  # s that markers stay beyond the time when the next ones are due
 STRUCTURE_PERIOD = 1.0  # s between two looks at who is whose parent
 
 
@@ -50,8 +55,10 @@ class FramesNode(Node):
         self._listener = TransformListener(self._buffer, self)
         self._broadcaster = TransformBroadcaster(self)
         self._status = self.create_publisher(DiagnosticStatus, "~/status", 10)
+        self._markers = self.create_publisher(MarkerArray, "~/markers", 1)
+        self._drawing = Drawing(SHOW_PERIOD + LINGER)
         self._parents: dict[str, str] = {}
-        self._structure_time = self._status_time = -STRUCTURE_PERIOD
+        self._structure_time = self._status_time = self._shown_time = -STRUCTURE_PERIOD
         self._trouble = ""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / rate, self._on_timer, clock=steady)
@@ -82,6 +89,7 @@ class FramesNode(Node):
             self.get_logger().info("all frames are there")
         self._broadcast(tree, when)
         self._report(applied)
+        self._show(tree, applied)
 
     def _read_tree(self) -> tuple[TransformTree, Time]:
         """Return the frames that matter, all as of one time, and that time (zero: all static)."""
@@ -131,6 +139,14 @@ class FramesNode(Node):
         for name, result in applied.items():
             self._status.publish(status_of(self.get_name(), name, self._constraints[name], result))
 
+    def _show(self, tree: TransformTree, applied: dict[str, Applied]) -> None:
+        now = time.monotonic()
+        if now - self._shown_time < SHOW_PERIOD or not self._markers.get_subscription_count():
+            return
+        self._shown_time = now
+        scene = frames_scene(tree, self._constraints, applied)
+        self._markers.publish(self._drawing.message(scene))
+
 
 def edges_of(
     constraints: Iterable[Constraint], parents: Mapping[str, str]
@@ -178,13 +194,10 @@ def status_of(node: str, name: str, constraint: Constraint, result: Applied) -> 
     """Return what is said about a constraint: whether it is met, and if not, what it lacks."""
     reached = result.verdict is Verdict.REACHED
     unit = "rad" if isinstance(constraint, Point) else "m"
-    text = "met" if reached else f"{result.verdict.value}; {result.miss:.4g} {unit} are left"
-    if result.conflicts:
-        text += f"; conflicts with {', '.join(result.conflicts)}"
     return DiagnosticStatus(
         level=DiagnosticStatus.OK if reached else DiagnosticStatus.WARN,
         name=f"{node}: {name}",
-        message=text,
+        message=told(constraint, result),
         values=[
             KeyValue(key="verdict", value=result.verdict.name),
             KeyValue(key=f"miss_{unit}", value=f"{result.miss:.9g}"),

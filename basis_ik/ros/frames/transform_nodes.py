@@ -17,9 +17,9 @@ from visualization_msgs.msg import MarkerArray
 
 from basis_ik.ros.convert import transform_message
 from basis_ik.ros.frames.node_handles import NodeHandles, dragged, place_of
-from basis_ik.ros.frames.transform_node_markers import marker_array
 from basis_ik.ros.frames.transform_node_parameters import declare, node_of
 from basis_ik.ros.journal import Journal
+from basis_ik.ros.marker_array import Drawing
 from basis_ik.ros.parameters import Parameters, given_lists
 from basis_ik.ros.programs import spin
 from basis_ik.ros.readiness import ColdStart
@@ -29,6 +29,7 @@ from basis_ik.transforms.combine import Combination, NotOneNodeError, combine
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
+from basis_ik.view.nodes import nodes_scene
 from basis_ik.warm_up import WarmUp, transform_nodes_steps
 
 STATUS_PERIOD = 0.5  # s
@@ -51,6 +52,7 @@ class TransformNodes(Node):
         self._journal = Journal(self)
         self._broadcaster = TransformBroadcaster(self)
         self._markers = self.create_publisher(MarkerArray, "~/markers", 1)
+        self._drawing = Drawing(1.0 / self._layout.rate + LINGER)
         self._status = self.create_publisher(DiagnosticStatus, "~/status", 10)
         self._handles = NodeHandles(self, HANDLE * self._size, self._on_drag)
         self._changes = -1
@@ -129,9 +131,9 @@ class TransformNodes(Node):
         self._broadcaster.sendTransform(messages)
         if self._markers.get_subscription_count():
             nodes = {n: s for n, s in self._stretches.items() if n in self._layout.parents}
-            combined = {name: self._stretches.get(name) for name in self._combined}
-            lifetime = 1.0 / self._layout.rate + LINGER
-            self._markers.publish(marker_array(nodes, combined, self._size, lifetime))
+            combined = {n: s for n, s in self._stretches.items() if n in self._combined}
+            scene = nodes_scene(nodes, combined, self._size)
+            self._markers.publish(self._drawing.message(scene))
         now = time.monotonic()
         if now - self._status_time >= STATUS_PERIOD:
             self._status_time = now

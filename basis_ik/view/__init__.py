@@ -1,0 +1,1 @@
+"""What people are shown: shapes computed from states, without ROS."""

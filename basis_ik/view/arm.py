@@ -1,0 +1,220 @@
+"""What is shown of an arm: its goal, its answer, and what lies between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from basis_ik.model.chain import Chain
+from basis_ik.motion.chain_state import State
+from basis_ik.motion.goals import Goal, JointGoal, PointGoal, PoseGoal, Ray
+from basis_ik.solvers.passes import Stage
+from basis_ik.solvers.solve import Solution
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.ghost import Ghost
+from basis_ik.view.shapes import (
+    BLUE,
+    FAINT,
+    GREEN,
+    GREY,
+    LETTER,
+    MAGENTA,
+    ORANGE,
+    RED,
+    YELLOW,
+    Ball,
+    Color,
+    FloatArray,
+    Lines,
+    Shape,
+    Text,
+    at,
+    axes,
+    dashes,
+    great_circles,
+    joined,
+)
+from basis_ik.view.words import Words
+
+MOST_TEXT = 1.5  # width of the line of text at most, in extents
+AT_LIMIT = 1e-3  # nearer to a limit than this [rad or m], a joint is shown as being there
+
+Poses = dict[str, RigidTransform]
+
+
+class ArmView(NamedTuple):
+    """What there is to see of an arm, in the frame of its chain's root."""
+
+    chain: Chain
+    ghost: Ghost
+    measured: FloatArray
+    """Where its joints are, (n,) [rad or m]; NaN while that is not known."""
+    state: State
+    words: Words
+    goal: Goal | None = None
+    """What it is asked to do; of poses and points more is shown."""
+    solution: Solution | None = None
+    """The answer to the goal; None while there is none, or where it needs none."""
+    stages: tuple[Stage, ...] = ()
+    """Where FABRIK's passes have taken the joints; empty where it was not asked to solve."""
+
+    @property
+    def destination(self) -> FloatArray | None:
+        """Where the joints are to be, (n,) [rad or m], if anywhere."""
+        if self.solution is not None:
+            return self.solution.positions
+        return np.array(self.goal.positions) if isinstance(self.goal, JointGoal) else None
+
+
+def extent(chain: Chain, goal: Goal | None) -> float:
+    """Return what sizes go by [m]: the arm's reach, or half the way to the point it looks at."""
+    if isinstance(goal, PointGoal):
+        return max(chain.reach, 0.5 * float(np.linalg.norm(goal.root_point)))
+    return chain.reach
+
+
+class ArmScene:
+    """What is shown of an arm, one view after the other.
+
+    As long as goal and answer stay, what shows them is not made again.
+    """
+
+    def __init__(self) -> None:
+        self._of: tuple[object, ...] = ()
+        self._kept: list[Shape] = []
+        self._top = 0.0
+
+    def shapes(self, view: ArmView) -> list[Shape]:
+        """Return what is shown now."""
+        chain, destination = view.chain, view.destination
+        known = bool(np.isfinite(view.measured).all())
+        under_way = destination is not None and view.state in (State.MOVING, State.HOLDING)
+        size = 0.1 * extent(chain, view.goal)
+        links = chain.link_poses(view.measured) if known else {}
+        # Where the answer is not known, the arm stands for it, and that moves.
+        free = view.measured.tobytes() if destination is None else b""
+        made_of = (view.goal, view.solution, view.stages, under_way, free)
+        if not _same(made_of, self._of):
+            self._of, self._kept, self._top = made_of, [_reach(chain)], -np.inf
+            if destination is not None:
+                poses = chain.link_poses(destination)
+                self._top = _top(poses)
+                self._kept += _answer(view, destination, poses, size)
+                if under_way:
+                    self._kept += _ghost(view, poses, size)
+            elif known:
+                self._kept += _answer(view, view.measured, links, size)
+        top = max(self._top, _top(links) if links else 0.0)
+        return [*self._kept, _state(view.words, chain.root, top, size)]
+
+
+def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Tell whether two views are made of the same objects; arrays cannot be compared at once."""
+    return len(one) == len(other) and all(
+        a is b or (isinstance(a, (bytes, bool)) and a == b) for a, b in zip(one, other, strict=True)
+    )
+
+
+def _top(links: Poses) -> float:
+    return max(float(pose.translation[2]) for pose in links.values())
+
+
+def _answer(view: ArmView, q: FloatArray, poses: Poses, size: float) -> Iterator[Shape]:
+    """Goal, answer and what is between them, with the arm at q."""
+    frame, tip, goal = view.chain.root, poses[view.chain.tip], view.goal
+    yield from _limits(view.chain, q, poses, size)
+    if isinstance(goal, PoseGoal):
+        wanted, nearest = goal.root_T_target.translation, tip.translation
+        yield axes("target", frame, goal.root_T_target, 1.6 * size, 0.1 * size)
+    elif isinstance(goal, PointGoal):
+        wanted = np.array(goal.root_point)
+        origin, nearest = _along(tip, goal.ray, wanted)
+        yield Ball(name="target", frame=frame, color=YELLOW, pose=at(wanted), diameter=0.4 * size)
+        ray = np.stack([origin, nearest])
+        yield Lines(name="ray", frame=frame, color=YELLOW, ends=ray, width=0.05 * size)
+    else:
+        return
+    if view.stages:
+        yield _passes(view.stages, frame, 0.03 * size)
+    if view.solution is not None and not view.solution.success:
+        ends, width = dashes(nearest, wanted), 0.08 * size
+        yield Lines(name="miss", frame=frame, color=MAGENTA, ends=ends, width=width)
+
+
+def _ghost(view: ArmView, poses: Poses, size: float) -> Iterator[Shape]:
+    """The arm where it is going, as long as it is not there."""
+    reached = view.solution is None or view.solution.success
+    color = GREEN if reached else ORANGE
+    yield from view.ghost.at(poses, color)
+    ends = joined([pose.translation for pose in poses.values()])
+    yield Lines(name="chain", frame=view.chain.root, color=color, ends=ends, width=0.05 * size)
+
+
+def _state(words: Words, frame: str, top: float, size: float) -> Text:
+    """A line above the root and above all links: what hid it from above would have to be higher."""
+    height = min(0.7 * size, MOST_TEXT * 10.0 * size / (LETTER * len(words.text)))
+    pose = at(np.array([0.0, 0.0, top + 1.5 * size]))
+    text, color = words
+    return Text(name="state", frame=frame, color=color, pose=pose, text=text, height=height)
+
+
+def _limits(chain: Chain, q: FloatArray, poses: Poses, size: float) -> Iterator[Shape]:
+    """A ball at each joint that is at a limit, and its name above it."""
+    lower, upper = q <= chain.lower + AT_LIMIT, q >= chain.upper - AT_LIMIT
+    held = {chain.joint_names[k]: bool(upper[k]) for k in np.flatnonzero(lower | upper)}
+    joints = [joint for joint in chain.joints if joint.name in held]
+    for number, joint in enumerate(joints):
+        place = poses[joint.child].translation
+        yield Ball(
+            name="limits",
+            number=number,
+            frame=chain.root,
+            color=RED,
+            pose=at(place),
+            diameter=0.25 * size,
+        )
+        yield Text(
+            name="limit_names",
+            number=number,
+            frame=chain.root,
+            color=RED,
+            pose=at(place + np.array([0.0, 0.0, 0.5 * size])),
+            text=f"{joint.name} at its {'upper' if held[joint.name] else 'lower'} limit",
+            height=0.35 * size,
+        )
+
+
+def _passes(stages: tuple[Stage, ...], frame: str, width: float) -> Lines:
+    """The chain after each pass, the later the clearer: orange when it has been pulled backward.
+
+    A start is grey; what has been pulled forward is blue.
+    """
+    painted = {"start": GREY, "backward": ORANGE, "forward": BLUE}
+    colors: list[Color] = []
+    for number, stage in enumerate(stages, 1):
+        red, green, blue, _ = painted[stage.name]
+        clear = 0.2 + 0.8 * number / len(stages)
+        colors += [(red, green, blue, clear)] * (len(stage.points) - 1)
+    ends = np.concatenate([joined(stage.points) for stage in stages])
+    return Lines(
+        name="passes", frame=frame, color=GREY, ends=ends, width=width, colors=tuple(colors)
+    )
+
+
+def _along(tip: RigidTransform, ray: Ray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return where a ray begins, and its point as far from there as what is wanted."""
+    origin = tip.apply(ray.origin)
+    axis = tip.apply_vector(ray.axis) / np.linalg.norm(ray.axis)
+    return origin, origin + np.linalg.norm(wanted - origin) * axis
+
+
+def _reach(chain: Chain) -> Lines:
+    """A sphere around the root's origin, as three great circles: outside nothing is ever reached.
+
+    RViz's mouse does not see transparency: it takes hold of the nearest surface, so that a sphere
+    would shut off everything within it.
+    """
+    ends, width = great_circles(chain.reach), 0.004 * chain.reach
+    return Lines(name="reach", frame=chain.root, color=FAINT, ends=ends, width=width)

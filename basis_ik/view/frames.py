@@ -1,0 +1,98 @@
+"""What is shown of constraints on frames: corrected bones, what they look at or reach, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from basis_ik.solvers.constraints import Applied, Constraint, Point
+from basis_ik.solvers.verdict import Verdict
+from basis_ik.transforms.tree import TransformTree
+from basis_ik.view.shapes import (
+    GREEN,
+    MAGENTA,
+    ORANGE,
+    WHITE,
+    YELLOW,
+    Ball,
+    FloatArray,
+    Lines,
+    Shape,
+    Text,
+    at,
+    dashes,
+    joined,
+)
+
+
+def told(constraint: Constraint, result: Applied) -> str:
+    """Return in one line whether a constraint is met, and if not, what it lacks."""
+    if result.verdict is Verdict.REACHED:
+        return "met"
+    unit = "rad" if isinstance(constraint, Point) else "m"
+    text = f"{result.verdict.value}; {result.miss:.4g} {unit} are left"
+    return f"{text}; conflicts with {', '.join(result.conflicts)}" if result.conflicts else text
+
+
+def frames_scene(
+    tree: TransformTree, constraints: Mapping[str, Constraint], applied: Mapping[str, Applied]
+) -> list[Shape]:
+    """Return what is shown, in the frame of the tree's root.
+
+    Args:
+        tree: The frames, corrected.
+        constraints: By name.
+        applied: How well each is met.
+    """
+    frames = {f for each in constraints.values() for f in (*each.chain, each.target)}
+    places = {frame: tree.lookup(tree.root, frame).translation for frame in frames}
+    low, high = (edge(list(places.values()), axis=0) for edge in (np.min, np.max))
+    size = 0.1 * float(np.linalg.norm(high - low)) or 0.1
+    shapes: list[Shape] = []
+    for number, (name, constraint) in enumerate(constraints.items()):
+        result = applied[name]
+        shapes += _shapes(tree.root, number, constraint, result, places, size)
+        line = len(constraints) - number  # the first is on top
+        above = np.array([*(0.5 * (low + high))[:2], high[2] + (0.8 + 0.9 * line) * size])
+        shapes.append(
+            Text(
+                name="verdict",
+                number=number,
+                frame=tree.root,
+                color=GREEN if result.verdict is Verdict.REACHED else ORANGE,
+                pose=at(above),
+                text=f"{name}: {told(constraint, result)}",
+                height=0.6 * size,
+            )
+        )
+    return shapes
+
+
+def _shapes(
+    root: str,
+    number: int,
+    constraint: Constraint,
+    result: Applied,
+    places: Mapping[str, FloatArray],
+    size: float,
+) -> Iterator[Shape]:
+    chain, target = [places[frame] for frame in constraint.chain], places[constraint.target]
+
+    def lines(name: str, ends: FloatArray, color: tuple[float, float, float, float]) -> Lines:
+        width = (0.12 if name == "bones" else 0.05) * size
+        return Lines(name=name, number=number, frame=root, color=color, ends=ends, width=width)
+
+    yield lines("bones", joined(chain), WHITE)
+    yield Ball(
+        name="target",
+        number=number,
+        frame=root,
+        color=YELLOW,
+        pose=at(target),
+        diameter=0.4 * size,
+    )
+    if isinstance(constraint, Point):
+        yield lines("sight", np.stack([chain[-1], target]), YELLOW)
+    elif result.verdict is not Verdict.REACHED:
+        yield lines("miss", dashes(chain[-1], target), MAGENTA)

@@ -1,0 +1,85 @@
+"""A robot's outline at positions where it is not, or not yet."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from basis_ik.model.chain import Chain
+from basis_ik.model.visuals import Visual
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.shapes import BOX_EDGES, Color, FloatArray, Lines, Mesh, Shape, joined
+
+SIDES = 8  # of what stands for a circle
+THIN = 0.003  # width of an outline's lines, in reaches
+CLEAR = 0.35  # opacity of a mesh
+
+_ANGLES = np.linspace(0.0, 2.0 * np.pi, SIDES + 1)
+_ROUND = 0.5 * np.stack([np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(SIDES + 1)], axis=1)
+_UP = np.array([0.0, 0.0, 0.5])
+# The lines of bodies of extent 1.
+OUTLINES = {
+    "box": BOX_EDGES,
+    "cylinder": np.concatenate(
+        [
+            joined(_ROUND + _UP),
+            joined(_ROUND - _UP),
+            np.stack([_ROUND[:-1:2] - _UP, _ROUND[:-1:2] + _UP], axis=1).reshape(-1, 3),
+        ]
+    ),
+    "sphere": np.concatenate([np.roll(joined(_ROUND), shift, axis=1) for shift in range(3)]),
+}
+
+
+class Ghost:
+    """What the moving links of a chain look like.
+
+    Solids are drawn as their edges: a mouse takes hold of the nearest surface, however transparent,
+    and what lies behind stays to be seen. Meshes are drawn whole.
+
+    Args:
+        chain: The chain.
+        visuals: The robot's.
+    """
+
+    def __init__(self, chain: Chain, visuals: Sequence[Visual]) -> None:
+        self._chain = chain
+        moving = {link for link in chain.links if chain.joint_T_link(link)[0] >= 0}
+        self._meshes = [v for v in visuals if v.link in moving and v.kind == "mesh"]
+        ends: dict[str, list[FloatArray]] = defaultdict(list)
+        for visual in visuals:
+            if visual.link in moving and visual.kind != "mesh":
+                scaled = OUTLINES[visual.kind] * visual.size
+                ends[visual.link].append(visual.link_T_body.apply(scaled))
+        self._outlines = {link: np.concatenate(each) for link, each in ends.items()}
+
+    def at(self, poses: dict[str, RigidTransform], color: Color) -> Iterator[Shape]:
+        """Return its shapes.
+
+        Args:
+            poses: root_T_link of the chain's links.
+            color: What all are painted in.
+        """
+        frame = self._chain.root
+        for number, (link, ends) in enumerate(self._outlines.items()):
+            yield Lines(
+                name="ghost",
+                number=number,
+                frame=frame,
+                color=color,
+                pose=poses[link],
+                ends=ends,
+                width=THIN * self._chain.reach,
+            )
+        for number, mesh in enumerate(self._meshes, len(self._outlines)):
+            yield Mesh(
+                name="ghost",
+                number=number,
+                frame=frame,
+                color=(*color[:3], CLEAR),
+                pose=poses[mesh.link] @ mesh.link_T_body,
+                file=mesh.file,
+                scale=mesh.size,
+            )

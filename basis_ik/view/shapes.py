@@ -1,0 +1,141 @@
+"""What can be shown: lines, balls and texts, each with a name and in a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.transforms.checks import read_only
+from basis_ik.transforms.rigid import RigidTransform
+
+FloatArray = NDArray[np.float64]
+Color = tuple[float, float, float, float]
+"""Red, green, blue and opacity, from 0 to 1."""
+
+RED, GREEN, BLUE = (0.9, 0.1, 0.1, 1.0), (0.1, 0.8, 0.2, 1.0), (0.2, 0.4, 1.0, 1.0)
+ORANGE, YELLOW, MAGENTA = (1.0, 0.5, 0.1, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2, 0.9, 1.0)
+WHITE = (0.95, 0.95, 0.95, 1.0)
+GREY, FAINT = (0.75, 0.75, 0.75, 1.0), (0.6, 0.7, 1.0, 0.5)
+
+CIRCLE_LINES = 32  # in place of a circle
+DASHES = 7  # in place of a line that is not there, but missing
+LETTER = 0.5  # width of a letter, in its height: a little more than RViz's mean
+IDENTITY = RigidTransform.identity()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Shape:
+    """Something to be seen.
+
+    Attributes:
+        name: What it means; it may consist of several shapes.
+        number: Which of these it is.
+        frame: Where it is shown; it moves with that frame.
+        pose: frame_T_shape.
+        color: What it is painted in.
+    """
+
+    name: str
+    frame: str
+    color: Color
+    pose: RigidTransform = IDENTITY
+    number: int = 0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Lines(Shape):
+    """Straight lines.
+
+    Attributes:
+        ends: Both ends of each, one after the other, shape (2 k, 3) [m].
+        width: Of each [m].
+        colors: One for each line, or none: then all have `color`.
+    """
+
+    ends: FloatArray
+    width: float
+    colors: tuple[Color, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ball(Shape):
+    """A ball around the origin of its pose.
+
+    Attributes:
+        diameter: [m].
+    """
+
+    diameter: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mesh(Shape):
+    """A body from a file.
+
+    Attributes:
+        file: Where it is: a URI, as URDFs have them.
+        scale: Of its coordinates.
+    """
+
+    file: str
+    scale: tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Text(Shape):
+    """One line of text that faces whoever looks, its middle at the origin of its pose.
+
+    Attributes:
+        text: What it says.
+        height: Of a capital letter [m].
+    """
+
+    text: str
+    height: float
+
+
+def at(point: FloatArray) -> RigidTransform:
+    """Return the pose of what is only moved: to a point (3,) [m]."""
+    return RigidTransform.from_rotation_translation(np.eye(3), point)
+
+
+def joined(points: Sequence[FloatArray] | FloatArray) -> FloatArray:
+    """Return the ends of the lines that lead from point (3,) to point, shape (2 k - 2, 3)."""
+    along = np.asarray(points, np.float64)
+    return np.stack([along[:-1], along[1:]], axis=1).reshape(-1, 3)
+
+
+def dashes(start: FloatArray, end: FloatArray) -> FloatArray:
+    """Return the ends of the dashes from one point (3,) to another, the first and last included."""
+    part = np.linspace(0.0, 1.0, 2 * DASHES)[:, np.newaxis]
+    return np.asarray((1.0 - part) * start + part * end)
+
+
+def axes(name: str, frame: str, pose: RigidTransform, length: float, width: float) -> Lines:
+    """Return the axes of a pose: x red, y green, z blue."""
+    colors = (RED, GREEN, BLUE)
+    ends = length * _AXES
+    return Lines(
+        name=name, frame=frame, color=GREY, pose=pose, ends=ends, width=width, colors=colors
+    )
+
+
+_CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
+_PAIRS = [(a, b) for a in range(8) for b in range(a) if np.sum(_CORNERS[a] != _CORNERS[b]) == 1]
+BOX_EDGES = read_only(_CORNERS[np.array(_PAIRS)].reshape(-1, 3))
+"""Ends of the edges of a cube of edge 1 around the origin."""
+_AXES = read_only(np.stack([np.zeros((3, 3)), np.eye(3)], axis=1).reshape(-1, 3))
+
+
+@lru_cache(maxsize=16)
+def great_circles(radius: float) -> FloatArray:
+    """Return the ends of the lines of the circles about the origin in the planes of the axes."""
+    angles = np.linspace(0.0, 2.0 * np.pi, CIRCLE_LINES + 1)
+    circle = radius * np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1)
+    ends = joined(circle)
+    return read_only(np.concatenate([np.roll(ends, shift, axis=1) for shift in range(3)]))

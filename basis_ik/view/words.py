@@ -1,0 +1,46 @@
+"""What is said of a chain, in one line: what it is doing, and if it does nothing, why."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from basis_ik.motion.admission import Refused
+from basis_ik.motion.chain_state import LATCHES, ChainState, State
+from basis_ik.solvers.solve import Solution
+from basis_ik.view.shapes import GREEN, GREY, ORANGE, RED, WHITE, YELLOW, Color
+
+
+class Words(NamedTuple):
+    """A line, and what it is painted in."""
+
+    text: str
+    color: Color
+
+
+def words(
+    state: ChainState, solution: Solution | None, trouble: str = "", refused: Refused | None = None
+) -> Words:
+    """Return what is to be said.
+
+    Args:
+        state: Of the chain.
+        solution: Of its goal; None where it has none, or needs none.
+        trouble: What is wrong with its controller; empty while nothing is.
+        refused: The last target that was.
+    """
+    now = state.state
+    if now is State.WAITING:
+        return Words(f"waiting: {state.lacking}", YELLOW)
+    if now in LATCHES.values():
+        return Words(state.barred, ORANGE if now is State.STOPPED else RED)
+    if trouble:
+        return Words(trouble, RED)
+    if now is State.READY:
+        return Words("no target", GREY) if refused is None else Words(str(refused), ORANGE)
+    if not state.pursuing:
+        return Words(now.value, GREY)
+    there = now is State.ARRIVED
+    if solution is None or solution.success:
+        return Words("reached", GREEN) if there else Words("on the way", WHITE)
+    text = f"as near as it gets: {solution.reason}"
+    return Words(text if there else f"on the way, {text}", ORANGE)

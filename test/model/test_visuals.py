@@ -1,0 +1,44 @@
+"""What a URDF says its links look like."""
+
+import numpy as np
+import pytest
+
+from basis_ik.model.elements import read_xml
+from basis_ik.model.visuals import read_visuals
+
+
+def visuals(*bodies):
+    return read_visuals(read_xml(f"<robot><link name='a'>{''.join(bodies)}</link></robot>"))
+
+
+def visual(geometry, origin=""):
+    return f"<visual>{origin}<geometry>{geometry}</geometry></visual>"
+
+
+@pytest.mark.parametrize(
+    ("geometry", "kind", "size"),
+    [
+        ("<box size='1 2 3'/>", "box", (1.0, 2.0, 3.0)),
+        ("<cylinder radius='0.5' length='3'/>", "cylinder", (1.0, 1.0, 3.0)),
+        ("<sphere radius='0.5'/>", "sphere", (1.0, 1.0, 1.0)),
+        ("<mesh filename='package://x/y.stl'/>", "mesh", (1.0, 1.0, 1.0)),
+        ("<mesh filename='package://x/y.stl' scale='1 2 3'/>", "mesh", (1.0, 2.0, 3.0)),
+    ],
+)
+def test_each_kind_of_body(geometry, kind, size):
+    (found,) = visuals(visual(geometry, "<origin xyz='1 2 3' rpy='0 0 0'/>"))
+    assert (found.link, found.kind, found.size) == ("a", kind, size)
+    assert np.array_equal(found.link_T_body.translation, [1.0, 2.0, 3.0])
+    assert found.file == ("package://x/y.stl" if kind == "mesh" else "")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "<box/>", "<box size='1 2'/>", "<box size='1 2 nan'/>", "<sphere radius='1e9'/>",
+        "<mesh/>", "<capsule radius='1'/>", "",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_left_out(bad):
+    good = visual("<sphere radius='1'/>")
+    assert [v.kind for v in visuals(visual(bad), good, "<visual/>")] == ["sphere"]

@@ -1,0 +1,243 @@
+"""What is shown of an arm."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arm_views import scene_of, view_of
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.chain_state import State
+from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray
+from basis_ik.solvers.passes import Stage
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.arm import ArmScene, extent
+from basis_ik.view.shapes import BLUE, GREEN, GREY, LETTER, ORANGE, RED, Ball, Lines
+
+URDF = Path(__file__).parents[2] / "urdf"
+Q = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
+NEAR = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.4, 0.2, 0.4])
+FAR = RigidTransform.from_rpy(0.1, 0.2, 0.3, [2.0, 0.0, 0.5])
+STANDING = [state for state in State if state not in (State.MOVING, State.HOLDING)]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return RobotModel.from_urdf((URDF / "ur5e.urdf").read_text())
+
+
+@pytest.fixture(scope="module")
+def chain(model):
+    return model.chain()
+
+
+def shown(*args, **more):
+    """The shapes, by name."""
+    return {shape.name: shape for shape in scene_of(*args, **more)}
+
+
+def test_each_name_and_number_is_there_once_and_in_the_root_s_frame(chain, model):
+    q = np.where(np.arange(6) < 2, chain.upper, Q)
+    scene = scene_of(chain, q, PoseGoal(FAR), visuals=model.visuals)
+    assert len({(shape.name, shape.number) for shape in scene}) == len(scene) > 10
+    assert {shape.frame for shape in scene} == {"base_link"}
+
+
+def test_without_a_target_it_is_said_what_the_arm_does(chain):
+    assert set(shown(chain, Q)) == {"reach", "state"}
+
+
+def test_an_arm_that_nobody_has_heard_of_is_spoken_of(chain):
+    shapes = shown(chain, np.full(6, np.nan), state=State.WAITING, text="waiting: no joint state")
+    assert set(shapes) == {"reach", "state"}
+    assert shapes["state"].text == "waiting: no joint state"
+
+
+def test_the_reach_is_thin_lines_around_the_root(chain):
+    rings = shown(chain, Q)["reach"]
+    assert rings.width < 0.01 * chain.reach
+    assert np.allclose(np.linalg.norm(rings.ends, axis=1), chain.reach)
+
+
+# Where it is going ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("goal", "color"),
+    [(PoseGoal(NEAR), GREEN), (PoseGoal(FAR), ORANGE), (JointGoal((0.1,) * 6), GREEN)],
+    ids=["reached", "best effort", "joint positions"],
+)
+def test_on_the_way_a_ghost_stands_where_the_arm_will_be(chain, model, goal, color):
+    view = view_of(chain, Q, goal, visuals=model.visuals)
+    poses = chain.link_poses(view.destination)
+    scene = ArmScene().shapes(view)
+    ghost = [shape for shape in scene if shape.name == "ghost"]
+    assert len(ghost) >= 6  # each link that moves
+    for shape in ghost:
+        assert shape.color == color
+        assert any(np.allclose(shape.pose.matrix, pose.matrix) for pose in poses.values())
+    (line,) = (shape for shape in scene if shape.name == "chain")
+    assert np.allclose(line.ends[0], 0.0)
+    assert np.allclose(line.ends[-1], poses["tool0"].translation)
+
+
+@pytest.mark.parametrize("state", STANDING)
+def test_the_ghost_is_gone_when_the_arm_is_there_or_stands(chain, model, state):
+    names = set(shown(chain, Q, PoseGoal(NEAR), state=state, visuals=model.visuals))
+    assert not names & {"ghost", "chain"}
+
+
+@pytest.mark.parametrize("bound", ["lower", "upper"])
+def test_a_joint_at_a_limit_is_marked_and_named(chain, bound):
+    q = Q.copy()
+    q[2] = getattr(chain, bound)[2]
+    shapes = shown(chain, q)
+    assert isinstance(shapes["limits"], Ball)
+    elbow = chain.link_poses(q)["forearm_link"].translation
+    assert np.allclose(shapes["limits"].pose.translation, elbow)
+    assert shapes["limit_names"].text == f"elbow_joint at its {bound} limit"
+    assert shapes["limit_names"].pose.translation[2] > elbow[2]
+
+
+def test_limits_are_those_of_the_answer_not_of_the_arm_on_its_way(chain):
+    q = Q.copy()
+    q[2] = chain.upper[2]
+    assert "limits" not in shown(chain, q, JointGoal(tuple(Q)))
+    assert "limits" in shown(chain, Q, JointGoal(tuple(q)))
+
+
+def test_a_continuous_joint_is_never_marked():
+    text = (URDF / "ur5e.urdf").read_text().replace('type="revolute"', 'type="continuous"')
+    turning = RobotModel.from_urdf(text).chain()
+    assert turning.continuous.all()
+    assert "limits" not in shown(turning, Q)
+
+
+# The target -------------------------------------------------------------------------------------
+
+
+def test_a_reached_target_has_no_miss(chain):
+    shapes = shown(chain, Q, PoseGoal(NEAR))
+    assert "miss" not in shapes
+    assert shapes["target"].pose is NEAR
+
+
+def test_a_missed_target_shows_by_how_much(chain):
+    view = view_of(chain, Q, PoseGoal(FAR))
+    miss = {shape.name: shape for shape in ArmScene().shapes(view)}["miss"]
+    assert np.allclose(miss.ends[0], chain.forward(view.destination).translation)
+    assert np.allclose(miss.ends[-1], FAR.translation)
+    assert miss.color not in (RED, GREEN, BLUE)  # it is none of the target's axes
+
+
+def test_while_there_is_no_answer_nothing_is_missing(chain):
+    shapes = shown(chain, Q, PoseGoal(FAR), solution=None)
+    assert "target" in shapes
+    assert not set(shapes) & {"miss", "ghost"}
+
+
+def test_a_pointing_ray_ends_as_far_as_the_point(chain):
+    tip = chain.forward(Q)
+    point = tip.translation + tip.rotation @ [0.1, 0.6, 0.0]
+    goal = PointGoal(tuple(point), Ray(axis=(2.0, 0.0, 0.0), origin=(0.1, 0.0, 0.0)))
+    shapes = shown(chain, Q, goal, solution=None)
+    start, end = shapes["ray"].ends
+    assert np.allclose(start, tip.translation + tip.rotation @ [0.1, 0.0, 0.0])
+    assert np.allclose(end, tip.translation + tip.rotation @ [0.7, 0.0, 0.0])
+    assert isinstance(shapes["target"], Ball)
+    assert np.allclose(shapes["target"].pose.translation, point)
+
+
+def test_of_joint_positions_no_target_is_shown(chain):
+    assert "target" not in shown(chain, Q, JointGoal(tuple(Q)))
+
+
+def test_passes_grow_clearer_and_are_painted_by_their_kind(chain):
+    points = np.arange(9.0).reshape(3, 3)
+    stages = tuple(Stage(name, 0, points, Q) for name in ("start", "backward", "forward"))
+    passes = shown(chain, Q, PoseGoal(NEAR), stages=stages)["passes"]
+    assert isinstance(passes, Lines)
+    assert len(passes.ends) == 2 * len(passes.colors) == 12
+    assert passes.colors[0][:3] == GREY[:3]
+    assert len({color[:3] for color in passes.colors}) == 3
+    assert [color[3] for color in passes.colors[::2]] == pytest.approx([7 / 15, 11 / 15, 1.0])
+
+
+# The line of text -------------------------------------------------------------------------------
+
+
+def test_it_is_above_the_root_and_above_every_link_here_and_there(chain):
+    for q in (Q, np.zeros(6), np.array([0.5, -0.3, 0.2, 0.0, 0.0, 0.0])):
+        for there in (Q, np.zeros(6)):
+            text = shown(chain, q, JointGoal(tuple(there)))["state"]
+            links = [*chain.link_poses(q).values(), *chain.link_poses(there).values()]
+            highest = max(link.translation[2] for link in links)
+            assert np.allclose(text.pose.translation[:2], 0.0)
+            assert text.pose.translation[2] - 0.5 * text.height > highest
+
+
+def test_a_longer_text_is_no_wider_than_half_again_the_reach(chain):
+    short, long = (shown(chain, Q, text=text)["state"] for text in ("reached", "a" * 200))
+    assert short.height == pytest.approx(0.07 * chain.reach)
+    assert LETTER * len(long.text) * long.height == pytest.approx(1.5 * chain.reach)
+
+
+def test_sizes_go_by_the_reach_or_by_how_far_off_the_point_is():
+    text = (URDF / "pan_tilt.urdf").read_text()
+    head = RobotModel.from_urdf(text).chain("base_link", "camera_optical_frame")
+    ray = Ray((0.0, 0.0, 1.0))
+    assert extent(head, None) == extent(head, PointGoal((0.1, 0.0, 0.0), ray)) == head.reach
+    assert extent(head, PointGoal((3.0, 0.0, 4.0), ray)) == 2.5
+    far, near = (
+        shown(head, np.zeros(2), PointGoal(point, ray))["target"].diameter
+        for point in ((3.0, 0.0, 4.0), (0.1, 0.0, 0.0))
+    )
+    assert far == pytest.approx(0.1)
+    assert near == pytest.approx(0.04 * head.reach)
+
+
+def poses_of(scene):
+    return [shape.pose.matrix for shape in scene]
+
+
+# From view to view ------------------------------------------------------------------------------
+
+
+def test_what_shows_goal_and_answer_is_made_once(chain, model):
+    scene, view = ArmScene(), view_of(chain, Q, PoseGoal(NEAR), visuals=model.visuals)
+    before = scene.shapes(view)
+    after = scene.shapes(view._replace(measured=Q + 0.1))  # the arm goes on
+    assert [a is b for a, b in zip(before, after, strict=True)] == [True] * (len(before) - 1) + [
+        False  # the text
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"goal": PoseGoal(FAR)},
+        {"state": State.ARRIVED},
+        {"solution": None},
+        {"stages": (Stage("start", 0, np.eye(3), Q),)},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_it_is_made_anew_when_any_of_it_changes(chain, model, change):
+    scene, view = ArmScene(), view_of(chain, Q, PoseGoal(NEAR), visuals=model.visuals)
+    scene.shapes(view)
+    changed = view._replace(**change)
+    now, fresh = scene.shapes(changed), ArmScene().shapes(changed)
+    assert [(s.name, s.number) for s in now] == [(s.name, s.number) for s in fresh]
+    assert all(
+        np.array_equal(a.pose.matrix, b.pose.matrix) for a, b in zip(now, fresh, strict=True)
+    )
+
+
+def test_without_an_answer_what_hangs_on_the_arm_moves_with_it(chain):
+    goal = PointGoal((1.0, 0.0, 0.5), Ray((1.0, 0.0, 0.0)))
+    scene, view = ArmScene(), view_of(chain, Q, goal, solution=None)
+    rays = [
+        next(s for s in scene.shapes(view._replace(measured=q)) if s.name == "ray").ends
+        for q in (Q, Q + 0.1)
+    ]
+    assert not np.allclose(*rays)

@@ -1,0 +1,79 @@
+"""What is said in each state."""
+
+import pytest
+
+from basis_ik.motion.admission import Refusal, Refused
+from basis_ik.motion.chain_state import LATCHES, ChainState, Event, State
+from basis_ik.solvers.solve import Solution
+from basis_ik.solvers.verdict import Reason, Verdict
+from basis_ik.view.shapes import GREEN, ORANGE, RED, WHITE, YELLOW
+from basis_ik.view.words import words
+
+READY = (Event.CONFIGURE, Event.ACTIVATE)
+MOVING = (*READY, Event.PURSUE)
+HOLDING = (*MOVING, Event.COMMANDED)
+ARRIVED = (*HOLDING, Event.ARRIVE)
+
+
+def state(*events):
+    chain = ChainState()
+    for event in events:
+        assert chain.handle(*event) if isinstance(event, tuple) else chain.handle(event)
+    return chain
+
+
+def solved(reason):
+    return Solution(None, reason.verdict, 0.0, 0.0, 0, 0, reason)
+
+
+REACHED = solved(Reason(Verdict.REACHED))
+TOO_FAR = solved(Reason(Verdict.TOO_FAR, missing=0.25))
+
+
+@pytest.mark.parametrize(
+    ("events", "solution", "text", "color"),
+    [
+        (MOVING, REACHED, "on the way", WHITE),
+        (HOLDING, REACHED, "on the way", WHITE),  # the command is there, the arm is not
+        (ARRIVED, REACHED, "reached", GREEN),
+        (MOVING, None, "on the way", WHITE),
+        (ARRIVED, None, "reached", GREEN),
+        (MOVING, TOO_FAR, "on the way, as near as it gets: too far by 0.25 m", ORANGE),
+        (HOLDING, TOO_FAR, "on the way, as near as it gets: too far by 0.25 m", ORANGE),
+        (ARRIVED, TOO_FAR, "as near as it gets: too far by 0.25 m", ORANGE),
+    ],
+)
+def test_a_target_is_reached_when_the_arm_is_there(events, solution, text, color):
+    assert words(state(*events), solution) == (text, color)
+
+
+def test_stopped_and_how_to_go_on():
+    said = words(state(*READY, (Event.STOP, "stopped")), None)
+    assert said == ("stopped; ~/enable lets it go on", ORANGE)
+
+
+def test_tracking_lost_and_by_which_joint():
+    said = words(state(*READY, (Event.LOSE_TRACK, "elbow is 0.3 from where it was")), None)
+    assert said == ("elbow is 0.3 from where it was; ~/enable lets it go on", RED)
+
+
+def test_waiting_for_what():
+    said = words(state(*READY, (Event.LACK, "no joint state of elbow")), None)
+    assert said == ("waiting: no joint state of elbow", YELLOW)
+
+
+def test_why_nothing_goes_on():
+    refused = Refused(Refusal.NO_FRAME, "header.frame_id")
+    assert words(state(*READY), None).text == "no target"
+    assert words(state(*READY), None, refused=refused).text == str(refused)
+    assert words(state(*READY), None, "the controller is gone", refused).color == RED
+    assert words(state(*MOVING), REACHED, refused=refused).text == "on the way"
+    assert words(state(*READY, Event.DEACTIVATE), None).text == "inactive"
+    assert words(state(*MOVING, Event.DROP), None).text == "coming to rest"
+
+
+@pytest.mark.parametrize("each", [s for s in State if s not in LATCHES.values()])
+def test_there_is_a_line_for_every_other_state(each):
+    chain = state(*READY)
+    chain.state = each
+    assert words(chain, REACHED).text
