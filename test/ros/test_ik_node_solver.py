@@ -1,5 +1,7 @@
 """The parameter `solver`, over DDS, with the node in a process of its own."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
@@ -7,10 +9,17 @@ from rcl_interfaces.srv import SetParameters
 from robot_bench import down, running
 from visualization_msgs.msg import Marker, MarkerArray
 
+from basis_ik.transforms.rigid import RigidTransform
+
+PANDA = (Path(__file__).parents[2] / "urdf" / "panda.urdf").read_text()
+HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
+TABLE = RigidTransform.from_rpy(0.0, 0.0, 0.5, (0.3, -0.2, 0.1))  # root_T_table
+
 
 @pytest.fixture(scope="module")
 def robot(domain):
-    with running(domain, "-p", "solver:=fabrik") as robot:
+    with running(domain, "-p", "solver:=fabrik", urdf=PANDA, home=HOME) as robot:
+        robot.place(robot.chain.root, "table", TABLE)
         yield robot
 
 
@@ -21,8 +30,8 @@ def choose(robot, solver):
 
 
 def go(robot, target):
-    """Send a target; return the status of the arm that has arrived."""
-    robot.send("base_link", target)
+    """Send a target in the table's frame; return the status of the arm that has arrived."""
+    robot.send("table", TABLE.inverse() @ target)
     robot.wait(lambda: robot.at(target), "the arm is there")
     robot.wait_status(verdict="REACHED", state="ARRIVED")
     return robot.statuses[-1]
@@ -55,7 +64,7 @@ def test_the_passes_are_shown_while_fabrik_solves(robot):
     robot.wait(lambda: "passes" in shown and shown["passes"].points, "the passes are shown")
     passes = shown["passes"]
     assert len(passes.colors) == len(passes.points)
-    assert (passes.type, passes.header.frame_id) == (Marker.LINE_LIST, "base_link")
+    assert (passes.type, passes.header.frame_id) == (Marker.LINE_LIST, robot.chain.root)
     # The first stage is the seed, and each line begins where the one before it ends.
     ends = np.array([(p.x, p.y, p.z) for p in passes.points])
     joints = len(robot.chain.joint_names)
