@@ -149,7 +149,7 @@ def trace_passes(
     """
     ready = prepared(chain)
     weights = ready.position if position_only else ready.full
-    goal, restarts = target.matrix, most  # each start makes one pass at least
+    goal, restarts = target._m, most  # each start makes one pass at least
     return run_passes(ready, weights, goal, seed, tolerances, most, restarts, trace=True)[1].stages
 
 

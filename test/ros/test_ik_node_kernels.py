@@ -13,7 +13,7 @@ from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from robot_bench import HOME, down, running
 from std_srvs.srv import SetBool, Trigger
-from visualization_msgs.msg import MarkerArray
+from visualization_msgs.msg import Marker, MarkerArray
 
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
@@ -23,6 +23,11 @@ def first_calls(robot):
     """Return the kernels that the node has called for the first time so far."""
     text = os.pread(robot.process.output.fileno(), 1 << 24, 0).decode()
     return re.findall(r"\[cache\] data (?:loaded from|saved to) .*?([^/]+)\.\d+\.nbc", text)
+
+
+def shown(pictures):
+    """Return all markers that were shown."""
+    return [m for each in list(pictures) for m in each.markers if m.action == Marker.ADD]
 
 
 def everything(robot):
@@ -43,9 +48,9 @@ def everything(robot):
     fabrik = Parameter(name="solver", value=ParameterValue(type=4, string_value="fabrik"))
     assert robot.call(SetParameters, "set_parameters", parameters=[fabrik]).results[0].successful
     for pose in (down(0.4, 0.2, 0.4), down(0.05, 0.0, 0.1)):
-        seen = len(robot.commands)
+        pictures.clear()
         robot.send("base_link", pose)
-        robot.wait(lambda seen=seen: len(robot.commands) > seen, "a command")
+        robot.wait(lambda: any(m.ns == "passes" for m in shown(pictures)), "passes are shown")
     for point in ((0.9, -0.5, 0.7), (0.0, 0.0, 0.0), (-0.9, 0.1, 0.2)):
         robot.look("table", point)
         robot.wait(lambda: not robot.quiet(0.1), "motion")
