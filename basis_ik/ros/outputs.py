@@ -95,12 +95,11 @@ class ControllerState:
         self._heard_at = time.monotonic()
         self._expected = False
         self._ahead: deque[float] = deque(maxlen=STAMPS)
-        self._reference: dict[str, float] = {}
+        self._newest = JointTrajectoryControllerState()
         self.speed_scaling = 1.0
 
     def _on_state(self, message: JointTrajectoryControllerState) -> None:
-        self._heard_at, self._expected = time.monotonic(), True
-        self._reference = dict(zip(message.joint_names, message.reference.positions, strict=False))
+        self._heard_at, self._expected, self._newest = time.monotonic(), True, message
         stamp, clock = message.header.stamp, self._node.get_clock()
         if stamp.sec and not clock.ros_time_is_active:  # else both go by /clock
             self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - clock.now().nanoseconds))
@@ -116,7 +115,9 @@ class ControllerState:
         """
         if time.monotonic() - self._heard_at > CONTROLLER_TIMEOUT:
             return None
-        found = np.array([self._reference.get(name, math.nan) for name in joint_names])
+        told = zip(self._newest.joint_names, self._newest.reference.positions, strict=False)
+        positions = dict(told)
+        found = np.array([positions.get(name, math.nan) for name in joint_names])
         return found if np.isfinite(found).all() else None
 
     def lacking(self) -> str:
@@ -608,7 +609,10 @@ class FollowJointTrajectoryOutput(Output):
             self._newest += 1  # its end will never be told
             self._handle = None
             self._fail("the controller is gone")
-        if self._ordered and not (self._unwanted and self._motion is not None):
+        # One that is about to be canceled has to end first; one that has just been sent, to begin.
+        ending = self._unwanted and self._motion is not None
+        beginning = 0.0 <= 1e-9 * now.clock - self._begun_since <= FEEDBACK_TIMEOUT
+        if self._ordered and not ending and not beginning:
             self._ordered = False
             start = self._where()
             if start is None:
@@ -659,6 +663,8 @@ class FollowJointTrajectoryOutput(Output):
         """Return the state (n, 3) that the controller is in by now; None if that is not known."""
         if self._motion is None or self._now() - self._progress.heard_at > FEEDBACK_TIMEOUT:
             return None
+        if self._begun_since < math.inf:
+            return None  # it began when the controller took it, and that is not known
         return self._motion.at(self._progress.now(self._now(), self._motion.times[-1]))
 
     def _send(self, motion: Motion) -> None:
@@ -697,7 +703,7 @@ class FollowJointTrajectoryOutput(Output):
             handle.get_result_async().add_done_callback(functools.partial(self._on_end, number))
             if number == self._newest:
                 self._handle, self._accepted = handle, number
-                if self._progress.rate == self._progress.elapsed == 0.0:  # from rest, begins now
+                if self._begun_since < math.inf:
                     now = self._now()
                     self._progress = Progress(now, 0.0, self._state.speed_scaling, now)
             if number != self._newest or self._unwanted:
@@ -722,6 +728,7 @@ class FollowJointTrajectoryOutput(Output):
             return
         end: Any = answer.result()
         self._handle = self._motion = None
+        self._begun_since = math.inf
         if self._phase is Phase.BRAKING:
             self._phase = Phase.IDLE
         elif end.status == GoalStatus.STATUS_SUCCEEDED:
@@ -731,7 +738,7 @@ class FollowJointTrajectoryOutput(Output):
             self._fail(f"the motion was {what} by the controller: {end.result.error_string}")
 
     def _fail(self, text: str) -> None:
-        self._motion = None
+        self._motion, self._begun_since = None, math.inf
         self._phase, self.failure = Phase.IDLE, text
 
 

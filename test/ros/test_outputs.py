@@ -127,7 +127,7 @@ class Handle:
 def test_a_motion_that_ends_at_once_is_canceled_whenever_it_is_accepted(accepted):
     output = object.__new__(FollowJointTrajectoryOutput)
     output._newest, output._accepted, output._unwanted, output._handle = 1, 0, False, None
-    output._progress = Progress(0.0, 0.0, 1.0, 0.0)
+    output._progress, output._begun_since = Progress(0.0, 0.0, 1.0, 0.0), math.inf
     handle = Handle()
     answer = SimpleNamespace(result=lambda: handle)
     if accepted == "before":
@@ -149,6 +149,9 @@ class Controller:
     def now(self):
         return SimpleNamespace(nanoseconds=round(1e9 * self.time))
 
+    def server_is_ready(self):
+        return True
+
     def send_goal_async(self, goal, feedback_callback):
         self.goals.append(goal)
         return SimpleNamespace(add_done_callback=self.answers.append)
@@ -169,6 +172,7 @@ def whole(controller):
     output._client = output._clock = controller
     output._joint_names, output._lag, output._newest, output.sent = ["a", "b"], 0.1, 0, 0
     output._state = SimpleNamespace(speed_scaling=1.0)
+    output._phase, output._handle, output._ordered = Phase.MOVING, None, False
     return output
 
 
@@ -183,15 +187,41 @@ def test_a_motion_from_rest_begins_when_the_controller_accepts_it(controller, wh
     stamp = controller.goals[0].trajectory.header.stamp
     assert (stamp.sec, stamp.nanosec) == (0, 0)
     controller.time += 0.4
-    assert (whole._where()[:, 0] == 0.0).all()  # where it still rests
     controller.accept()
-    assert (whole._where()[:, 0] == 0.0).all()
     controller.time += 0.25
-    assert whole._where()[:, 0] == pytest.approx(line(0.0).at(0.25)[:, 0])
     # The answer may have taken all the time since it was sent.
     way = whole.expected(Moment(0.0, controller.now().nanoseconds))[:, 0]
     assert way.max() == pytest.approx(line(0.0).at(0.65)[0, 0])
     assert way.min() == pytest.approx(line(0.0).at(0.15)[0, 0])
+
+
+def test_until_feedback_comes_it_is_not_known_where_a_motion_from_rest_is(controller, whole):
+    whole._send(line(0.0))
+    controller.time += 0.1
+    controller.accept()
+    assert whole._where() is None
+    whole.brake(SimpleNamespace(rest=lambda: None))  # which plans nothing
+    assert len(controller.goals) == 1
+    assert whole._handle.cancels == 1
+
+
+def test_another_target_waits_until_it_is_known_where_a_motion_is(controller, whole):
+    planned = []
+    pipeline = SimpleNamespace(plan=lambda start, braking: planned.append(start) or line(1.0))
+    whole._send(line(0.0))
+    whole._ordered = True
+    whole.advance(pipeline, np.zeros(2), Moment(0.0, controller.now().nanoseconds))
+    assert planned == []
+    controller.accept()
+    controller.time += 0.1
+    told = SimpleNamespace(
+        header=SimpleNamespace(stamp=Time(sec=100, nanosec=100_000_000)),
+        desired=SimpleNamespace(positions=[0.1, 0.1]),
+    )
+    whole._on_feedback(1, SimpleNamespace(feedback=told))
+    whole.advance(pipeline, np.zeros(2), Moment(0.0, controller.now().nanoseconds))
+    assert len(planned) == 1
+    assert len(controller.goals) == 2
 
 
 def test_a_motion_that_takes_the_place_of_another_has_the_time_of_where_it_begins(
