@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from threading import Event
 
 import numpy as np
@@ -20,6 +21,8 @@ FRAME = "moving_point"
 MIDDLE, AMPLITUDE = np.array([1.5, 0.0, 0.3]), np.array([0.0, 0.8, 0.3])
 SETTLED = 0.5  # s for which the point must be in sight before the measurement begins
 ARRIVAL_PATIENCE = 20.0  # s
+PERIOD = 0.01  # s between places of the point
+TRAIL = 1.0  # s of its path that are kept
 
 PARAMETERS = (
     Declaration(
@@ -41,7 +44,8 @@ PARAMETERS = (
     Declaration(
         "largest_angle",
         0.5,
-        "Error that is not exceeded 95 % of the time where all is well [deg].",
+        "Where all is well: angle to the point that is kept half of the time, and to its path "
+        "of the last second 95 % of the time [deg].",
         0.0,
         180.0,
         True,
@@ -62,23 +66,32 @@ class MovingPoint(Checker):
         super().__init__(FRAME, stop, PARAMETERS)
         self._publisher = self.create_publisher(PointStamped, "basis_ik/target_point", 1)
         self._start = time.monotonic()
-        self.create_timer(0.01, self._move)
+        self._trail: deque[NDArray[np.float64]] = deque(maxlen=round(TRAIL / PERIOD))
+        self.create_timer(PERIOD, self._move)
 
     def _move(self) -> None:
         phase = (time.monotonic() - self._start) / self.settings["period"]
-        pose = RigidTransform.from_rotation_translation(np.eye(3), place(phase))
+        self._trail.append(place(phase))
+        pose = RigidTransform.from_rotation_translation(np.eye(3), self._trail[-1])
         self.broadcast(self.settings["root_frame"], FRAME, pose)
 
-    def angle(self) -> float | None:
-        """Return the angle [deg] between the looking frame's z axis and the point, or None."""
+    def angles(self) -> tuple[float, float] | None:
+        """Return the angles [deg] from the looking frame's z axis to the point and to its path.
+
+        The path is where the point was in the last second. A scheduler that withholds the
+        processor makes a head late: off the point, and still on the path. None without tf.
+        """
         tip_T_point = self.look_up(self.settings["tip_frame"], FRAME)
-        if tip_T_point is None:
+        tip_T_root = self.look_up(self.settings["tip_frame"], self.settings["root_frame"])
+        if tip_T_point is None or tip_T_root is None:
             return None
-        x, y, z = tip_T_point.translation
-        return math.degrees(math.atan2(math.hypot(x, y), z))
+        trail = np.array(self._trail) @ tip_T_root.rotation.T + tip_T_root.translation
+        x, y, z = np.vstack([tip_T_point.translation, trail]).T
+        off = np.degrees(np.arctan2(np.hypot(x, y), z))
+        return float(off[0]), float(off.min())
 
     def _is_ready(self) -> bool:
-        return self._publisher.get_subscription_count() > 0 and self.angle() is not None
+        return self._publisher.get_subscription_count() > 0 and self.angles() is not None
 
     def judge(self) -> bool:
         """Ask for the point to be looked at, measure, and tell whether all went well."""
@@ -87,7 +100,7 @@ class MovingPoint(Checker):
         # The stamp zero: wherever the frame is now, on every cycle.
         target = PointStamped()
         target.header.frame_id = FRAME
-        angles: list[float] = []
+        measured: list[tuple[float, float]] = []
         end, sent = math.inf, 0.0
         allowed = self.settings["largest_angle"]
         start = time.monotonic()
@@ -98,25 +111,26 @@ class MovingPoint(Checker):
                 self._publisher.publish(target)
                 sent = now
             self.spin(0.02)
-            angle = self.angle()
-            if angle is None:
+            angles = self.angles()
+            if angles is None:
                 raise BasisIkError("tf has lost the head")
-            if not angle <= allowed:
+            if not angles[0] <= allowed:
                 astray = now
             if end == math.inf and (now - astray > SETTLED or now - start > ARRIVAL_PATIENCE):
                 end = now + self.settings["duration"]
             if end < math.inf:
-                angles.append(angle)
+                measured.append(angles)
             if now - told >= 1.0:
                 told = now
-                print(f"{now - start:6.1f} s: {angle:7.3f} deg off the point", flush=True)
-        # A desktop's scheduler may withhold the processor from the node for a moment.
-        mostly = float(np.percentile(angles, 95))
-        good = mostly <= allowed
+                print(f"{now - start:6.1f} s: {angles[0]:7.3f} deg off the point", flush=True)
+        to_point, to_path = np.array(measured).T
+        half, most = float(np.median(to_point)), float(np.percentile(to_path, 95))
+        good = half <= allowed and most <= allowed
         print(
-            f"95 % of the time within {mostly:.3f} deg ({allowed:g} allowed), at most "
-            f"{max(angles):.3f} deg off the moving point after settling "
-            f"(measured through tf): {'good' if good else 'FAILED'}",
+            f"half of the time within {half:.3f} deg of the moving point, at most "
+            f"{to_point.max():.3f} deg; 95 % of the time within {most:.3f} deg of its path of the "
+            f"last {TRAIL:g} s ({allowed:g} allowed; measured through tf): "
+            f"{'good' if good else 'FAILED'}",
             flush=True,
         )
         return good
