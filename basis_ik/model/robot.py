@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from basis_ik.model.chain import Chain, build_chain
@@ -64,3 +64,27 @@ class RobotModel(Tree):
         """
         root, tip, inferences = infer_ends(self, root, tip)
         return build_chain(self, root, tip, inferences)
+
+    def visuals_of(self, chain: Chain) -> tuple[Visual, ...]:
+        """Return what the links of a chain look like, with all that is fixed to them.
+
+        Args:
+            chain: One of this robot's.
+
+        Returns:
+            The visuals, `link` being a link of the chain.
+        """
+        above = {
+            joint.child: joint
+            for joint in self.joints.values()
+            if joint.kind == "fixed" and not joint.fault
+        }
+        found = []
+        for visual in self.visuals:
+            link, place = visual.link, visual.link_T_body
+            while link not in chain.links and link in above:
+                place = above[link].origin @ place
+                link = above[link].parent
+            if link in chain.links:
+                found.append(replace(visual, link=link, link_T_body=place))
+        return tuple(found)

@@ -30,7 +30,7 @@ class Markers:
 
     def __init__(self, node: Node, arm: ChainController, rate: float) -> None:
         self._node, self._arm = node, arm
-        self._scene, self._ghost = ArmScene(), Ghost(arm.chain, arm.model.visuals)
+        self._scene, self._ghost = ArmScene(), Ghost(arm.chain, arm.model.visuals_of(arm.chain))
         self._drawing = Drawing(1.0 / rate + LINGER)
         self._publisher = node.create_publisher(MarkerArray, arm.resolve("markers"), 1)
         steady = Clock(clock_type=ClockType.STEADY_TIME)

@@ -96,7 +96,7 @@ def show(
         solution = solve(chain, goal.root_T_target, seed)
     else:
         solution = solve_aim(chain, goal.root_point, seed, axis=goal.ray.axis)
-    state, ghost, camera = ChainState(), Ghost(chain, model.visuals), Camera(config)
+    state, ghost, camera = ChainState(), Ghost(chain, model.visuals_of(chain)), Camera(config)
     for event in events:
         state.handle(event)
     q = solution.positions if measured is None else measured

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from basis_ik.model.elements import read_xml
+from basis_ik.model.robot import RobotModel
 from basis_ik.model.visuals import read_visuals
 
 
@@ -42,3 +43,34 @@ def test_each_kind_of_body(geometry, kind, size):
 def test_what_cannot_be_read_is_left_out(bad):
     good = visual("<sphere radius='1'/>")
     assert [v.kind for v in visuals(visual(bad), good, "<visual/>")] == ["sphere"]
+
+
+FIXED_BODIES = """
+<robot name="arm">
+  <link name="base"/>
+  <link name="arm"><visual><geometry><sphere radius="0.1"/></geometry></visual></link>
+  <link name="tool"/>
+  <link name="cap">
+    <visual><origin xyz="0 0 1"/><geometry><sphere radius="0.2"/></geometry></visual>
+  </link>
+  <link name="rim"><visual><geometry><sphere radius="0.3"/></geometry></visual></link>
+  <link name="finger"><visual><geometry><sphere radius="0.4"/></geometry></visual></link>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/></joint>
+  <joint name="end" type="fixed"><parent link="arm"/><child link="tool"/></joint>
+  <joint name="a" type="fixed">
+    <parent link="arm"/><child link="cap"/><origin xyz="1 0 0" rpy="0 1.5707963267948966 0"/>
+  </joint>
+  <joint name="b" type="fixed"><parent link="cap"/><child link="rim"/><origin xyz="0 2 0"/></joint>
+  <joint name="c" type="continuous"><parent link="tool"/><child link="finger"/></joint>
+</robot>
+"""
+
+
+def test_what_is_fixed_to_a_chains_link_looks_like_that_link():
+    model = RobotModel.from_urdf(FIXED_BODIES)
+    found = {v.size[0]: v for v in model.visuals_of(model.chain("base", "tool"))}
+    assert {across: visual.link for across, visual in found.items()} == dict.fromkeys(
+        (0.2, 0.4, 0.6), "arm"
+    )  # the finger, of 0.8, moves on its own
+    assert np.allclose(found[0.4].link_T_body.translation, [2.0, 0.0, 0.0])
+    assert np.allclose(found[0.6].link_T_body.translation, [1.0, 2.0, 0.0])

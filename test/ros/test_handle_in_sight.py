@@ -54,9 +54,9 @@ def scenes(model, chain, q):
     ahead = RigidTransform.from_rpy(0.0, 0.0, 0.0, tip.apply([0.0, 0.0, chain.reach]))
     point = PointGoal(tuple(ahead.translation), Ray((0.0, 0.0, 1.0)))
     yield Mode.POSE, tip, scene_of(chain, q)
-    yield Mode.POSE, tip, scene_of(chain, q, PoseGoal(tip), visuals=model.visuals)
-    yield Mode.POSE, away, scene_of(chain, q, PoseGoal(away), visuals=model.visuals)
-    yield Mode.POINT, ahead, scene_of(chain, q, point, visuals=model.visuals)
+    yield Mode.POSE, tip, scene_of(chain, q, PoseGoal(tip), visuals=model.visuals_of(chain))
+    yield Mode.POSE, away, scene_of(chain, q, PoseGoal(away), visuals=model.visuals_of(chain))
+    yield Mode.POINT, ahead, scene_of(chain, q, point, visuals=model.visuals_of(chain))
 
 
 def solids(marker):

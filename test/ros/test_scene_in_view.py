@@ -57,7 +57,7 @@ def test_an_arm_and_all_of_its_tour(config, robot, fixed, root, tip, q, targets)
     fixed_T_root = model.chain(fixed, tip).link_poses(q)[root]
     assert out_of_view(config, scene_of(chain, q, text=LONG_NAME), fixed_T_root) == []
     for target in tour(targets):
-        shapes = scene_of(chain, q, PoseGoal(target), visuals=model.visuals)
+        shapes = scene_of(chain, q, PoseGoal(target), visuals=model.visuals_of(chain))
         assert {"ghost", "target"} <= {shape.name for shape in shapes}
         assert out_of_view(config, shapes, fixed_T_root) == []
         q = solve(chain, target, q).positions
@@ -69,7 +69,7 @@ def test_the_head_and_its_point_wherever_it_is(phase):
     chain, ray = model.chain("base_link", "camera_optical_frame"), Ray((0.0, 0.0, 1.0))
     goal = PointGoal(tuple(place(phase).tolist()), ray)
     for text in ("reached", LONG_NAME):
-        shapes = scene_of(chain, np.zeros(2), goal, text=text, visuals=model.visuals)
+        shapes = scene_of(chain, np.zeros(2), goal, text=text, visuals=model.visuals_of(chain))
         assert "miss" not in {shape.name for shape in shapes}
         assert out_of_view("point_head", shapes, RigidTransform.identity()) == []
 

@@ -38,7 +38,7 @@ def shown(*args, **more):
 
 def test_each_name_and_number_is_there_once_and_in_the_root_s_frame(chain, model):
     q = np.where(np.arange(6) < 2, chain.upper, Q)
-    scene = scene_of(chain, q, PoseGoal(FAR), visuals=model.visuals)
+    scene = scene_of(chain, q, PoseGoal(FAR), visuals=model.visuals_of(chain))
     assert len({(shape.name, shape.number) for shape in scene}) == len(scene) > 10
     assert {shape.frame for shape in scene} == {"base_link"}
 
@@ -68,7 +68,7 @@ def test_the_reach_is_thin_lines_around_the_root(chain):
     ids=["reached", "best effort", "joint positions"],
 )
 def test_on_the_way_a_ghost_stands_where_the_arm_will_be(chain, model, goal, color):
-    view = view_of(chain, Q, goal, visuals=model.visuals)
+    view = view_of(chain, Q, goal, visuals=model.visuals_of(chain))
     poses = chain.link_poses(view.destination)
     scene = ArmScene().shapes(view)
     ghost = [shape for shape in scene if shape.name == "ghost"]
@@ -83,7 +83,7 @@ def test_on_the_way_a_ghost_stands_where_the_arm_will_be(chain, model, goal, col
 
 @pytest.mark.parametrize("state", STANDING)
 def test_the_ghost_is_gone_when_the_arm_is_there_or_stands(chain, model, state):
-    names = set(shown(chain, Q, PoseGoal(NEAR), state=state, visuals=model.visuals))
+    names = set(shown(chain, Q, PoseGoal(NEAR), state=state, visuals=model.visuals_of(chain)))
     assert not names & {"ghost", "chain"}
 
 
@@ -204,7 +204,7 @@ def poses_of(scene):
 
 
 def test_what_shows_goal_and_answer_is_made_once(chain, model):
-    scene, view = ArmScene(), view_of(chain, Q, PoseGoal(NEAR), visuals=model.visuals)
+    scene, view = ArmScene(), view_of(chain, Q, PoseGoal(NEAR), visuals=model.visuals_of(chain))
     before = scene.shapes(view)
     after = scene.shapes(view._replace(measured=Q + 0.1))  # the arm goes on
     assert [a is b for a, b in zip(before, after, strict=True)] == [True] * (len(before) - 1) + [
@@ -223,7 +223,7 @@ def test_what_shows_goal_and_answer_is_made_once(chain, model):
     ids=lambda change: next(iter(change)),
 )
 def test_it_is_made_anew_when_any_of_it_changes(chain, model, change):
-    scene, view = ArmScene(), view_of(chain, Q, PoseGoal(NEAR), visuals=model.visuals)
+    scene, view = ArmScene(), view_of(chain, Q, PoseGoal(NEAR), visuals=model.visuals_of(chain))
     scene.shapes(view)
     changed = view._replace(**change)
     now, fresh = scene.shapes(changed), ArmScene().shapes(changed)
