@@ -60,7 +60,7 @@ def test_each_chain_is_seen_dragged_and_pointed(name):
         not chains and markers == without
     )
     assert handles == [f"/basis_ik/{chain}target" for chain in chains]
-    assert clicks == [f"/basis_ik/{chain}target_point" for chain in chains]
+    assert clicks == ["/basis_ik/target_point"] * bool(chains)  # of two arms: the last dragged
     assert bool(of_class(tools, "Interact")) == bool(chains)  # without it nothing can be dragged
 
 

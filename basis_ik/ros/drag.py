@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -48,11 +48,15 @@ class Drag:
     Args:
         node: The node that serves it.
         arm: The arm that it drags.
+
+    Attributes:
+        arm: As given.
+        touched: When somebody last used it, of a steady clock [s].
     """
 
     def __init__(self, node: Node, arm: ChainController) -> None:
-        self._node, self._arm = node, arm
-        self._held_until = -math.inf
+        self._node, self.arm = node, arm
+        self.touched = self._held_until = -math.inf
         self._mode = Mode.POSE if len(arm.chain.joint_names) >= FEWEST else Mode.POINT
         self._server = InteractiveMarkerServer(node, arm.resolve("target"))
         self._menu = MenuHandler()
@@ -75,15 +79,16 @@ class Drag:
 
     def _entry(self, title: str, action: Callable[[], str | None]) -> int:
         def obey(_: object) -> None:
+            self.touched = time.monotonic()
             refused = action()
             if refused:
-                self._arm.journal.deny(f"{title}: {refused}")
+                self.arm.journal.deny(f"{title}: {refused}")
 
         return int(self._menu.insert(title, callback=obey))
 
     def _look(self) -> None:
         """Show the handle as soon as it is known where the arm is, and keep it where it belongs."""
-        arm, shown = self._arm, self._server.get(NAME)
+        arm, shown = self.arm, self._server.get(NAME)
         measured = arm.measured.positions()
         if shown is None:
             if np.isfinite(measured).all():
@@ -105,7 +110,7 @@ class Drag:
 
     def _place(self) -> RigidTransform | None:
         """Return where the target is that is being followed; None without one, or if it is far."""
-        goal, reach = self._arm.pipeline.goal, self._arm.chain.reach
+        goal, reach = self.arm.pipeline.goal, self.arm.chain.reach
         if self._mode is Mode.POSE and isinstance(goal, PoseGoal):
             place, farthest = goal.root_T_target, FARTHEST * reach
         elif self._mode is Mode.POINT and isinstance(goal, PointGoal):
@@ -116,18 +121,18 @@ class Drag:
 
     def _bring_back(self) -> None:
         """Make the target what the arm has reached."""
-        self._offer(pose_message(self._at_arm()), self._arm.chain.root)
+        self._offer(pose_message(self._at_arm()), self.arm.chain.root)
 
     def _at_arm(self) -> RigidTransform:
         """Return where the tip is, or a place that it looks at."""
-        root_T_tip = self._arm.chain.forward(self._arm.measured.positions())
+        root_T_tip = self.arm.chain.forward(self.arm.measured.positions())
         if self._mode is Mode.POSE:
             return root_T_tip
-        return ahead(root_T_tip, self._arm.ray, self._arm.chain.reach)
+        return ahead(root_T_tip, self.arm.ray, self.arm.chain.reach)
 
     def _show(self, mode: Mode) -> None:
         """Put the handle where it belongs, as one of its kind."""
-        arm, self._mode = self._arm, mode
+        arm, self._mode = self.arm, mode
         place = self._place() or self._at_arm()
         size = handle_size(arm.chain, arm.pipeline.goal)
         marker = drag_marker(NAME, arm.chain.root, place, size, mode)
@@ -146,10 +151,10 @@ class Drag:
             self._menu.setVisible(entry, visible)
 
     def _on_feedback(self, feedback: Any) -> None:
-        now = time.monotonic()
-        self._held_until = now + HELD
+        self.touched = time.monotonic()
+        self._held_until = self.touched + HELD
         if feedback.event_type == Feedback.MOUSE_UP:
-            self._held_until = now + LET_GO
+            self._held_until = self.touched + LET_GO
             # The server's queue is one long: the drag's last POSE_UPDATE may have been lost.
             if _near(feedback.pose, self._server.get(NAME).pose, CLICK):
                 return  # it was not, or this was a mere click
@@ -161,9 +166,31 @@ class Drag:
     def _offer(self, pose: Pose, frame: str) -> None:
         header = Header(frame_id=frame)  # without stamp: here, now
         if self._mode is Mode.POSE:
-            self._arm.take_pose(PoseStamped(header=header, pose=pose))
+            self.arm.take_pose(PoseStamped(header=header, pose=pose))
         else:
-            self._arm.take_point(PointStamped(header=header, point=pose.position))
+            self.arm.take_point(PointStamped(header=header, point=pose.position))
+
+
+class ClickedPoint:
+    """Points on `~/target_point` of a node of several arms: for the one that was dragged last.
+
+    Args:
+        node: The node that listens.
+        drags: The handles of its arms; before any is touched, the first counts.
+    """
+
+    def __init__(self, node: Node, drags: Sequence[Drag]) -> None:
+        self._node, self._drags = node, drags
+        self._subscription = node.create_subscription(
+            PointStamped, "~/target_point", self._on_point, 1
+        )
+
+    def destroy(self) -> None:
+        """Give up the subscription."""
+        self._node.destroy_subscription(self._subscription)
+
+    def _on_point(self, message: PointStamped) -> None:
+        max(self._drags, key=lambda drag: drag.touched).arm.take_point(message)
 
 
 def handle_size(chain: Chain, goal: Goal | None) -> float:

@@ -13,7 +13,7 @@ from tf2_ros import Buffer
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.diagnostics import Diagnostics
-from basis_ik.ros.drag import Drag
+from basis_ik.ros.drag import ClickedPoint, Drag
 from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.ros.markers import Markers
 from basis_ik.ros.parameters import Parameters
@@ -88,9 +88,13 @@ def make_plug_ins(
     """
     yield KinematicsServices(node, arms, buffer, parameters)
     yield Diagnostics(node, arms, loop, buffer)
+    drags = []
     for arm in arms:
         yield Operator(node, arm)
-        yield Drag(node, arm)
+        drags.append(Drag(node, arm))
+        yield drags[-1]
         yield PointHeadServer(node, arm, buffer, parameters)
         if parameters["markers_rate"] > 0.0:
             yield Markers(node, arm, parameters["markers_rate"])
+    if len(arms) > 1:
+        yield ClickedPoint(node, drags)

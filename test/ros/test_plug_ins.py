@@ -8,6 +8,7 @@ import pytest
 import rclpy
 from tf2_ros import Buffer
 from visualization_msgs.msg import InteractiveMarkerControl
+from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import Refusals
@@ -15,7 +16,7 @@ from basis_ik.motion.goals import Ray
 from basis_ik.motion.statistics import ArmMeter, LoopMeter
 from basis_ik.ros import robot
 from basis_ik.ros.diagnostics import Diagnostics
-from basis_ik.ros.drag import Drag
+from basis_ik.ros.drag import ClickedPoint, Drag
 from basis_ik.ros.markers import Markers
 
 URDF = Path(__file__).parents[2] / "urdf" / "ur5e.urdf"
@@ -65,6 +66,7 @@ def held(node):
 MAKERS = {
     "markers": lambda node, arm: Markers(node, arm, 10.0),
     "drag": Drag,
+    "clicked point": lambda node, arm: ClickedPoint(node, []),
     "diagnostics": lambda node, arm: Diagnostics(node, [arm], LoopMeter(0.01), Buffer()),
 }
 
@@ -99,6 +101,28 @@ def test_the_handle_of_a_head_is_a_point(node, arm, robot, rings):
     controls = drag._server.get("target").controls
     assert sum(control.interaction_mode == turn for control in controls) == rings
     drag.destroy()
+
+
+def test_a_clicked_point_is_for_the_arm_whose_handle_was_used_last(node, arm):
+    points = {"left": [], "right": []}
+    drags = {}
+    for side, taken in points.items():
+        of_side = {
+            "resolve": f"~/{side}/{{}}".format,
+            "take_pose": lambda pose: None,
+            "take_point": taken.append,
+        }
+        drags[side] = Drag(node, SimpleNamespace(**{**vars(arm), **of_side}))
+        drags[side]._look()
+    clicked = ClickedPoint(node, list(drags.values()))
+    clicked._on_point("before any was used")
+    for side in ("right", "left"):
+        drags[side]._on_feedback(Feedback(event_type=Feedback.POSE_UPDATE))
+        clicked._on_point(side)
+    clicked.destroy()
+    for drag in drags.values():
+        drag.destroy()
+    assert points == {"left": ["before any was used", "left"], "right": ["right"]}
 
 
 def test_where_one_fails_those_before_it_are_given_up_with_the_robot(monkeypatch):
