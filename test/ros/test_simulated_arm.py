@@ -20,6 +20,7 @@ from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.time import Time
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -128,7 +129,10 @@ class Client:
 
     def stands_still(self):
         """Wait until the joints rest, and make sure that they do."""
-        self.wait(5)  # an answer may overtake the joint states of its time
+        now = self.node.get_clock().now()  # an answer may overtake the joint states of its time
+        self.until(
+            lambda: Time.from_msg(self.joint_states[-1].header.stamp, now.clock_type) > now
+        )
         self.until(lambda: not any(self.joint_states[-1].velocity))
         here = self.at
         self.wait(20)
