@@ -2,54 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
+from basis_ik.transforms.node import TransformNode
+from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.shapes import (
     BLUE,
     BOX_EDGES,
     GREEN,
     GREY,
+    IDENTITY,
     RED,
+    WHITE,
     YELLOW,
     Color,
     FloatArray,
     Lines,
     Shape,
+    Text,
+    at,
 )
 
 WIDTH = 0.02  # of lines, in edges of the box; those of combined nodes are half as wide
+LETTERS = 0.3  # height of a name, in edges of the box
+GAP = 0.75  # between a box and what is shown above it, in edges of the cube
 
 
-def nodes_scene(
-    nodes: Mapping[str, FloatArray], combined: Mapping[str, FloatArray], size: float
-) -> list[Shape]:
-    """Return box and axes of each node, numbers 0 and 1 of its name, in the frame of that name.
+@dataclass(frozen=True, eq=False)
+class NodeView:
+    """A node as it is seen in the root.
+
+    Attributes:
+        name: Its name, and that of its rigid frame.
+        root_N_node: What it and all above it do.
+        center: Its centre, in its own coordinates, shape (3,) [m].
+        chain: Of a combined node, those that it stands for.
+    """
+
+    name: str
+    root_N_node: TransformNode
+    center: FloatArray
+    chain: tuple[str, ...] = ()
+
+
+def nodes_scene(views: Iterable[NodeView], size: float) -> list[Shape]:
+    """Return what is shown of each node, in the frame of its name.
 
     The frames of tf are rigid; what a node and all above it do beyond that is shown in them: the
-    box is the image of a cube around the node's origin, the axes are those of the node.
+    box (number 0) is the image of a cube around the node's origin, the axes (1) are those of the
+    node, and a line (2) leads from its origin to its centre. A combined node is drawn once more
+    above the box that it shares with the last of its chain (3, 4), with its name (5).
 
     Args:
-        nodes: By frame, what is left of the scale in it: the stretch, shape (3, 3).
-        combined: The same of the combined nodes, in yellow.
+        views: The nodes.
         size: Edge of the cube [m].
     """
-    shapes: list[Shape] = []
-    for name, stretch in nodes.items():
-        shapes += _shapes(name, stretch, size, GREY, WIDTH * size)
-    for name, stretch in combined.items():
-        shapes += _shapes(name, stretch, size, YELLOW, 0.5 * WIDTH * size)
-    return shapes
+    return [shape for view in views for shape in _shapes(view, size)]
 
 
-def _shapes(
-    name: str, stretch: FloatArray, size: float, color: Color, width: float
+def _shapes(view: NodeView, size: float) -> Iterator[Shape]:
+    name, stretch = view.name, view.root_N_node.stretch
+    if not view.chain:
+        yield from _body(name, stretch, size, 0, IDENTITY, GREY, WIDTH * size)
+    else:
+        thin = 0.5 * WIDTH * size
+        yield from _body(name, stretch, size, 0, IDENTITY, YELLOW, thin)
+        up = view.root_N_node.rotation[2]  # the root's z
+        half = float(np.max(size * BOX_EDGES @ stretch @ up))
+        above = at((2.0 * half + GAP * size) * up)
+        yield from _body(name, stretch, size, 3, above, YELLOW, thin)
+        yield Text(
+            name=name,
+            number=5,
+            frame=name,
+            color=YELLOW,
+            pose=at((3.0 * half + (GAP + LETTERS) * size) * up),
+            text=f"{name}: {', '.join(view.chain)} in one",
+            height=LETTERS * size,
+        )
+    if np.any(view.center):
+        ends = np.stack([np.zeros(3), stretch @ view.center])
+        yield Lines(name=name, number=2, frame=name, color=WHITE, ends=ends, width=WIDTH * size)
+
+
+def _body(
+    name: str,
+    stretch: FloatArray,
+    size: float,
+    number: int,
+    pose: RigidTransform,
+    color: Color,
+    width: float,
 ) -> Iterator[Shape]:
     edges = size * BOX_EDGES @ stretch  # symmetric
-    yield Lines(name=name, frame=name, color=color, ends=edges, width=width)
-    ends = np.stack([np.zeros((3, 3)), size * stretch], axis=1).reshape(-1, 3)
-    colors = (RED, GREEN, BLUE)
     yield Lines(
-        name=name, number=1, frame=name, color=RED, ends=ends, width=1.5 * width, colors=colors
+        name=name, number=number, frame=name, color=color, pose=pose, ends=edges, width=width
+    )
+    yield Lines(
+        name=name,
+        number=number + 1,
+        frame=name,
+        color=RED,
+        pose=pose,
+        ends=np.stack([np.zeros((3, 3)), size * stretch], axis=1).reshape(-1, 3),
+        width=1.5 * width,
+        colors=(RED, GREEN, BLUE),
     )

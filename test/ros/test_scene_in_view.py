@@ -14,8 +14,12 @@ from basis_ik.solvers.constraints import Point, Reach
 from basis_ik.solvers.meet import meet
 from basis_ik.solvers.scene import scene
 from basis_ik.solvers.solve import solve
+from basis_ik.transforms.combine import combine
+from basis_ik.transforms.node import FIELDS, TransformNode
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.tree import TransformTree
 from basis_ik.view.frames import frames_scene
+from basis_ik.view.nodes import NodeView, nodes_scene
 from basis_ik.view.shapes import WHITE, Ball
 
 UR5E = [0.0, -1.57, 1.57, -1.57, -1.57, 0.0]
@@ -89,6 +93,30 @@ def test_the_legs_and_what_is_said_of_them(phase):
     ]
     shapes += frames_scene(tree, constraints, meet(tree, constraints))
     assert out_of_view("legs", shapes, RigidTransform.identity()) == []
+
+
+def test_the_transform_nodes_and_the_one_that_does_the_same():
+    text = (ROOT / "config" / "transform_nodes.yaml").read_text()
+    given = yaml.safe_load(text)["transform_nodes"]["ros__parameters"]
+    tree = TransformTree(given["root"])
+    nodes = {
+        name: TransformNode.from_fields({k: v for k, v in given[name].items() if k in FIELDS})
+        for name in given["nodes"]
+    }
+    for name, node in nodes.items():
+        tree.add(name, given[name].get("parent", given["root"]), node)
+    for name in given["combine"]:
+        tree.add(
+            name,
+            given["root"],
+            combine(given[name]["chain"], [nodes[n] for n in given[name]["chain"]]).node,
+        )
+    for name in tree.frames[1:]:
+        seen = tree.lookup_node(tree.root, name)
+        place = RigidTransform.from_rotation_translation(seen.rotation, seen.translation)
+        chain = tuple(given[name].get("chain", ()))
+        shapes = nodes_scene([NodeView(name, seen, tree.basis(name).center, chain)], 0.2)
+        assert out_of_view("transform_nodes", shapes, place) == []
 
 
 @pytest.mark.parametrize("name", CONFIGS)

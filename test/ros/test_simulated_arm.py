@@ -130,9 +130,7 @@ class Client:
     def stands_still(self):
         """Wait until the joints rest, and make sure that they do."""
         now = self.node.get_clock().now()  # an answer may overtake the joint states of its time
-        self.until(
-            lambda: Time.from_msg(self.joint_states[-1].header.stamp, now.clock_type) > now
-        )
+        self.until(lambda: Time.from_msg(self.joint_states[-1].header.stamp, now.clock_type) > now)
         self.until(lambda: not any(self.joint_states[-1].velocity))
         here = self.at
         self.wait(20)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from threading import Event
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import TransformStamped
-from numpy.typing import NDArray
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -29,7 +27,7 @@ from basis_ik.transforms.combine import Combination, NotOneNodeError, combine
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
-from basis_ik.view.nodes import nodes_scene
+from basis_ik.view.nodes import NodeView, nodes_scene
 from basis_ik.warm_up import WarmUp, transform_nodes_steps
 
 STATUS_PERIOD = 0.5  # s
@@ -59,7 +57,7 @@ class TransformNodes(Node):
         self._tree = TransformTree(self._layout.root)
         self._combined: dict[str, Combination | NotOneNodeError] = {}
         self._frames: dict[str, RigidTransform] = {}  # in the frame of the parent
-        self._stretches: dict[str, NDArray[np.float64]] = {}
+        self._views: list[NodeView] = []
         self._lost: dict[str, TransformError] = {}
         self._told: dict[str, str] = {}
         self._status_time = -STATUS_PERIOD
@@ -104,7 +102,7 @@ class TransformNodes(Node):
         tree = self._tree
         root_T = {tree.root: RigidTransform.identity()}
         handles = {}
-        self._frames, self._stretches, self._lost = {}, {}, {}
+        self._frames, self._views, self._lost = {}, [], {}
         for name in tree.frames[1:]:
             parent = tree.parent(name)
             if parent not in root_T:
@@ -118,7 +116,10 @@ class TransformNodes(Node):
                 continue
             root_T[name] = RigidTransform.from_rotation_translation(seen.rotation, seen.translation)
             self._frames[name] = root_T[parent].inverse() @ root_T[name]
-            self._stretches[name] = seen.stretch
+            chain = self._layout.chains.get(name, ())
+            node = tree.basis(name)
+            assert isinstance(node, TransformNode)  # as all that were added
+            self._views.append(NodeView(name, seen, node.center, tuple(chain)))
         self._handles.show(tree.root, handles)
 
     def _send(self) -> None:
@@ -130,9 +131,7 @@ class TransformNodes(Node):
             messages.append(transform_message(parent, name, transform, stamp))
         self._broadcaster.sendTransform(messages)
         if self._markers.get_subscription_count():
-            nodes = {n: s for n, s in self._stretches.items() if n in self._layout.parents}
-            combined = {n: s for n, s in self._stretches.items() if n in self._combined}
-            scene = nodes_scene(nodes, combined, self._size)
+            scene = nodes_scene(self._views, self._size)
             self._markers.publish(self._drawing.message(scene))
         now = time.monotonic()
         if now - self._status_time >= STATUS_PERIOD:

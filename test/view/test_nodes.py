@@ -1,0 +1,82 @@
+"""What is shown of transform nodes."""
+
+import numpy as np
+import pytest
+
+from basis_ik.transforms.node import TransformNode
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.view.nodes import NodeView, nodes_scene
+from basis_ik.view.shapes import GREY, YELLOW
+
+SIZE = 0.2
+NODE = TransformNode(
+    center=[0.1, -0.2, 0.3],
+    rotation=RigidTransform.from_rpy(0.4, 1.1, -0.7).rotation,
+    scale=[2.0, 0.5, 1.5],
+    scale_orientation=RigidTransform.from_rpy(0.3, 0.2, 0.1).rotation,
+    translation=[1.0, 2.0, 3.0],
+)
+ROOT_T_FRAME = RigidTransform.from_rotation_translation(
+    NODE.rotation, NODE.apply(np.zeros(3))
+)  # rotation nearest to the node's matrix, and the image of its origin
+
+
+def shown(center=NODE.center, chain=()):
+    """Return the scene by numbers; every shape is one of the node's, in its rigid frame."""
+    origin = TransformNode(
+        rotation=NODE.rotation,
+        scale=NODE.scale,
+        scale_orientation=NODE.scale_orientation,
+        translation=ROOT_T_FRAME.translation,
+    )
+    scene = nodes_scene([NodeView("leaf", origin, np.array(center), chain)], SIZE)
+    assert {(shape.name, shape.frame) for shape in scene} == {("leaf", "leaf")}
+    found = {shape.number: shape for shape in scene}
+    assert len(found) == len(scene)
+    return found
+
+
+def in_root(shape):
+    return ROOT_T_FRAME.apply(shape.pose.apply(shape.ends))
+
+
+def images(points):
+    return np.array([NODE.apply(point) for point in points])
+
+
+def test_a_box_and_axes_are_what_the_node_makes_of_a_cube_and_of_its_axes():
+    found = shown()
+    assert found[0].color == GREY
+    corners = [
+        (x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)
+    ]  # half the edge
+    off = np.linalg.norm(in_root(found[0])[:, None] - images(corners)[None], axis=2)
+    assert off.min(axis=1).max() < 1e-12
+    assert np.allclose(in_root(found[1])[1::2], images(SIZE * np.eye(3)), atol=1e-12)
+
+
+def test_a_line_leads_to_the_centre():
+    assert np.allclose(in_root(shown()[2]), images([np.zeros(3), NODE.center]), atol=1e-12)
+    # What rotation and scale leave in place is only moved.
+    assert np.allclose(in_root(shown()[2])[1], NODE.center + NODE.translation, atol=1e-12)
+    assert 2 not in shown(center=np.zeros(3))
+
+
+def test_a_combined_node_is_drawn_where_it_is_and_once_more_above_it():
+    found = shown(chain=("turntable", "arm", "leaf"))
+    assert [found[number].color for number in (0, 3, 5)] == [YELLOW] * 3
+    assert found[5].text == "leaf: turntable, arm, leaf in one"
+    box, again = in_root(found[0]), in_root(found[3])
+    shift = again - box
+    assert np.allclose(shift, shift[0])
+    assert np.allclose(shift[0][:2], 0.0)
+    assert again[:, 2].min() > box[:, 2].max()
+    assert np.allclose(in_root(found[4]) - in_root(found[1]), shift[0])
+    text = ROOT_T_FRAME.apply(found[5].pose.translation)
+    assert text[2] - 0.5 * found[5].height > again[:, 2].max()
+    assert np.allclose(text[:2], ROOT_T_FRAME.translation[:2])
+
+
+@pytest.mark.parametrize("chain", [(), ("arm", "leaf")])
+def test_only_a_combined_node_is_drawn_twice(chain):
+    assert set(shown(chain=chain)) == {0, 1, 2} | ({3, 4, 5} if chain else set())
