@@ -28,7 +28,7 @@ from basis_ik.view.shapes import (
 
 WIDTH = 0.02  # of lines, in edges of the box; those of combined nodes are half as wide
 LETTERS = 0.3  # height of a name, in edges of the box
-GAP = 0.75  # between a box and what is shown above it, in edges of the cube
+GAP = 0.1  # between a box and what is shown above it, in edges of the cube
 
 
 @dataclass(frozen=True, eq=False)
