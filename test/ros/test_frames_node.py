@@ -16,6 +16,7 @@ from rclpy.parameter import Parameter
 from robot_bench import start_node, stop_node
 from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster
+from visualization_msgs.msg import Marker, MarkerArray
 
 from basis_ik.ros.frames.frame_parameters import read_constraints
 from basis_ik.ros.frames.frames_node import FrameError, corrected_frames, edges_of, status_of
@@ -191,7 +192,7 @@ class Heard:
     """What the program sends: frames in their parents, and what it says of each constraint."""
 
     def __init__(self):
-        self.frames, self.statuses = {}, {}
+        self.frames, self.statuses, self.markers = {}, {}, {}
 
     def tf(self, message):
         for each in message.transforms:
@@ -202,6 +203,9 @@ class Heard:
 
     def status(self, message):
         self.statuses[message.name.removeprefix("frames_node: ")] = message
+
+    def marker_array(self, message):
+        self.markers = {(marker.ns, marker.id): marker for marker in message.markers}
 
     def turn(self, frame):
         return self.frames[frame][1]
@@ -227,6 +231,7 @@ def heard(domain, tmp_path_factory):
     heard = Heard()
     node.create_subscription(TFMessage, "/tf", heard.tf, 100)
     node.create_subscription(DiagnosticStatus, "frames_node/status", heard.status, 10)
+    node.create_subscription(MarkerArray, "frames_node/markers", heard.marker_array, 10)
     broadcaster = StaticTransformBroadcaster(node)
     messages = []
     for frame, (parent, (x, y, z), pitch) in FRAMES.items():
@@ -243,7 +248,7 @@ def heard(domain, tmp_path_factory):
     try:
         end = time.monotonic() + PATIENCE
         names = {"gaze", "left", "right", "stretch", "thumb"}
-        while not names <= set(heard.statuses) and time.monotonic() < end:
+        while not (names <= set(heard.statuses) and heard.markers) and time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
         yield heard
     finally:
@@ -322,3 +327,41 @@ def test_a_conflict_names_the_other_and_what_is_missing_in_what_is_sent(heard):
         if miss > 1e-6:
             assert values["conflicts"] == other
             assert f"conflicts with {other}" in heard.statuses[name].message
+
+
+def ends_of(marker):
+    """A marker's lines, (k, 2, 3), in the base."""
+    assert (marker.type, marker.header.frame_id) == (Marker.LINE_LIST, "base")
+    p, q = marker.pose.position, marker.pose.orientation
+    points = np.array([(each.x, each.y, each.z) for each in marker.points])
+    return (points @ rotation_of(q).T + (p.x, p.y, p.z)).reshape(-1, 2, 3)
+
+
+def test_what_is_shown_is_where_the_broadcast_frames_are(heard):
+    """In the order of the constraints: gaze, left, right, stretch, thumb."""
+    bones = {
+        0: ("ik/eye", "ik/sight"),
+        1: ("ik/spine", "ik/chest", "ik/upper_l", "ik/fore_l", "ik/hand_l"),
+        3: ("ik/tail1", "ik/tail2", "ik/tip"),
+    }
+    for number, frames in bones.items():
+        along = np.array([heard.place(frame) for frame in frames])
+        expected = np.stack([along[:-1], along[1:]], axis=1)
+        shown = ends_of(heard.markers["bones", number])
+        np.testing.assert_allclose(shown, expected, rtol=0, atol=1e-6)
+    (sight,) = ends_of(heard.markers["sight", 0])
+    np.testing.assert_allclose(
+        sight, [heard.place("ik/sight"), heard.place("ik/nail_l")], rtol=0, atol=1e-6
+    )
+    missing = ends_of(heard.markers["miss", 3])
+    np.testing.assert_allclose(missing[0, 0], heard.place("ik/tip"), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(missing[-1, 1], heard.place("far"), rtol=0, atol=1e-6)
+    ball = heard.markers["target", 1].pose.position
+    np.testing.assert_allclose((ball.x, ball.y, ball.z), heard.place("goal_l"), rtol=0, atol=1e-6)
+
+
+def test_what_is_said_in_the_scene_is_what_the_status_says(heard):
+    for number, name in enumerate(("gaze", "left", "right", "stretch", "thumb")):
+        assert heard.markers["verdict", number].text.startswith(f"{name}: ")
+        said = heard.markers["verdict", number].text.removeprefix(f"{name}: ")
+        assert said == heard.statuses[name].message
