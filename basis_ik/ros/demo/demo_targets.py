@@ -45,6 +45,7 @@ KINDS = ("pose", "position", "follow", "unreachable")
 GOOD_POSITION = 1e-3  # m
 GOOD_ORIENTATION = math.radians(0.1)
 TARGET_PATIENCE = 20.0  # s
+SETTLE_PATIENCE = 10.0  # s
 FOLLOW_TIME = 6.0  # s
 MOVED = 1e-3  # m
 CAROUSEL_SPEED = 0.15  # rad/s
@@ -145,6 +146,8 @@ class DemoTargets(Checker):
         following = target.kind == "follow"
         if not following:  # a stamp of zero means "here, now" on every cycle
             message.header.stamp = self.get_clock().now().to_msg()
+        if target.frame == "carousel":
+            self._broadcast_carousel()  # where it is then, tf knows then
         stamp = f"{message.header.stamp.sec}.{message.header.stamp.nanosec:09}"
         self.status = {}
         begin = self.measure(self._root)
@@ -191,17 +194,23 @@ class DemoTargets(Checker):
         return worst
 
     def _settle(self, target: Target) -> None:
-        """Wait until the arm has come to rest: the controller trails the last command a little."""
-        before, end = (math.inf, math.inf), time.monotonic() + 3.0
+        """Wait until the arm rests where it should: the controller trails the last command."""
+        before, end = (math.inf, math.inf), time.monotonic() + SETTLE_PATIENCE
         while time.monotonic() < end:
             self.spin(0.2)
             now = self.errors(target)
-            if abs(now[0] - before[0]) < 1e-6 and abs(now[1] - before[1]) < 1e-6:
+            rests = abs(now[0] - before[0]) < 1e-6 and abs(now[1] - before[1]) < 1e-6
+            if rests and (target.kind == "unreachable" or self._is_good(target, now)):
                 return
             before = now
 
+    def _is_good(self, target: Target, errors: tuple[float, float]) -> bool:
+        distance, angle = errors
+        turned = target.kind != "position" and angle > GOOD_ORIENTATION
+        return distance <= GOOD_POSITION and not turned
+
     def _judge(self, target: Target, worst: tuple[float, float] | None) -> tuple[bool, str]:
-        distance, angle = self.errors(target)
+        distance, angle = errors = self.errors(target)
         verdict = self.status.get("verdict", "NO ANSWER")
         degrees = "     -" if target.kind == "position" else f"{math.degrees(angle):6.3f}"
         line = f"{target.name:18} {target.frame:12} {verdict:12} {distance * 1e3:9.3f} {degrees}"
@@ -209,9 +218,7 @@ class DemoTargets(Checker):
             missing = float(self.status.get("missing_distance", "nan"))
             good = verdict == "TOO_FAR" and abs(missing - distance) <= GOOD_POSITION
             return good, f"{line}  {self.status.get('message', '')}"
-        good = distance <= GOOD_POSITION and verdict == "REACHED"
-        if target.kind != "position":
-            good = good and angle <= GOOD_ORIENTATION
+        good = verdict == "REACHED" and self._is_good(target, errors)
         if worst is not None:
             behind = f"{worst[0] * 1e3:.2f} mm, {math.degrees(worst[1]):.2f} deg"
             line += f"  while moving: at most {behind} behind"
