@@ -37,6 +37,13 @@ LOOK_PERIOD = 0.2  # s between two looks at who listens and who else commands
 # s without a word of a controller that tells its state; then it is not active. A joint state's
 # silence is told sooner, but the state comes from an update loop that a busy machine may delay.
 CONTROLLER_TIMEOUT = 0.5
+# s without a word of it, or three times what is usual between two: nothing more is streamed until
+# it is heard again. What it did not take while it was switched off it must not meet afterwards.
+CONTROLLER_SILENCE = 0.1
+# rad or m: a controller whose reference is farther from its stream than this has begun anew.
+ELSEWHERE = 0.005
+RESUMPTION = 50_000_000  # ns for which it is heard again until something is sent
+SMOOTHING = 0.1  # part that each time between two of them has in the usual one
 STAMPS = 100  # of a controller's state that are remembered, some seconds of them
 CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: what of a stream's window is settled
 CLOCK_BEHIND = 0.1  # s by which it may be behind, or its messages late
@@ -94,6 +101,7 @@ class ControllerState:
         )
         self._heard_at = time.monotonic()
         self._expected = False
+        self._heard_clock, self._usual = 0, 0.0  # ROS time [ns]; between two states [s]
         self._ahead: deque[float] = deque(maxlen=STAMPS)
         self._newest = JointTrajectoryControllerState()
         self.speed_scaling = 1.0
@@ -101,11 +109,30 @@ class ControllerState:
     def _on_state(self, message: JointTrajectoryControllerState) -> None:
         self._heard_at, self._expected, self._newest = time.monotonic(), True, message
         stamp, clock = message.header.stamp, self._node.get_clock()
+        now = clock.now().nanoseconds
+        gap = min(1e-9 * (now - self._heard_clock), CONTROLLER_TIMEOUT)
+        self._heard_clock, self._usual = now, self._usual + SMOOTHING * (gap - self._usual)
         if stamp.sec and not clock.ros_time_is_active:  # else both go by /clock
-            self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - clock.now().nanoseconds))
+            self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - now))
         scaling = message.speed_scaling_factor
         # Controllers that know no scaling leave it at 0.
         self.speed_scaling = scaling if 0.0 < scaling <= 1.0 else 1.0
+
+    def silence(self, now: int) -> float:
+        """Return for how long nothing has been heard [s]; 0 where that means nothing.
+
+        Args:
+            now: ROS time [ns].
+        """
+        silence = 1e-9 * (now - self._heard_clock)
+        patience = max(CONTROLLER_SILENCE, 3.0 * self._usual)
+        return silence if self._expected and silence > patience else 0.0
+
+    @property
+    def stamp(self) -> int:
+        """When the newest state was, by the controller's clock [ns]."""
+        stamp = self._newest.header.stamp
+        return int(stamp.sec * 10**9 + stamp.nanosec)
 
     def reference(self, joint_names: Sequence[str]) -> FloatArray | None:
         """Return where the controller leads the joints (n,) [rad or m]; None if it does not tell.
@@ -381,6 +408,7 @@ class TrajectoryOutput(StreamOutput):
         self._window: Motion | None = None  # the last that was sent, which the controller follows
         self._window_stamp = 0  # [ns]
         self._unsent = False  # whether the pipeline has gone on, and no window of it was sent
+        self._paused_until = -math.inf  # ROS time [ns]; nothing is sent while it is not heard
 
     def _look(self) -> str:
         lacking = super()._look() or self._state.lacking()
@@ -394,6 +422,46 @@ class TrajectoryOutput(StreamOutput):
     def led_to(self) -> FloatArray | None:
         """Return where the controller leads the joints; see `Output.led_to`."""
         return self._state.reference(self._joint_names)
+
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
+        """Send the next window, unless the controller is silent; see `Output.advance`.
+
+        What it does not hear it brakes by itself, and if it was switched off it would leap onto
+        what it hears afterwards. So nothing is sent until it has been heard for a while.
+        """
+        silence = self._state.silence(now.clock)
+        if silence > 0.0:
+            self._paused_until = now.clock + RESUMPTION
+            if silence > CONTROLLER_TIMEOUT:
+                pipeline.rest()
+            return pipeline.phase
+        if now.clock < self._paused_until <= now.clock + RESUMPTION:
+            return pipeline.phase
+        if self._paused_until > -math.inf:
+            self._paused_until = -math.inf
+            if self._has_begun_anew(pipeline, now):
+                return pipeline.phase
+        return super().advance(pipeline, measured, now)
+
+    def _has_begun_anew(self, pipeline: Pipeline, now: Moment) -> bool:
+        """Tell whether a controller that is heard again is not on the way of its stream any more.
+
+        Then it is to stay where it is, and what was asked before is dropped.
+        """
+        positions, window = self._state.reference(self._joint_names), self._window
+        if pipeline.command is None or positions is None or window is None:
+            return False
+        states = window.at(1e-9 * (self._state.stamp - self._window_stamp))
+        tolerance = ELSEWHERE + CLOCK_AHEAD * np.abs(states[:, 1])
+        if (np.abs(positions - states[:, 0]) <= tolerance).all():
+            return False
+        states[:, 0], states[:, 1:] = positions, 0.0
+        pipeline.go_on(states)
+        self._recent.clear()
+        self._begin_at(now.clock)
+        self._lacking = "the controller has begun anew: it was not active for a moment"
+        self._looked_at = time.monotonic()
+        return True
 
     def _restart(self, now: Moment) -> None:
         # A loop that is a little late or early each time is to send one command each time.

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from builtin_interfaces.msg import Time
+from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory
 
@@ -23,7 +25,7 @@ from basis_ik.motion.trajectory_controller import TrajectoryController
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.outputs import OutputOptions, TrajectoryOutput
 from basis_ik.ros.sim_clock import Moment
-from basis_ik.ros.trajectory_messages import to_command
+from basis_ik.ros.trajectory_messages import to_command, to_point
 from basis_ik.transforms.rigid import RigidTransform
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
@@ -31,6 +33,7 @@ HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 PERIOD, CYCLE = 0.01, 0.002
 DRIVES = {"dyn": 0.0, "lag30": 0.03}
 BEGIN = 1_000.0  # s
+TOLERANCES = Tolerances(np.zeros(6), np.zeros(6), 0.0)
 
 
 class Bench:
@@ -44,7 +47,8 @@ class Bench:
         publisher = SimpleNamespace(topic_name="/t", publish=self._send)
         node = SimpleNamespace(
             create_publisher=lambda *_: publisher,
-            create_subscription=lambda *_: SimpleNamespace(topic_name="/s"),
+            create_subscription=self._subscribe,
+            get_clock=lambda: SimpleNamespace(now=self._ros_time, ros_time_is_active=False),
         )
         names = self.chain.joint_names
         self.output = TrajectoryOutput(
@@ -54,11 +58,20 @@ class Bench:
         far = np.full(6, np.inf)
         self.joints = SimulatedJoints(-far, far, far, HOME, time_constant=DRIVES[drive])
         self.controller = TrajectoryController(
-            names, np.zeros(6, bool), HOME, Tolerances(np.zeros(6), np.zeros(6), 0.0),
+            names, np.zeros(6, bool), HOME, TOLERANCES,
             period=CYCLE, interpolate_from_desired_state=desired,
         )  # fmt: skip
         self.loop = ControlLoop(self.joints, np.arange(6), self.controller, CYCLE)
         self.due, self.late = self.now, 0.0
+        self.dropped = False  # whether the goal is not pursued any more
+        self.telling, self.told_at = 0.0, 0.0  # period of the controller's states, 0: none [s]
+
+    def _subscribe(self, kind, topic, callback, qos):
+        self._hear_state = callback
+        return SimpleNamespace(topic_name=topic)
+
+    def _ros_time(self):
+        return SimpleNamespace(nanoseconds=self.moment.clock)
 
     def _send(self, message):
         """A message takes 0.6 to 6.7 ms, as recorded."""
@@ -85,16 +98,38 @@ class Bench:
             arrived = [command for when, command in self.on_the_way if when <= self.now]
             self.on_the_way = [each for each in self.on_the_way if each[0] > self.now]
             for command in arrived:
-                self.controller.follow(command)
-            self.loop.cycle(self.now)
+                if self.controller.active:  # or else it is lost, as upstream
+                    self.controller.follow(command)
+            update = self.loop.cycle(self.now)
+            if update is not None and 0.0 < self.telling <= self.now - self.told_at:
+                self._tell(update.reference)
             self.positions.append(self.joints.positions.copy())
             self.now += CYCLE
 
+    def _tell(self, reference):
+        self.told_at = self.now
+        state = JointTrajectoryControllerState(joint_names=self.chain.joint_names)
+        seconds, nanoseconds = divmod(self.moment.clock, 10**9)
+        state.header.stamp = Time(sec=seconds, nanosec=nanoseconds)
+        state.reference = to_point(reference.positions, reference.velocities)
+        self._hear_state(state)
+
+    def switch(self, on):
+        """Switch the controller on or off; on, it holds the arm where it is."""
+        if not on:
+            self.controller.deactivate()
+            return
+        self.controller.activate(TOLERANCES)
+
     def _work(self, goal):
         measured = self.joints.positions.copy()
-        if goal is not None:
+        if self.output._lacking and not self.dropped:  # as the chain's controller does
+            self.dropped = True
+            self.output.brake(self.pipeline)
+        elif goal is not None and not self.dropped:
             self.pipeline.aim(goal(self.now - BEGIN), measured)
         self.phases.append(self.output.advance(self.pipeline, measured, self.moment))
+        self.dropped |= goal is not None and self.phases[-1] is Phase.IDLE
 
     @property
     def moment(self):
@@ -261,3 +296,53 @@ def test_a_joint_that_was_blocked_does_not_leap_when_it_is_free_again(bench):
     assert abs(bench.joints.positions[elbow] - released) < 1e-3
     bench.judge()
     assert bench.phases[-1] is Phase.IDLE
+
+
+@pytest.mark.parametrize("pause", [0.12, 0.2, 0.4, 0.8])
+@pytest.mark.parametrize("begin", [0.4, 0.8])
+def test_a_controller_that_was_switched_off_for_a_moment_does_not_leap(bench, begin, pause):
+    bench.telling = 0.02
+    bench.run(begin, to(-2.0))
+    bench.switch(False)
+    bench.run(pause, to(-2.0))
+    held = bench.joints.positions.copy()
+    assert np.abs(held - (HOME - 2.0)).max() > 0.05, "it was on its way"
+    bench.positions.clear()
+    bench.switch(True)
+    bench.run(0.1, to(-2.0))
+    assert np.abs(np.array(bench.positions) - held).max() < 0.01
+    assert bench.dropped
+    assert (pause > 0.5) != ("has begun anew" in bench.output._lacking)
+    bench.run(1.0)
+    bench.judge()
+    assert np.abs(np.array(bench.positions) - held).max() < 0.01
+    bench.output._lacking, bench.dropped = "", False  # it looks again, and is asked again
+    bench.run(2.5, to(-2.0))
+    bench.judge()
+    np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("quiet", [0.15, 0.3])
+def test_a_controller_that_is_not_heard_brakes_and_then_goes_on(bench, quiet):
+    """Its states are lost; it is on the way of the stream all the while."""
+    bench.telling = 0.02
+    bench.run(0.5, to(-2.0))
+    bench.telling = 0.0
+    sent = bench.output.sent
+    bench.run(quiet, to(-2.0))
+    assert bench.output.sent - sent <= 12, "silent after 0.1 s"
+    bench.telling = 0.02
+    bench.run(2.5, to(-2.0))
+    bench.judge()
+    assert not bench.output._lacking
+    np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("telling", [0.0, 0.02, 0.05, 0.2])
+def test_however_seldom_a_controller_tells_its_state_it_is_not_waited_for(telling):
+    bench = Bench("lag30", desired=False)
+    bench.telling = telling
+    bench.run(1.0)  # it is known how often
+    sent = bench.output.sent
+    bench.run(1.0, to(-2.0))
+    assert bench.output.sent - sent >= 95
