@@ -197,6 +197,23 @@ def test_a_controller_that_is_switched_off_and_on_moves_nothing_unasked(robot):
     robot.wait(lambda: robot.at(NEAR, 1e-3), "the arm goes where it is told anew")
 
 
+def test_a_controller_that_is_switched_off_for_a_moment_does_not_go_on_by_itself(robot):
+    set_off(robot)
+    robot.switch_arm("activate", False)
+    time.sleep(0.25)
+    held = robot.positions
+    robot.switch_arm("activate", True)
+    since = len(robot.track)
+    time.sleep(1.0)
+    assert not robot.at(FAR, 1e-2)
+    assert np.abs(robot.positions - held).max() < 0.1, "the lag of its drives"
+    assert (robot.speeds(since).max(axis=0) <= 1.05 * TOP_SPEED).all()
+    robot.call(SetBool, "enable", data=True)  # where it was a little more: tracking was lost
+    robot.wait(lambda: robot.statuses[-1]["state"] == "READY", "it takes targets again")
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR, 1e-3), "the arm goes where it is told anew")
+
+
 def test_a_driver_that_dies_and_returns_is_not_followed_by_motion(robot, own_domain):
     set_off(robot)
     robot.arm.kill()
