@@ -57,6 +57,7 @@ class Drag:
     def __init__(self, node: Node, arm: ChainController) -> None:
         self._node, self.arm = node, arm
         self.touched = self._held_until = -math.inf
+        self._control = ("", "")  # that is dragged: whose, and which
         self._mode = Mode.POSE if len(arm.chain.joint_names) >= FEWEST else Mode.POINT
         self._server = InteractiveMarkerServer(node, arm.resolve("target"))
         self._menu = MenuHandler()
@@ -95,15 +96,16 @@ class Drag:
                 self._show(self._mode)
             return
         works = tuple(bool(would()) for would in self._orders.values())
-        if works != self._works:
+        held = time.monotonic() < self._held_until
+        if works != self._works and not held:  # a marker made anew is let go
             self._list_orders(works)
             self._menu.reApply(self._server)
             self._server.applyChanges()
-        if time.monotonic() < self._held_until:
+        if held:
             return
         place, moved = self._place(), CLICK
-        if place is None and self._mode is Mode.POSE and np.isfinite(measured).all():
-            place, moved = arm.chain.forward(measured), STILL
+        if place is None and np.isfinite(measured).all():
+            place, moved = self._at_arm(), STILL
         if place is not None and not _near(pose_message(place), shown.pose, moved):
             self._server.setPose(NAME, pose_message(place))
             self._server.applyChanges()
@@ -152,6 +154,13 @@ class Drag:
 
     def _on_feedback(self, feedback: Any) -> None:
         self.touched = time.monotonic()
+        control = feedback.client_id, feedback.control_name
+        if feedback.event_type in (Feedback.MOUSE_DOWN, Feedback.POSE_UPDATE):
+            self._control = control
+        elif self.touched < self._held_until and control != self._control:
+            # RViz tells once more of a button that goes up, of whatever control is then under the
+            # mouse, with the pose of an older look.
+            return
         self._held_until = self.touched + HELD
         if feedback.event_type == Feedback.MOUSE_UP:
             self._held_until = self.touched + LET_GO

@@ -47,7 +47,7 @@ class StatusReport:
 
     def publish(self, arm: ChainController) -> None:
         """Say what the chain is doing, and why, unless that was said just now."""
-        state, solution, refused = arm.state, arm.pipeline.solution, arm.refusals.last
+        state, solution, refused = arm.state, arm.pipeline.solution, arm.targets.last_refusal
         key = (state.state, state.barred, arm.trouble, arm.rival, arm.refusals.counts.total())
         if not self._is_due(key, arm):
             return

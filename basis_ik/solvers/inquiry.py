@@ -27,6 +27,9 @@ ALIKE = 1e-5  # weighted error by which two bottoms are told apart
 TIGHTENING = (0.1, 0.01, 0.001)  # of the orientation's weight: each holds the position closer
 BETTER_BY = 1e-5  # [reach] by which another position has to be nearer to be preferred
 BETTER_TURN = 1e-3  # [rad] the same for another orientation
+# ... and by as much of the joints' farther way there: no arm swings to its other shoulder for a
+# fraction of a degree, forth and back while a target out of reach is dragged about.
+WORTH_A_WAY = 0.1
 
 
 class Attempt(NamedTuple):
@@ -98,16 +101,21 @@ class Inquiry:
         return self._error(self._scouts[0])
 
     def nearest_orientation(self, held: Attempt) -> Attempt:
-        """Return the nearest orientation at the nearest position."""
+        """Return the nearest orientation at the nearest position, the near one if it is as good."""
         best = self._turn_in_place([held])[0]
         if best.away > held.away + self.tolerances[0]:
             best = held
         enough = best.turned - BETTER_TURN - self.tolerances[1]
         for other in self._turn_in_place([s for s in self._distinct() if s.turned < enough]):
-            better = other.turned < best.turned - BETTER_TURN
+            farther = max(self._way(other) - self._way(best), 0.0)
+            better = other.turned < best.turned - BETTER_TURN - WORTH_A_WAY * farther
             if better and other.away <= held.away + self.tolerances[0]:
                 best = other
         return best
+
+    def _way(self, attempt: Attempt) -> float:
+        """Return the longest way of a joint from the seed [rad or m]."""
+        return float(np.abs(attempt.q - self.seed).max())
 
     def rest(self, answer: Attempt, *, position_only: bool) -> Attempt:
         """Return the seed itself where the answer is no better: an arm at its best stands still."""

@@ -41,10 +41,11 @@ class Viewer:
         answer = self.robot.call(GetInteractiveMarkers, "target/get_interactive_markers")
         return answer.markers[0] if answer.markers else None
 
-    def say(self, event, pose=None, entry=0):
+    def say(self, event, pose=None, entry=0, control="move"):
         message = InteractiveMarkerFeedback(
             client_id="viewer",
             marker_name="target",
+            control_name=control,
             event_type=getattr(InteractiveMarkerFeedback, event),
             menu_entry_id=entry,
         )
@@ -113,6 +114,14 @@ def test_the_arm_goes_where_it_is_let_go_though_the_last_of_the_drag_was_lost(ro
     viewer.say("MOUSE_UP", down(0.40, 0.15, 0.40))
     robot.wait(lambda: robot.at(down(0.40, 0.15, 0.40)), "the arm is where it was let go")
     assert np.allclose(xyz(viewer.marker().pose.position), [0.40, 0.15, 0.40])
+
+
+def test_a_button_that_goes_up_once_more_over_another_control_moves_nothing(robot, viewer):
+    viewer.drag(down(0.40, 0.22, 0.40))
+    viewer.say("MOUSE_UP", down(0.45, 0.10, 0.40), control="turn")
+    robot.wait(lambda: robot.at(down(0.40, 0.22, 0.40)), "the arm is where it was let go")
+    robot.wait(robot.quiet, "silence")
+    assert robot.at(down(0.40, 0.22, 0.40))
 
 
 def test_when_it_is_let_go_other_viewers_see_where_it_is(robot, viewer):

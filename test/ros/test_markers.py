@@ -7,7 +7,6 @@ import pytest
 from robot_bench import down, running
 from visualization_msgs.msg import Marker, MarkerArray
 
-from basis_ik.motion.admission import Refusals
 from basis_ik.motion.chain_state import ChainState
 from basis_ik.motion.goals import JointGoal, PoseGoal
 from basis_ik.ros.markers import SHOWN_PASSES, Markers, stages_of
@@ -95,9 +94,9 @@ def arm_at(chain, positions, goal=None):
         chain=chain,
         resolve=lambda name: f"~/{name}",
         measured=SimpleNamespace(positions=lambda: np.array(positions)),
-        model=SimpleNamespace(visuals=()),
+        model=SimpleNamespace(visuals_of=lambda chain: ()),
         pipeline=SimpleNamespace(goal=goal, solution=None),
-        refusals=Refusals(),
+        targets=SimpleNamespace(last_refusal=None),
         state=ChainState(),
         trouble="",
     )

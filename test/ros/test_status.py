@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
 
 from basis_ik.motion.admission import Refusal, Refusals, Refused
 from basis_ik.motion.chain_state import ChainState, Event
@@ -31,7 +32,7 @@ def arm():
         model=SimpleNamespace(name="ur5e"),
         resolve=lambda name: f"~/{name}",
         pipeline=SimpleNamespace(solution=None),
-        targets=SimpleNamespace(target=None),
+        targets=SimpleNamespace(target=None, last_refusal=None),
         refusals=Refusals(),
         state=ChainState(),
         trouble="",
@@ -101,3 +102,17 @@ def test_every_refusal_is_told_with_the_next_period(clock, report, arm, publishe
         assert len(published) == 1 + count
         assert values(published[-1])["refused.STALE"] == str(count)
         assert values(published[-1])["last_refusal"].startswith("STALE: ")
+
+
+def test_what_was_wrong_with_a_joint_state_is_not_said_of_the_arm(clock, report, arm, published):
+    for event in (Event.CONFIGURE, Event.ACTIVATE):
+        arm.state.handle(event)
+    arm.refusals.add(Refused(Refusal.STALE, "2.1 s old"))
+    report.publish(arm)
+    assert published[-1].level == DiagnosticStatus.OK
+    assert "stamp" not in published[-1].message
+    arm.targets.last_refusal = Refused(Refusal.NO_FRAME, "x")
+    clock[0] += 10.0
+    report.publish(arm)
+    assert published[-1].level == DiagnosticStatus.WARN
+    assert "x" in published[-1].message

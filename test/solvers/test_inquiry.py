@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from math import pi
+from pathlib import Path
 
 import numpy as np
 import pytest
+import transforms3d
 
+from basis_ik.model.robot import RobotModel
 from basis_ik.solvers.inquiry import LIFTED_STARTS, PERSISTENCE, Inquiry
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import MAX_RESTARTS, solve
@@ -82,3 +85,16 @@ def test_a_free_axis_is_missed_by_the_angle_between_the_axes(arm):
     assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
     assert solution.orientation_error == pytest.approx(0.4, abs=1e-6)  # z is up, whatever the yaw
     assert solution.reason.turn == solution.orientation_error
+
+
+def test_an_arm_that_is_dragged_beyond_its_reach_does_not_swing_to_its_other_shoulder():
+    """There it would be turned less wrongly: by 0.13 rad, for a way of 3.1 rad."""
+    urdf = Path(__file__).parents[2] / "urdf" / "ur5e.urdf"
+    chain = RobotModel.from_urdf(urdf.read_text()).chain()
+    turn = transforms3d.quaternions.quat2mat((0.35052, -0.61411, 0.61439, -0.35003))
+    within, beyond = (0.94167, 0.18517, 0.20772), (0.96006, 0.17585, 0.19505)
+    near, far = (RigidTransform.from_rotation_translation(turn, xyz) for xyz in (within, beyond))
+    before = solve(chain, near, [0.11, 0.29, -0.79, -2.1, -1.66, 0.06])
+    after = solve(chain, far, before.positions)
+    assert (before.verdict, after.verdict) == (Verdict.REACHED, Verdict.TOO_FAR)
+    assert np.abs(after.positions - before.positions).max() < 0.5

@@ -32,7 +32,7 @@ from basis_ik.warm_up import WarmUp, transform_nodes_steps
 
 STATUS_PERIOD = 0.5  # s
 LINGER = 1.0  # s that markers stay beyond the time when the next ones are due
-HANDLE = 2.0  # diameter of a handle's rings, in edges of the boxes
+HANDLE = 1.4  # diameter of a handle's rings, in edges of the boxes
 
 
 class TransformNodes(Node):
