@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -38,7 +39,9 @@ from basis_ik.view.shapes import (
 )
 from basis_ik.view.words import Words
 
-MOST_TEXT = 1.5  # width of the line of text at most, in extents
+MOST_TEXT = 1.5  # width of a line of text at most, in extents
+LINE = 48  # letters of a line
+SMALLEST = 0.5  # m: what is shown of a smaller arm is drawn as large as of this one
 AT_LIMIT = 1e-3  # nearer to a limit than this [rad or m], a joint is shown as being there
 
 Poses = dict[str, RigidTransform]
@@ -70,9 +73,8 @@ class ArmView(NamedTuple):
 
 def extent(chain: Chain, goal: Goal | None) -> float:
     """Return what sizes go by [m]: the arm's reach, or half the way to the point it looks at."""
-    if isinstance(goal, PointGoal):
-        return max(chain.reach, 0.5 * float(np.linalg.norm(goal.root_point)))
-    return chain.reach
+    away = np.linalg.norm(goal.root_point) if isinstance(goal, PointGoal) else 0.0
+    return max(chain.reach, 0.5 * float(away), SMALLEST)
 
 
 class ArmScene:
@@ -153,10 +155,12 @@ def _ghost(view: ArmView, poses: Poses, size: float) -> Iterator[Shape]:
 
 
 def _state(words: Words, frame: str, top: float, size: float) -> Text:
-    """A line above the root and above all links: what hid it from above would have to be higher."""
-    height = min(0.7 * size, MOST_TEXT * 10.0 * size / (LETTER * len(words.text)))
-    pose = at(np.array([0.0, 0.0, top + 1.5 * size]))
+    """Text above the root and above all links: what hid it from above would have to be higher."""
     text, color = words
+    lines = textwrap.wrap(text, LINE)
+    height = min(0.7 * size, MOST_TEXT * 10.0 * size / (LETTER * max(map(len, lines))))
+    pose = at(np.array([0.0, 0.0, top + 1.5 * size + 0.5 * height * (len(lines) - 1)]))
+    text = "\n".join(lines)
     return Text(name="state", frame=frame, color=color, pose=pose, text=text, height=height)
 
 

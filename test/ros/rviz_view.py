@@ -60,8 +60,9 @@ def corners(name, shape, fixed_T_frame):
     right = np.cross(focus - eye, [0.0, 0.0, 1.0])
     right /= np.linalg.norm(right)
     if isinstance(shape, Text):
-        half = 0.5 * shape.height
-        across, up = 0.5 * half * len(shape.text) * right, half * np.array([0.0, 0.0, 1.0])
+        half, lines = 0.5 * shape.height, shape.text.split("\n")
+        across = 0.5 * half * max(map(len, lines)) * right
+        up = half * len(lines) * np.array([0.0, 0.0, 1.0])
     else:
         assert isinstance(shape, Ball), f"tell this test how large '{shape.name}' is"
         across, up = 0.5 * shape.diameter * right, 0.5 * shape.diameter * np.array([0.0, 0.0, 1.0])

@@ -11,7 +11,7 @@ from basis_ik.motion.chain_state import State
 from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray
 from basis_ik.solvers.passes import Stage
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.arm import ArmScene, extent
+from basis_ik.view.arm import LINE, ArmScene, extent
 from basis_ik.view.shapes import BLUE, GREEN, GREY, LETTER, ORANGE, RED, Ball, Lines
 
 URDF = Path(__file__).parents[2] / "urdf"
@@ -176,24 +176,34 @@ def test_it_is_above_the_root_and_above_every_link_here_and_there(chain):
             assert text.pose.translation[2] - 0.5 * text.height > highest
 
 
-def test_a_longer_text_is_no_wider_than_half_again_the_reach(chain):
-    short, long = (shown(chain, Q, text=text)["state"] for text in ("reached", "a" * 200))
+def test_a_longer_text_has_lines_and_none_is_wider_than_half_again_the_reach(chain):
+    reached, long = "reached", " ".join(["word"] * 30)
+    short, broken, wide = (
+        shown(chain, Q, text=text)["state"] for text in (reached, long, "a" * LINE)
+    )
     assert short.height == pytest.approx(0.07 * chain.reach)
-    assert LETTER * len(long.text) * long.height == pytest.approx(1.5 * chain.reach)
+    assert broken.text.replace("\n", " ") == long
+    lines = broken.text.split("\n")
+    assert len(lines) > 2
+    assert max(map(len, lines)) <= LINE
+    below = broken.pose.translation[2] - 0.5 * len(lines) * broken.height
+    assert below == pytest.approx(short.pose.translation[2] - 0.5 * broken.height)
+    assert LETTER * LINE * wide.height == pytest.approx(1.5 * chain.reach)
 
 
 def test_sizes_go_by_the_reach_or_by_how_far_off_the_point_is():
+    """Those of a head of 17 cm are of an arm of half a metre, or nobody could read what is said."""
     text = (URDF / "pan_tilt.urdf").read_text()
     head = RobotModel.from_urdf(text).chain("base_link", "camera_optical_frame")
     ray = Ray((0.0, 0.0, 1.0))
-    assert extent(head, None) == extent(head, PointGoal((0.1, 0.0, 0.0), ray)) == head.reach
+    assert extent(head, None) == extent(head, PointGoal((0.1, 0.0, 0.0), ray)) == 0.5
     assert extent(head, PointGoal((3.0, 0.0, 4.0), ray)) == 2.5
     far, near = (
         shown(head, np.zeros(2), PointGoal(point, ray))["target"].diameter
         for point in ((3.0, 0.0, 4.0), (0.1, 0.0, 0.0))
     )
     assert far == pytest.approx(0.1)
-    assert near == pytest.approx(0.04 * head.reach)
+    assert near == pytest.approx(0.02)
 
 
 def poses_of(scene):
