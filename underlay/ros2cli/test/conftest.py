@@ -57,6 +57,7 @@ class Ros2:
                 lines.append(line)
                 if text in line:
                     break
+            time.sleep(0.2)  # a line is printed before what it tells is known everywhere
             process.send_signal(number)
             rest, _ = process.communicate(timeout=30)
             return process.returncode, "".join(lines) + rest

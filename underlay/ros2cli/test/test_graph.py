@@ -221,7 +221,7 @@ def test_a_signal_cancels_the_goal(ros2, zoo, number, status):
     before = zoo.log.read_text().count("cancelled")
     goal = (*LOOK, "{target_frame: slow}")
     code, out = ros2.until("accepted", "action", "send_goal", *goal, number=number)
-    assert code == status
+    assert code == status, out
     assert out.endswith("Canceling goal...\nGoal canceled.\n")
     zoo.wait_for("cancelled\n" * (before + 1))
 
