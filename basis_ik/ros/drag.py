@@ -20,7 +20,7 @@ from basis_ik.model.chain import Chain
 from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message
-from basis_ik.ros.drag_marker import Mode, drag_marker
+from basis_ik.ros.drag_marker import HeldControl, Mode, drag_marker
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.arm import extent
 from basis_ik.view.shapes import at
@@ -57,7 +57,7 @@ class Drag:
     def __init__(self, node: Node, arm: ChainController) -> None:
         self._node, self.arm = node, arm
         self.touched = self._held_until = -math.inf
-        self._control = ("", "")  # that is dragged: whose, and which
+        self._control = HeldControl()
         self._mode = Mode.POSE if len(arm.chain.joint_names) >= FEWEST else Mode.POINT
         self._server = InteractiveMarkerServer(node, arm.resolve("target"))
         self._menu = MenuHandler()
@@ -154,12 +154,7 @@ class Drag:
 
     def _on_feedback(self, feedback: Any) -> None:
         self.touched = time.monotonic()
-        control = feedback.client_id, feedback.control_name
-        if feedback.event_type in (Feedback.MOUSE_DOWN, Feedback.POSE_UPDATE):
-            self._control = control
-        elif self.touched < self._held_until and control != self._control:
-            # RViz tells once more of a button that goes up, of whatever control is then under the
-            # mouse, with the pose of an older look.
+        if self._control.is_stray(feedback):
             return
         self._held_until = self.touched + HELD
         if feedback.event_type == Feedback.MOUSE_UP:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from geometry_msgs.msg import Quaternion, Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import InteractiveMarker, InteractiveMarkerControl, Marker
+from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
@@ -27,6 +28,25 @@ class Mode(enum.Enum):
 
     POSE = "drag the tip's pose"
     POINT = "drag a point to look at"
+
+
+class HeldControl:
+    """Which control of a server's markers somebody holds, as far as feedback tells."""
+
+    def __init__(self) -> None:
+        self._held = ("", "", "")
+
+    def is_stray(self, feedback: Feedback) -> bool:
+        """Return whether a button goes up over a control that nobody held.
+
+        To be asked of all feedback: it keeps what is held.
+        RViz tells once more of a button that goes up, of whatever control is then under the mouse,
+        with the pose of an older look.
+        """
+        control = feedback.client_id, feedback.marker_name, feedback.control_name
+        if feedback.event_type in (Feedback.MOUSE_DOWN, Feedback.POSE_UPDATE):
+            self._held = control
+        return feedback.event_type == Feedback.MOUSE_UP and control != self._held
 
 
 def drag_marker(

@@ -117,7 +117,9 @@ def test_the_arm_goes_where_it_is_let_go_though_the_last_of_the_drag_was_lost(ro
 
 
 def test_a_button_that_goes_up_once_more_over_another_control_moves_nothing(robot, viewer):
-    viewer.drag(down(0.40, 0.22, 0.40))
+    dragged = down(0.40, 0.22, 0.40)
+    viewer.drag(dragged)
+    robot.wait(lambda: np.allclose(viewer.place(), dragged.translation), "it was heard")
     viewer.say("MOUSE_UP", down(0.45, 0.10, 0.40), control="turn")
     robot.wait(lambda: robot.at(down(0.40, 0.22, 0.40)), "the arm is where it was let go")
     robot.wait(robot.quiet, "silence")

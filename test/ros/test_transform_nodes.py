@@ -451,7 +451,12 @@ def test_the_trackball_moves_a_node_as_it_is_dragged_across_the_screen(watcher, 
 
 def test_the_last_of_a_drag_counts_and_a_click_does_not(watcher, nodes):
     pose = watcher.handle("arm").pose
-    pose.position.x += 1e-7
+    pose.position.x += 0.25
+    watcher.drag("arm", "ball", pose, "MOUSE_UP")  # over a control that nobody held
+    watcher.spin(0.5)
+    pose.position.x += 1e-7 - 0.25
+    watcher.drag("arm", "ball", pose, "MOUSE_DOWN")
+    watcher.spin(0.5)
     watcher.drag("arm", "ball", pose, "MOUSE_UP")
     watcher.spin(0.5)
     pose.position.x += 0.25

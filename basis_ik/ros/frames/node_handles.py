@@ -11,7 +11,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
 from basis_ik.motion.admission import Refused
 from basis_ik.ros.convert import pose_message, pose_value
-from basis_ik.ros.drag_marker import Mode, drag_marker
+from basis_ik.ros.drag_marker import HeldControl, Mode, drag_marker
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.trackball import drag
@@ -79,6 +79,7 @@ class NodeHandles:
     ) -> None:
         self._server = InteractiveMarkerServer(node, "~/handles")
         self._size, self._on_drag, self._log = size, on_drag, node.get_logger()
+        self._control = HeldControl()
         self._root = ""
         self._places: dict[str, RigidTransform] = {}
 
@@ -104,7 +105,8 @@ class NodeHandles:
 
     def _on_feedback(self, feedback: Any) -> None:
         name, control = feedback.marker_name, feedback.control_name
-        if feedback.event_type not in (Feedback.POSE_UPDATE, Feedback.MOUSE_UP):
+        moves = feedback.event_type in (Feedback.POSE_UPDATE, Feedback.MOUSE_UP)
+        if self._control.is_stray(feedback) or not moves:
             return
         place, now = pose_value(feedback.pose), self._places.get(name)
         if now is None:
