@@ -122,7 +122,8 @@ def _parser() -> _Parser:
     )  # fmt: skip
     solve.add_argument(
         "--axis", nargs=3, type=_number, metavar=("X", "Y", "Z"),
-        help="with --look-at: the axis of the tip that points there; by default 1 0 0",
+        help="with --look-at: the axis of the tip that points there; by default z of optical frames"
+        " (_optical in the name) and of tools (tool0, tcp), x of any other",
     )  # fmt: skip
     solve.add_argument(
         "--rpy", nargs=3, type=_number, metavar=("ROLL", "PITCH", "YAW"),
@@ -228,9 +229,10 @@ def _take_pose(chain: Chain, options: argparse.Namespace) -> Solution:
 
 
 def _look_at(chain: Chain, options: argparse.Namespace) -> Solution:
+    from basis_ik.model.infer import forward_axis
     from basis_ik.solvers.aim_chain import solve_aim
 
-    axis = tuple(options.axis or (1.0, 0.0, 0.0))
+    axis = tuple(options.axis or forward_axis(chain.tip))
     return solve_aim(chain, options.look_at, options.seed, axis=axis)
 
 

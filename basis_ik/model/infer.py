@@ -38,6 +38,16 @@ _TIPS = (
     r"optical_frame$",
     r"camera(_link|_frame)?$",
 )
+_Z_AHEAD = re.compile(r"_optical|(^|_)tool0$|(^|_)tcp$")
+
+
+def forward_axis(link: str) -> tuple[float, float, float]:
+    """Return the axis of a link that points ahead, (3,) in the link's coordinates, by its name.
+
+    It is z of optical frames (REP-103) and of tools (`tool0` of ROS-Industrial, and `tcp`), and x
+    of all others.
+    """
+    return (0.0, 0.0, 1.0) if _Z_AHEAD.search(link) else (1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.model.chain import Chain
+from basis_ik.model.infer import forward_axis
 from basis_ik.model.placement import place_link
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import StampRules
@@ -59,8 +60,8 @@ def pointing_ray(model: RobotModel, chain: Chain, axis: Sequence[float], frame: 
     Args:
         model: The robot.
         chain: The chain.
-        axis: Direction in the coordinates of `frame` (3,), of any length above zero; empty: z of
-            a frame with "_optical" in its name (REP-103), x of any other.
+        axis: Direction in the coordinates of `frame` (3,), of any length above zero; empty:
+            `forward_axis` of that link.
         frame: A link that is fixed to the tip; empty: the tip.
 
     Raises:
@@ -89,7 +90,7 @@ def ray_of(tip_T_frame: RigidTransform, axis: Sequence[float], frame: str) -> Ra
         ConfigError: Not three numbers, or no length.
     """
     if not axis:
-        axis = (0.0, 0.0, 1.0) if "_optical" in frame else (1.0, 0.0, 0.0)
+        axis = forward_axis(frame)
     complaint = axis_complaint(axis)
     if complaint:
         raise ConfigError(f"pointing_axis {complaint}")

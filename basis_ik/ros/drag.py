@@ -62,9 +62,9 @@ class Drag:
         self._server = InteractiveMarkerServer(node, arm.resolve("target"))
         self._menu = MenuHandler()
         self._modes = {mode: self._entry(mode.value, partial(self._show, mode)) for mode in Mode}
-        self._entry("bring it back to the tip", self._bring_back)
         # Each with what tells whether it would do anything now.
         self._orders: dict[int, Callable[[], object]] = {
+            self._entry("bring it back to the tip", self._bring_back): lambda: not arm.state.barred,
             self._entry("home", arm.go_home): lambda: arm.own("home") and not arm.state.barred,
             self._entry("stop", arm.stop): lambda: arm.state.latch is None,
             self._entry("go on", arm.enable): lambda: arm.state.latch is not None,

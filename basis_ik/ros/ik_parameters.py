@@ -172,8 +172,8 @@ CHAIN = (
     Declaration(
         "pointing_axis",
         [],
-        "Direction, in `pointing_frame`, that is pointed at points; empty: z of a frame with "
-        "`_optical` in its name, x of any other.",
+        "Direction, in `pointing_frame`, that is pointed at points; empty: z of optical frames "
+        "(`_optical` in the name) and of tools (`tool0`, `tcp`), x of any other.",
         -1e3,
         1e3,
         read_only=True,

@@ -16,6 +16,7 @@ from basis_ik.view.ghost import Ghost
 from basis_ik.view.words import words
 
 SHOWN_PASSES = 12  # of FABRIK: some 1 ms of work for each new target
+FOLLOWING = 3  # new answers in as many looks, one after the other: the goal moves
 LINGER = 1.0  # s that markers stay beyond the time when the next ones are due
 
 
@@ -36,6 +37,7 @@ class Markers:
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(1.0 / rate, self._on_timer, clock=steady)
         self._traced: Solution | None = None
+        self._renewed = 0  # looks in a row that have found a new answer
         self._stages: tuple[Stage, ...] = ()
 
     def destroy(self) -> None:
@@ -47,21 +49,28 @@ class Markers:
         if self._publisher.get_subscription_count() == 0:
             return
         solution = self._arm.pipeline.solution
-        if solution is not self._traced:
+        self._renewed = self._renewed + 1 if solution is not self._traced else 0
+        if self._renewed:
             self._traced, self._stages = solution, stages_of(self._arm)
-        view = view_of(self._arm, self._ghost, self._stages)
+        following = self._renewed >= FOLLOWING
+        view = view_of(self._arm, self._ghost, self._stages, following=following)
         self._publisher.publish(self._drawing.message(self._scene.shapes(view)))
 
 
-def view_of(arm: ChainController, ghost: Ghost, stages: tuple[Stage, ...] = ()) -> ArmView:
+def view_of(
+    arm: ChainController, ghost: Ghost, stages: tuple[Stage, ...] = (), *, following: bool = False
+) -> ArmView:
     """Return what there is to see of an arm now."""
-    solution = arm.pipeline.solution
+    solution, refused = arm.pipeline.solution, arm.targets.last_refusal
+    said = words(arm.state, solution, arm.trouble, refused, following=following)
+    if arm.name:  # one of several
+        said = said._replace(text=f"{arm.name}: {said.text}")
     return ArmView(
         chain=arm.chain,
         ghost=ghost,
         measured=arm.measured.positions(),
         state=arm.state.state,
-        words=words(arm.state, solution, arm.trouble, arm.targets.last_refusal),
+        words=said,
         goal=arm.pipeline.goal,
         solution=solution,
         stages=stages,

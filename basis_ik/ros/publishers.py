@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 
@@ -14,6 +15,7 @@ from basis_ik.motion.admission import printable
 from basis_ik.ros.journal import Journal
 
 PERIOD = 1.0  # s between two looks; the graph does not change often
+_RVIZ = re.compile(r"/rviz2?(_[^/]*)?$")  # also with a launch file's suffix
 
 
 class Publishers:
@@ -47,7 +49,7 @@ class TargetPublishers:
     """Warns of several publishers on a topic for targets: the arm would go to and fro.
 
     It warns when two looks in a row find the same: a publisher is in the graph before the name of
-    its node is.
+    its node is. RViz, which publishes what a hand clicks, counts for none.
 
     Args:
         node: The node that hears the topics.
@@ -66,8 +68,9 @@ class TargetPublishers:
         """Tell what has changed."""
         for publishers in self._publishers:
             names, topic = publishers.names(), publishers.topic
+            streaming = [name for name in names if not _RVIZ.search(name)]
             seen, self._seen[topic] = self._seen.get(topic), names
-            if len(names) > 1:
+            if len(streaming) > 1:
                 text = f"{len(names)} publishers, the newest target counts: {publishers}"
                 if names == seen:
                     self._journal.trouble(topic, topic, text)

@@ -42,6 +42,7 @@ from basis_ik.view.words import Words
 MOST_TEXT = 1.5  # width of a line of text at most, in extents
 LINE = 48  # letters of a line
 SMALLEST = 0.5  # m: what is shown of a smaller arm is drawn as large as of this one
+APART = 0.02  # rad or m that a joint has still to go, for a ghost to be told from the arm
 AT_LIMIT = 1e-3  # nearer to a limit than this [rad or m], a joint is shown as being there
 
 Poses = dict[str, RigidTransform]
@@ -92,7 +93,7 @@ class ArmScene:
         """Return what is shown now."""
         chain, destination = view.chain, view.destination
         known = bool(np.isfinite(view.measured).all())
-        under_way = destination is not None and view.state in (State.MOVING, State.HOLDING)
+        under_way = destination is not None and _under_way(view, destination)
         size = 0.1 * extent(chain, view.goal)
         links = chain.link_poses(view.measured) if known else {}
         # Where the answer is not known, the arm stands for it, and that moves.
@@ -117,6 +118,16 @@ def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
     return len(one) == len(other) and all(
         a is b or (isinstance(a, (bytes, bool)) and a == b) for a, b in zip(one, other, strict=True)
     )
+
+
+def _under_way(view: ArmView, destination: FloatArray) -> bool:
+    """Tell whether the arm is going somewhere that can be told from where it is.
+
+    One that is dragged about at the end of its reach comes to rest again and again; its ghost would
+    flicker.
+    """
+    going = view.state in (State.MOVING, State.HOLDING)
+    return going and bool((np.abs(destination - view.measured) > APART).any())
 
 
 def _top(links: Poses) -> float:
@@ -155,10 +166,13 @@ def _ghost(view: ArmView, poses: Poses, size: float) -> Iterator[Shape]:
 
 
 def _state(words: Words, frame: str, top: float, size: float) -> Text:
-    """Text above the root and above all links: what hid it from above would have to be higher."""
+    """Text above the root and above all links: what hid it from above would have to be higher.
+
+    Its letters do not change their size with what is said.
+    """
     text, color = words
     lines = textwrap.wrap(text, LINE)
-    height = min(0.7 * size, MOST_TEXT * 10.0 * size / (LETTER * max(map(len, lines))))
+    height = MOST_TEXT * 10.0 * size / (LETTER * LINE)
     pose = at(np.array([0.0, 0.0, top + 1.5 * size + 0.5 * height * (len(lines) - 1)]))
     text = "\n".join(lines)
     return Text(name="state", frame=frame, color=color, pose=pose, text=text, height=height)

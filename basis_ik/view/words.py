@@ -18,7 +18,12 @@ class Words(NamedTuple):
 
 
 def words(
-    state: ChainState, solution: Solution | None, trouble: str = "", refused: Refused | None = None
+    state: ChainState,
+    solution: Solution | None,
+    trouble: str = "",
+    refused: Refused | None = None,
+    *,
+    following: bool = False,
 ) -> Words:
     """Return what is to be said.
 
@@ -27,6 +32,7 @@ def words(
         solution: Of its goal; None where it has none, or needs none.
         trouble: What is wrong with its controller; empty while nothing is.
         refused: The last target that was.
+        following: Whether its goal moves.
     """
     now = state.state
     if now is State.WAITING:
@@ -39,8 +45,8 @@ def words(
         return Words("no target", GREY) if refused is None else Words(str(refused), ORANGE)
     if not state.pursuing:
         return Words(now.value, GREY)
-    there = now is State.ARRIVED
+    there, going = now is State.ARRIVED, "following" if following else "on the way"
     if solution is None or solution.success:
-        return Words("reached", GREEN) if there else Words("on the way", WHITE)
+        return Words("reached", GREEN) if there else Words(going, WHITE)
     text = f"as near as it gets: {solution.reason}"
-    return Words(text if there else f"on the way, {text}", ORANGE)
+    return Words(text if there else f"{going}, {text}", ORANGE)

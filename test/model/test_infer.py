@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from basis_ik.model.infer import forward_axis
 from basis_ik.model.path import ChainError
 from basis_ik.model.robot import RobotModel
 
@@ -375,3 +376,20 @@ def test_a_comb_of_branches_ends(build):
     teeth = "\n".join(serial(f"s{i}", 20, f"t{i}_end", f"t{i}_") for i in range(1, 30))
     with pytest.raises(ChainError, match="no single obvious arm"):
         build(f"{spine}\n{teeth}").chain()
+
+
+@pytest.mark.parametrize(
+    ("link", "axis"),
+    [
+        ("camera_optical_frame", "z"),
+        ("left_tool0", "z"),
+        ("panda_hand_tcp", "z"),
+        ("tcp", "z"),
+        ("camera_link", "x"),
+        ("flange", "x"),
+        ("tool0_cover", "x"),
+        ("notcp", "x"),
+    ],
+)
+def test_an_eye_and_a_tool_point_along_their_z(link, axis):
+    assert forward_axis(link) == ((0.0, 0.0, 1.0) if axis == "z" else (1.0, 0.0, 0.0))

@@ -31,9 +31,9 @@ def _enabled_and_safe(robot):
 
 
 def miss(robot, root_point):
-    """Angle between the tip's x axis and the line to a point [rad]."""
+    """Angle between the tip's z axis and the line to a point [rad]."""
     line = np.asarray(root_point) - robot.tip().translation
-    cosine = robot.tip().rotation[:, 0] @ line / np.linalg.norm(line)
+    cosine = robot.tip().rotation[:, 2] @ line / np.linalg.norm(line)
     return math.acos(min(1.0, cosine))
 
 

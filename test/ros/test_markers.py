@@ -7,7 +7,7 @@ import pytest
 from robot_bench import down, running
 from visualization_msgs.msg import Marker, MarkerArray
 
-from basis_ik.motion.chain_state import ChainState
+from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.goals import JointGoal, PoseGoal
 from basis_ik.ros.markers import SHOWN_PASSES, Markers, stages_of
 from basis_ik.solvers.solve import solve
@@ -89,8 +89,9 @@ class Stub:
         self.published.append(message)
 
 
-def arm_at(chain, positions, goal=None):
+def arm_at(chain, positions, goal=None, name=""):
     return SimpleNamespace(
+        name=name,
         chain=chain,
         resolve=lambda name: f"~/{name}",
         measured=SimpleNamespace(positions=lambda: np.array(positions)),
@@ -108,6 +109,23 @@ def test_nothing_is_made_for_nobody(robot, viewers, messages):
     Markers(node, arm_at(robot.chain, robot.positions), 10.0)
     node.tick()
     assert len(node.published) == messages
+
+
+def said(node):
+    return {m.ns: m for m in node.published[-1].markers}["state"].text
+
+
+def test_a_goal_that_moves_is_followed_and_of_several_arms_it_is_said_which(robot):
+    node, arm = Stub(1), arm_at(robot.chain, robot.positions, name="left")
+    for event in (Event.CONFIGURE, Event.ACTIVATE, Event.PURSUE):
+        arm.state.handle(event)
+    Markers(node, arm, 10.0)
+    for text in ("on the way", "on the way", "following", "following"):
+        arm.pipeline.solution = solve(robot.chain, down(0.40, 0.20, 0.40), SEED)
+        node.tick()
+        assert said(node) == f"left: {text}"
+    node.tick()
+    assert said(node) == "left: on the way"
 
 
 # The passes of FABRIK ---------------------------------------------------------------------------

@@ -62,3 +62,15 @@ def test_a_second_publisher_that_goes_is_told_of_at_once(graph):
     graph.told.clear()
     target_publishers.look()
     assert graph.told == ["no second publisher on /target"]
+
+
+def test_rviz_beside_another_is_not_told_of(graph):
+    graph.names += ["/rviz2", "/arm1/rviz"]
+    target_publishers = TargetPublishers(graph, ["target"], graph)
+    for _ in range(3):
+        target_publishers.look()
+    assert graph.told == ["no second publisher on /target"] * 3
+    graph.names.append("/rviz_relay/second")
+    target_publishers.look()
+    target_publishers.look()
+    assert graph.told[-1].startswith("4 publishers")

@@ -47,6 +47,13 @@ def test_a_target_is_reached_when_the_arm_is_there(events, solution, text, color
     assert words(state(*events), solution) == (text, color)
 
 
+def test_of_a_moving_goal_it_is_said_that_it_is_followed():
+    assert words(state(*MOVING), REACHED, following=True) == ("following", WHITE)
+    said = words(state(*MOVING), TOO_FAR, following=True)
+    assert said == ("following, as near as it gets: too far by 0.25 m", ORANGE)
+    assert words(state(*ARRIVED), REACHED, following=True) == ("reached", GREEN)
+
+
 def test_stopped_and_how_to_go_on():
     said = words(state(*READY, (Event.STOP, "stopped")), None)
     assert said == ("stopped; ~/enable lets it go on", ORANGE)
