@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -16,18 +17,21 @@ from basis_ik.kernels.safety import is_inside, is_safe
 from basis_ik.model.chain import Chain
 from basis_ik.motion.goal_motion import GoalMotion
 from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, TwistGoal
-from basis_ik.motion.jog import Jog
+from basis_ik.motion.jog import Held, Jog
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.solvers.aim_chain import solve_aim
 from basis_ik.solvers.solve import MAX_ITERATIONS, Solution, solve
 from basis_ik.solvers.verdict import Verdict
+from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = NDArray[np.float64]
 
 # Steps of a solve that fit into a control period: about a millisecond, FABRIK's passes being longer
 # ones. What needs more than that, mostly targets out of reach, is solved beside the loop.
 QUICK, QUICK_PASSES = 1000, 300
+FULL = 6  # joints without which a tip cannot be led along any line
+BESIDE = 0.1  # rad or m: the joints go so far at most from the line to the end of it
 # Samples that a whole motion is given at most; the controller interpolates in between.
 MOST_SAMPLES = 500
 
@@ -98,10 +102,14 @@ class Pipeline:
 
     Attributes:
         solver: "descent" or "fabrik", see `solve`; how poses are solved for from now on.
+        path: How the arm goes to a pose from now on, from rest: "joint", "straight" (the tip on a
+            line) or "straight_or_joint" (by joints where the line ends). A pose that moves is
+            followed by joints, and so is every one with fewer than six.
         phase: What is being done.
         goal: What is wanted.
         solution: The answer to it; None for goals that need none.
         command: The last command of the present motion (n,); None at rest.
+        line_held: What ended the last line before the pose; None if nothing did.
     """
 
     ARRIVED_REPEATS = 25  # a command lost on the way is made good before silence
@@ -132,11 +140,14 @@ class Pipeline:
         self.position_tolerance = position_tolerance
         self.orientation_tolerance = orientation_tolerance
         self.solver: Literal["descent", "fabrik"] = "descent"
+        self.path: Literal["joint", "straight", "straight_or_joint"] = "joint"
         self.phase = Phase.IDLE
         self.goal: Goal | None = None
         self.solution: Solution | None = None
         self.command: FloatArray | None = None
         self._destination: FloatArray | None = None
+        self.line_held: Held | None = None
+        self._line_end: RigidTransform | None = None  # root_T_tip; None where joints lead the way
         self._sound = True  # whether the destination is finite and within the limits
         self._repeats = 0
 
@@ -173,6 +184,11 @@ class Pipeline:
             self._go_to(np.array(goal.positions))
 
     @property
+    def leads_lines(self) -> bool:
+        """Whether the chain has joints enough to lead its tip along any line."""
+        return len(self._lower) >= FULL
+
+    @property
     def waiting(self) -> bool:
         """Whether the goal is still being solved for."""
         return self._beside.busy
@@ -190,6 +206,13 @@ class Pipeline:
         self._sound = is_inside(destination, self._lower, self._upper)
         self._repeats = 0
         self.phase = Phase.MOVING
+        self.line_held = None
+        straight = self.path != "joint" and isinstance(self.goal, PoseGoal)
+        begins = self.command is None or self._jog.moving or self._limiter.at_rest
+        if straight and begins and self.leads_lines:
+            self._line_end = self._chain.forward(destination)
+        else:
+            self._line_end = None
 
     def go_again(self, measured: FloatArray) -> None:
         """Go to where the goal has led once more, from where the arm stands.
@@ -268,8 +291,40 @@ class Pipeline:
             self._destination = self._jog.step(self.goal)
             self._say_held(self._destination)
             return self._destination
+        place, velocity = self._goal_motion.observe(destination)
+        if velocity.any():
+            self._line_end = None
+        elif self._line_end is not None:
+            command = self._jog.approach(self._line_end)
+            if command is not None and (self._jog.held is None or not self._limiter.at_rest):
+                return command
+            place = self._leave_line(place)
         self._jog.reset()  # from here on the tip is on no line
-        return self._limiter.step(*self._goal_motion.observe(destination))
+        return self._limiter.step(place, velocity)
+
+    def _leave_line(self, destination: FloatArray) -> FloatArray:
+        """Return where the joints are to go (n,) from where the line has led."""
+        here, end, held = self._limiter.position, self._line_end, self._jog.held
+        assert end is not None
+        self._line_end = None
+        if held is None:
+            # On the line the joints may have come there in another way than was foreseen.
+            found = self._solve(PoseGoal(end), here, QUICK)
+            near = found.success and np.abs(found.positions - here).max() <= BESIDE
+            place = found.positions if near else destination
+        else:
+            errors = self._chain.forward(here).inverse() @ end
+            missing = float(np.linalg.norm(errors.translation))
+            self.line_held = replace(held, missing=missing)
+            if self.path == "straight_or_joint":
+                return destination
+            angle, place = errors.as_axis_angle()[1], here
+            self.solution = Solution(here, held.verdict, missing, angle, 0, 0, self.line_held)
+        if self.solution is not None:
+            self.solution = self.solution._replace(positions=place)
+        self._destination = place
+        self._goal_motion.reset()
+        return place
 
     def _slow_down(self) -> FloatArray:
         """Return the next command on the way to rest: on the tip's line, if it is on one."""

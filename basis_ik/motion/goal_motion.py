@@ -17,7 +17,7 @@ OVERDUE = 1.5  # intervals after which the next goal no longer is on its way
 
 
 class GoalMotion:
-    """Estimates the velocity of a goal, so that it can be followed without lag.
+    """Estimates the velocity of a goal, so that it need not be caught up with.
 
     A goal whose next one is overdue rests, and so does one that has jumped farther than the joints
     can follow.

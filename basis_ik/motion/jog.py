@@ -1,7 +1,8 @@
 """Jogging: the tip moves along and about what a twist says, and speeds up and brakes on that line.
 
 What is limited is the twist itself, in one piece: the joints' velocities grow and shrink together,
-and the tip's direction of motion stays that of the twist; docs/mathematics.md has the formulae.
+and the tip's direction of motion stays that of the twist; docs/mathematics.md has the formulae. The
+way to a pose is straight where the twist is always that which leads there.
 """
 
 from __future__ import annotations
@@ -12,7 +13,18 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.motion_joints import ACCELERATION, JERK, LOWER, UPPER, VELOCITY
+from basis_ik.kernels.motion_joints import (
+    ACCELERATION,
+    COLUMNS,
+    JERK,
+    LOWER,
+    POSITION,
+    RATE,
+    SPEED,
+    UPPER,
+    VELOCITY,
+)
+from basis_ik.kernels.motion_joints import step as step_joints
 from basis_ik.kernels.motion_profile import ROW, plan_stop, sample
 from basis_ik.kernels.motion_twist import states_on_line
 from basis_ik.model.chain import Chain
@@ -41,6 +53,17 @@ SLIGHT = 1e-6  # a joint that is slower by this factor than another does not cou
 # tip so far on [m or rad], to within this part of it.
 STEP, STEP_WAY, STEP_ERROR = 0.15, 1e-3, 0.02
 STANDING = 1e-3  # a twist that is scaled down to less is held
+# The last of the way to a pose, where samples are coarse, has one direction: so many times the way
+# that the greatest jerk makes of a period. Nearer than this [m and rad together] it only stops.
+LAST, NEAR = 4.0, 1e-6
+# Where the way ends next to a singularity, a rest that is so short is not waited for so long [s].
+GROWTH, CREEPING = 0.3, 0.04
+SHORT, PATIENCE = 5e-4, 0.5
+MOST = 1e9  # speed, acceleration and jerk of a tip for which no joint has to move
+SWERVE = 1e-3  # part of a twist that may lead aside without being a change of direction
+# Part of acceleration and jerk with which a line is begun and stopped on; and steps to more.
+EASY, EASIER = 0.5, 0.02
+TRIM = 0.05  # part of the joints' limits that takes it back
 
 
 @dataclass(frozen=True)
@@ -48,9 +71,10 @@ class Held(Reason):
     """Why the tip stands although it should move."""
 
     def __str__(self) -> str:
+        line = f"the line ends {self.missing:.4g} m before: " if self.missing > 0.0 else ""
         if self.verdict is Verdict.LIMIT:
-            return f"{self.joint} is held by its limit {self.bound:.4g}"
-        return "singular: the joints cannot move the tip that way"
+            return f"{line}{self.joint} is held by its limit {self.bound:.4g}"
+        return f"{line}singular: the joints cannot move the tip that way"
 
 
 class Jog:
@@ -67,11 +91,15 @@ class Jog:
     def __init__(self, chain: Chain, limiter: Limiter) -> None:
         self._chain, self._limiter = chain, limiter
         self._row: FloatArray = np.zeros(ROW)
+        self._lost: RigidTransform | None = None  # a pose on whose line the joints had to brake
         n, self._exact = len(chain.joint_names), prepared(chain).exact
         self._axes: FloatArray = np.zeros((len(self._exact) - 1, 6))
         self._columns: FloatArray = np.zeros((n, 6))
         self._work: FloatArray = np.zeros((8, 12))
         self._moves: FloatArray = np.zeros((3, n))
+        self._line: FloatArray = np.zeros((1, COLUMNS))
+        self._line_limits: FloatArray = np.zeros((5, 1))
+        self._line_limits[LOWER], self._line_limits[UPPER] = -inf, inf
         self._used = True
         self.reset()
 
@@ -83,6 +111,7 @@ class Jog:
         self._twist: FloatArray = np.zeros(6)  # along the axes of the last goal
         self._rate: FloatArray = np.zeros(6)  # its derivative
         self._in_tip = False
+        self._last: FloatArray | None = None  # direction of the last of the way to a pose
         self._beyond: FloatArray | None = None  # where a step off a singularity ends
         self._tried: tuple[TwistGoal, bytes] | None = None
         self.held: Held | None = None
@@ -115,8 +144,133 @@ class Jog:
         if not (self.moving or wanted.any()):
             return limiter.brake()
         half, _ = self._after(q, wanted, 0.5 * period)
+        return self._go_on(q, half, *self._after(q, wanted, period))
+
+    def approach(self, target: RigidTransform) -> FloatArray | None:
+        """Return the command (n,) of the next period on the straight way to a pose.
+
+        The tip's origin moves on a line and the tip turns about one axis, both at one pace, from
+        wherever it is; what leads aside of that fades meanwhile. `held` says why the tip stands
+        before the end.
+
+        Args:
+            target: root_T_tip at the end, which may be another one every time.
+
+        Returns:
+            None where the tip has come to rest; what is left of the way are micrometres.
+        """
+        self._used = True
+        limiter, period = self._limiter, self._limiter.period
+        self._beyond = self.held = None
+        if not (self.moving or limiter.at_rest):
+            return limiter.brake()  # what the joints were about before ends first
+        if target is self._lost:
+            self.held = Held(Verdict.SINGULAR)
+            return limiter.brake()
+        q = limiter.position
+        self._turn_axes(q, in_tip=False)
+        way = _way(self._chain.forward(q), target)
+        size = float(np.linalg.norm(way))
+        along = way / size if size > NEAR else np.zeros(6)
+        fastest, _, jerk = self._bounds(q, along)
+        if size > LAST * jerk * period**3:
+            self._last = None
+        elif self._last is None:
+            self._last = along
+        elif not self.moving:
+            return None
+        if self._last is not None:
+            along, size = self._last, float(way @ self._last)
+        if abs(size) > NEAR:
+            fastest = min(fastest, float(np.linalg.norm(self._scaled(q, fastest * along))))
+            fastest *= self._tame(q, fastest * along)
+            if abs(size) < SHORT and abs(size) > PATIENCE * fastest:
+                fastest = 0.0
+        if abs(size) <= NEAR or fastest == 0.0:  # there, or held
+            if not self.moving:
+                return None if self.held is None else limiter.brake()
+            half, _ = self._after(q, np.zeros(6), 0.5 * period)
+            return self._go_on(q, half, *self._after(q, np.zeros(6), period))
+        command = self._go_on(q, *self._led(q, along, size, fastest))
+        if not self.moving and not limiter.at_rest:
+            self._lost = target
+        return command
+
+    def _tame(self, q: FloatArray, twist: FloatArray) -> float:
+        """Return the part of a twist from which one comes to rest ahead of a singularity.
+
+        The joints' velocities grow towards one, in no time where it is near: by a part of them in
+        the time that it takes to stop, which goes with the power 3/2 of the twist.
+        """
+        if self.held is not None:
+            return 0.0
+        _, v, a = np.abs(self._states(q, twist)[0].T)
+        time = 2.0 * float(np.sqrt(v / (EASY * self._limiter.bounds[JERK])).max())
+        growth = time * float(a.max()) / float(v.max())
+        if growth <= GROWTH:
+            return 1.0
+        part = float((GROWTH / growth) ** (2.0 / 3.0))
+        if part < CREEPING:
+            self.held = Held(Verdict.SINGULAR)
+            return 0.0
+        return part
+
+    def _bounds(self, q: FloatArray, along: FloatArray) -> FloatArray:
+        """Return the largest speed, acceleration and jerk of the joints at q along a unit twist."""
+        speeds = np.abs(self._speeds(q, along))
+        with np.errstate(divide="ignore"):  # a joint that need not move allows anything
+            most = self._limiter.bounds[[VELOCITY, ACCELERATION, JERK]] / speeds
+        least: FloatArray = np.minimum(most.min(axis=1), MOST)
+        return least
+
+    def _led(
+        self, q: FloatArray, along: FloatArray, size: float, fastest: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the mean twist (6,) of a period on the quickest way to a rest; twist, rate after.
+
+        Args:
+            q: Where the joints are (n,).
+            along: Unit twist that leads to the goal (6,).
+            size: How far it leads there.
+            fastest: Speed along it at most.
+        """
+        speed, push = float(self._twist @ along), float(self._rate @ along)
+        aside, push_aside = self._twist - speed * along, self._rate - push * along
+        turns = np.linalg.norm(aside) > SWERVE * np.linalg.norm(self._twist)
+        part, trim = (0.5, 0.5 * CHANGE) if turns else (1.0, TRIM)
+        line, limits = self._line, self._line_limits
+        _, top, jerk = part * self._bounds(q, along)
+        share = min(CHANGE, self._share_to_stop(size, speed, push, top, jerk))
+        limits[VELOCITY:, 0] = fastest, share * top, share * jerk
+        line[0, :3] = 0.0, speed, push
+        step_joints(line, np.array([size]), np.zeros(1), limits, self._limiter.period, 0)
+        left, push_left = self._faded(q, aside, push_aside, self._limiter.period, trim)
+        mean = line[0, POSITION] / self._limiter.period * along + 0.5 * (aside + left)
+        return mean, line[0, SPEED] * along + left, line[0, RATE] * along + push_left
+
+    def _share_to_stop(
+        self, size: float, speed: float, push: float, top: float, jerk: float
+    ) -> float:
+        """Return which part of acceleration and jerk to use so as to stop within the way (size).
+
+        It is as small as it may be: what the joints can do along the line changes on the way, and
+        more is left for that.
+        """
+        size, speed, push = (size, speed, push) if size > 0.0 else (-size, -speed, -push)
+        share = EASY
+        while share < CHANGE:
+            plan_stop(speed, push, share * top, share * jerk, self._row)
+            if sample(self._row, 0.0, speed, push, inf)[0] <= size:
+                break
+            share += EASIER
+        return share
+
+    def _go_on(
+        self, q: FloatArray, half: FloatArray, twist: FloatArray, rate: FloatArray
+    ) -> FloatArray:
+        """Return the command (n,) of the next period, with its mean twist (6,), and that after."""
+        limiter, period = self._limiter, self._limiter.period
         middle = q + 0.5 * period * self._speeds(q, self._twist)
-        twist, rate = self._after(q, wanted, period)
         lower, upper = np.minimum(limiter.bounds[LOWER], q), np.maximum(limiter.bounds[UPPER], q)
         q = np.clip(q + period * self._speeds(middle, half), lower, upper)
         if limiter.take(self._states(q, twist, rate)[0]):
@@ -220,38 +374,57 @@ class Jog:
     def _after(
         self, q: FloatArray, wanted: FloatArray, time: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return twist (6,) and rate (6,) after a time, on the quickest way to a wanted twist.
+        """Return twist (6,) and rate (6,) after a time, on the quickest way to a wanted twist."""
+        twist, rate = self._faded(q, self._twist - wanted, self._rate, time, CHANGE)
+        return wanted + twist, rate
 
-        What of the rate points elsewhere than from the one twist to the other is taken back
+    def _faded(
+        self, q: FloatArray, off: FloatArray, rate: FloatArray, time: float, share: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what is left after a time of a part of the twist (6,), and of its rate (6,).
+
+        It goes the quickest way to nothing. What of the rate points elsewhere is taken back
         meanwhile, with half of the jerk.
+
+        Args:
+            q: Where the joints are (n,).
+            off: The part.
+            rate: Its rate.
+            time: Since now [s].
+            share: Part of the joints' limits of acceleration and jerk that this may use.
         """
-        off, share = self._twist - wanted, CHANGE
-        size = float(np.linalg.norm(off))
+        size, part, acceleration = float(np.linalg.norm(off)), off, share
         if size == 0.0:
-            off, size = self._rate, float(np.linalg.norm(self._rate))
+            part, size = rate, float(np.linalg.norm(rate))
         if size == 0.0:
-            return wanted, np.zeros(6)
-        away = off / size
-        along = float(self._rate @ away)
-        aside = self._rate - along * away
+            return np.zeros(6), np.zeros(6)
+        away = part / size
+        along = float(rate @ away)
+        aside = rate - along * away
         fading = 0.0
         jerk = self._limiter.bounds[JERK]
-        if np.linalg.norm(aside) > ALONG * np.linalg.norm(self._rate):
-            share = 0.5 * CHANGE
+        if np.linalg.norm(aside) > ALONG * np.linalg.norm(rate):
+            share = 0.5 * share
             fading = float((np.abs(self._speeds(q, aside)) / (share * jerk)).max())
         speeds = np.abs(self._speeds(q, away))
         with np.errstate(divide="ignore"):  # a joint that need not move allows anything
-            top = float((CHANGE * self._limiter.bounds[ACCELERATION] / speeds).min())
+            top = float((acceleration * self._limiter.bounds[ACCELERATION] / speeds).min())
             push = float((share * jerk / speeds).min())
-        left = float((self._twist - wanted) @ away)
+        left = float(off @ away)
         plan_stop(left, along, top, push, self._row)
         _, left, along, _ = sample(self._row, 0.0, left, along, time)
-        twist, rate = wanted + left * away, along * away
+        twist, rate = left * away, along * away
         if fading > 0.0:
             spent = min(time, fading)
             twist = twist + aside * spent * (1.0 - 0.5 * spent / fading)
             rate = rate + aside * (1.0 - spent / fading)
         return twist, rate
+
+
+def _way(root_T_tip: RigidTransform, target: RigidTransform) -> FloatArray:
+    """Return the way to a pose (6,): of the origin [m], and the turn [rad], along root's axes."""
+    turn = (target @ root_T_tip.inverse()).log()[3:]
+    return np.concatenate([target.translation - root_T_tip.translation, turn])
 
 
 def warm_up(chain: Chain, limits: MotionLimits) -> None:
@@ -261,7 +434,9 @@ def warm_up(chain: Chain, limits: MotionLimits) -> None:
     limiter = Limiter(limits, 0.01, middle)
     jog = Jog(chain, limiter)
     jog.step(TwistGoal((0.0, 0.0, 0.0), (1e-3, 1e-3, 1e-3)))
-    jog._after(middle, np.full(6, 1e-3), limiter.period)  # from a singularity no step gets so far
+    # From a singularity no step gets so far.
+    jog._after(middle, np.full(6, 1e-3), limiter.period)
+    jog._led(middle, np.full(6, 0.4), 1e-3, 1e-3)
 
 
 def fastest_before(gap: float, acceleration: float, jerk: float) -> float:

@@ -439,7 +439,10 @@ class ChainController:
     def _move(self, measured: NDArray[np.float64], now: Moment) -> None:
         """Let the output do its work, and learn what has become of the motion."""
         before, sent = self._output.failure, self._output.sent
+        held = self.pipeline.line_held
         phase = self._output.advance(self.pipeline, measured, now)
+        if self.pipeline.line_held not in (held, None) and self.pipeline.path != "straight":
+            self.journal.say("path", "held", f"{self.pipeline.line_held}; going on by joints")
         if self._output.sent > sent:
             self.meter.commands.count += self._output.sent - sent
             self._sent_at = now.loop
@@ -510,7 +513,10 @@ class ChainController:
         pipeline.acceleration_scaling = settings.acceleration_scaling
         pipeline.position_tolerance = settings.position_tolerance
         pipeline.orientation_tolerance = settings.orientation_tolerance
-        pipeline.solver = self.own("solver")
+        pipeline.solver, pipeline.path = self.own("solver"), self.own("path")
+        if pipeline.path != "joint" and not (self._output.streams and pipeline.leads_lines):
+            text = "path is not followed: straight takes six joints, and an interface that streams"
+            self.journal.trouble("path", "unfit", text)
 
 
 def other_joints(model: RobotModel, chain: Chain) -> tuple[str, ...]:

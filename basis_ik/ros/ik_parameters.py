@@ -122,6 +122,7 @@ NODE = (
 )
 
 SOLVERS = ("descent", "fabrik")
+PATHS = ("joint", "straight", "straight_or_joint")
 
 # Of each chain: `root_link`, or `left.root_link` when `chains` names a chain `left`.
 CHAIN = (
@@ -134,6 +135,15 @@ CHAIN = (
         "descent where these do not arrive; counts for poses that come from then on. Twists, "
         "points and compute_ik do without.",
         choices=SOLVERS,
+    ),
+    Declaration(
+        "path",
+        "joint",
+        "How the arm goes to a target pose that rests: by joints, all at one pace; or straight, "
+        "the tip on a line and turning about one axis. Where the line ends before the target, at "
+        "a joint's limit or a singularity, `straight` stays there and `straight_or_joint` goes on "
+        "by joints. Counts for poses that come from then on.",
+        choices=PATHS,
     ),
     Declaration(
         "controller",

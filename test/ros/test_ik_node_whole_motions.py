@@ -24,7 +24,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 WHOLE = ("-p", "command_interface:=follow_joint_trajectory")
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
-AT_HOME = (*WHOLE, "-p", f"home:={HOME.tolist()}")
+AT_HOME = (*WHOLE, "-p", f"home:={HOME.tolist()}", "-p", "path:=straight")
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 
 
@@ -64,7 +64,7 @@ def driven(domain):
         [sys.executable, "-m", "basis_ik.ros.programs", "simulated_arm", "--ros-args", *words],
         env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
     )
-    node = start_node(domain, *AT_HOME)
+    robot.process = node = start_node(domain, *AT_HOME)
     robot.description.publish(String(data=URDF))
     try:
         robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
@@ -107,6 +107,7 @@ def test_a_pose_is_reached(robot):
     robot.wait_status(state="ARRIVED", verdict="REACHED")
     robot.wait(robot.rests, "rest")
     assert robot.at(FAR)
+    wait_until_said(robot.process, "path is not followed: straight takes six joints")
 
 
 def test_a_newer_target_takes_the_place_of_the_one_on_the_way(robot):

@@ -1,0 +1,104 @@
+"""The parameter `path`, over DDS, with the node in a process of its own: where the tip went."""
+
+import numpy as np
+import pytest
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from robot_bench import down, running, wait_until_said
+
+from basis_ik.transforms.rigid import RigidTransform
+
+NEAR, AWAY = down(0.45, 0.20, 0.40), down(0.30, -0.35, 0.55)
+BEHIND = down(-0.45, -0.20, 0.40)  # the line there passes the base too near
+WIDE, TURNED = 5e-4, np.radians(0.1)  # m and rad off the line and the axis, at most
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    with running(domain, "-p", "path:=straight") as robot:
+        yield robot
+
+
+def choose(robot, path):
+    parameters = [Parameter(name="path", value=ParameterValue(type=4, string_value=path))]
+    return robot.call(SetParameters, "set_parameters", parameters=parameters).results[0]
+
+
+def way_to(robot, target):
+    """Send the arm to a target; return where its tip was meanwhile, as measured."""
+    poses = [robot.tip()]
+    robot.send("base_link", target)
+
+    def there():
+        poses.append(robot.tip())
+        return robot.at(target)
+
+    robot.wait(there, "the arm is there")
+    robot.wait_status(verdict="REACHED", state="ARRIVED")
+    return poses
+
+
+def off(poses, target):
+    """How far off the line [m] and the axis [rad] between the first pose and the target."""
+    start = poses[0]
+    ways = np.array([pose.translation - start.translation for pose in poses])
+    turns = np.array([(pose @ start.inverse()).log()[3:] for pose in poses])
+    whole = (target @ start.inverse()).log()[3:]
+    line = target.translation - start.translation
+    return aside(ways, line), aside(turns, whole)
+
+
+def aside(vectors, along):
+    along = along / max(np.linalg.norm(along), 1e-9)
+    return np.linalg.norm(vectors - np.outer(vectors @ along, along), axis=1).max()
+
+
+def test_the_measured_tip_keeps_to_the_line_and_at_run_time_it_is_changed(robot):
+    way_to(robot, NEAR)
+    for target in (AWAY, NEAR):
+        wide, turned = off(way_to(robot, target), target)
+        assert wide < WIDE
+        assert turned < TURNED
+    assert choose(robot, "joint").successful
+    assert off(way_to(robot, AWAY), AWAY)[0] > 20 * WIDE
+    answer = choose(robot, "crooked")
+    assert not answer.successful
+    assert "must be one of joint, straight, straight_or_joint" in answer.reason
+    assert choose(robot, "straight").successful
+    assert off(way_to(robot, NEAR), NEAR)[0] < WIDE
+
+
+def test_where_the_line_ends_it_says_so_and_goes_on_by_joints_if_told_to(robot):
+    way_to(robot, NEAR)
+    poses = [robot.tip()]
+    robot.send("base_link", BEHIND)
+
+    def ended():
+        poses.append(robot.tip())
+        return "the line ends" in robot.statuses[-1]["message"]
+
+    robot.wait(ended, "the end of the line")
+    robot.wait_status(state="ARRIVED")
+    status = robot.statuses[-1]
+    assert status["verdict"] in ("LIMIT", "SINGULAR")
+    missing = np.linalg.norm(robot.tip().translation - BEHIND.translation)
+    assert float(status["position_error"]) == pytest.approx(missing, abs=1e-3)
+    assert missing > 0.1
+    assert off(poses, BEHIND)[0] < WIDE
+    assert choose(robot, "straight_or_joint").successful
+    way_to(robot, NEAR)
+    way_to(robot, BEHIND)
+    wait_until_said(robot.process, "going on by joints")
+
+
+def test_a_turn_is_about_one_axis(robot):
+    assert choose(robot, "joint").successful
+    start = way_to(robot, NEAR)[-1]
+    assert choose(robot, "straight").successful
+    turn = RigidTransform.from_axis_angle([0.0, 0.0, 1.0], 1.2)
+    target = RigidTransform.from_rotation_translation(
+        turn.rotation @ start.rotation, start.translation
+    )
+    poses = way_to(robot, target)
+    assert max(np.linalg.norm(pose.translation - start.translation) for pose in poses) < WIDE
+    assert off(poses, target)[1] < TURNED

@@ -1,0 +1,278 @@
+"""Straight to a pose: the tip on a line and about one axis, within every limit."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray, TwistGoal
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.solvers.verdict import Verdict
+from basis_ik.transforms.rigid import RigidTransform
+
+URDF = Path(__file__).parents[1] / "urdf"
+HOMES = {
+    "ur5e": np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0]),
+    "panda": np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]),
+}
+PERIOD = 0.01
+WIDE, TURNED = 5e-4, np.radians(0.1)  # m and rad off the line and the axis, at most
+
+
+@pytest.fixture(scope="module")
+def chains():
+    return {
+        robot: RobotModel.from_urdf((URDF / f"{robot}.urdf").read_text()).chain() for robot in HOMES
+    }
+
+
+class Arm:
+    """A pipeline with an arm that does exactly what it is told, and all its commands."""
+
+    def __init__(self, chain, q, path="straight", period=PERIOD):
+        self.chain, self.limits, self.period = chain, MotionLimits.of_chain(chain), period
+        self.pipe = Pipeline(chain, period=period)
+        self.pipe.path = path
+        self.commands = [q] * 3
+
+    @property
+    def tip(self):
+        return self.chain.forward(self.commands[-1])
+
+    def aim(self, goal):
+        self.pipe.aim(goal, self.commands[-1])
+
+    def walk(self, periods=5000):
+        """Step until nothing comes any more, at most so often; return whether it came to that."""
+        for _ in range(periods):
+            command = self.pipe.step(self.commands[-1])
+            if command is None:
+                return True
+            self.commands.append(command)
+        return False
+
+    def worst(self):
+        """Largest velocity, acceleration and jerk, each relative to its limit."""
+        limits = (self.limits.velocity, self.limits.acceleration, self.limits.jerk)
+        return [
+            (np.abs(np.diff(self.commands, k, axis=0)) / most / self.period**k).max()
+            for k, most in enumerate(limits, 1)
+        ]
+
+    def off(self, start, end, since=0):
+        """How far the tip has got off the line [m] and the axis [rad] between two poses."""
+        poses = [self.chain.forward(q) for q in self.commands[since:]]
+        ways = np.array([pose.translation - start.translation for pose in poses])
+        turns = np.array([(pose @ start.inverse()).log()[3:] for pose in poses])
+        whole = end.translation - start.translation, (end @ start.inverse()).log()[3:]
+        return [aside(part, along) for part, along in zip((ways, turns), whole, strict=True)]
+
+
+def aside(vectors, along):
+    size = np.linalg.norm(along)
+    along = along / size if size > 1e-9 else np.zeros(3)
+    return np.linalg.norm(vectors - np.outer(vectors @ along, along), axis=1).max()
+
+
+def close(pose, other, tolerance=2e-5):
+    return np.allclose(pose.matrix, other.matrix, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("period", [0.01, 0.002])
+@pytest.mark.parametrize("robot", HOMES)
+def test_the_tip_keeps_to_the_line_and_the_joints_to_their_limits(chains, robot, period):
+    chain, home, rng = chains[robot], HOMES[robot], np.random.default_rng(3)
+    for _ in range(40 if period == PERIOD else 6):
+        q, there = (home + rng.uniform(-size, size, len(home)) for size in (0.3, 0.6))
+        q, there = (np.clip(each, chain.lower, chain.upper) for each in (q, there))
+        arm, target = Arm(chain, q, period=period), chain.forward(there)
+        start = arm.tip
+        arm.aim(PoseGoal(target))
+        assert arm.walk()
+        assert arm.pipe.solution.success
+        assert arm.pipe.phase is Phase.ARRIVED
+        assert close(arm.tip, target)
+        assert np.array_equal(arm.pipe.solution.positions, arm.commands[-1])
+        wide, turned = arm.off(start, target)
+        assert wide < WIDE
+        assert turned < TURNED
+        assert max(arm.worst()) <= 1.0 + 1e-6
+
+
+def test_by_joints_the_tip_leaves_the_line(chains):
+    """What the other tests measure is not so by itself."""
+    arm = Arm(chains["ur5e"], HOMES["ur5e"], path="joint")
+    start, target = arm.tip, chains["ur5e"].forward(HOMES["ur5e"] + [0.9, 0.4, -0.6, 0.2, 0.3, 0.5])
+    arm.aim(PoseGoal(target))
+    assert arm.walk()
+    wide, turned = arm.off(start, target)
+    assert wide > 20 * WIDE
+    assert turned > 20 * TURNED
+
+
+def test_a_way_without_turn_and_a_turn_without_way(chains):
+    for move in (([0.0, 0.25, -0.1], 0.0), ([0.0, 0.0, 0.0], 1.0)):
+        arm = Arm(chains["ur5e"], HOMES["ur5e"])
+        start = arm.tip
+        turn = RigidTransform.from_rpy(0.0, 0.0, move[1], np.zeros(3))
+        target = RigidTransform.from_rotation_translation(
+            turn.rotation @ start.rotation, start.translation + move[0]
+        )
+        arm.aim(PoseGoal(target))
+        assert arm.walk()
+        assert close(arm.tip, target)
+        wide, turned = arm.off(start, target)
+        assert wide < WIDE
+        assert turned < TURNED
+
+
+def test_a_newer_pose_bends_the_path(chains):
+    chain, home = chains["ur5e"], HOMES["ur5e"]
+    arm, start = Arm(chain, home), chain.forward(home)
+    first, second = (
+        RigidTransform.from_rotation_translation(start.rotation, start.translation + way)
+        for way in ([0.0, 0.30, 0.0], [-0.15, 0.15, 0.10])
+    )
+    arm.aim(PoseGoal(first))
+    arm.walk(40)
+    speed = np.linalg.norm(arm.tip.translation - chain.forward(arm.commands[-2]).translation)
+    assert speed > 0.1 * PERIOD, "it is on its way"
+    arm.aim(PoseGoal(second))
+    arm.walk(20)
+    moves = [chain.forward(q).translation for q in arm.commands[-20:]]
+    assert np.linalg.norm(np.diff(moves, axis=0), axis=1).min() > 0.02 * PERIOD, "without a stop"
+    bent, since = arm.tip, len(arm.commands)
+    assert arm.walk()
+    assert close(arm.tip, second)
+    assert arm.off(bent, second, since)[0] < 0.02
+    assert max(arm.worst()) <= 1.0 + 1e-6
+
+
+@pytest.mark.parametrize("path", ["straight", "straight_or_joint"])
+def test_at_a_limit_the_line_ends_and_it_is_said_where(chains, path):
+    chain, home = chains["panda"], HOMES["panda"].copy()
+    start = chain.forward(home)
+    # Straight back the elbow folds up to its limit.
+    target = RigidTransform.from_rotation_translation(
+        start.rotation, start.translation - [0.6, 0.0, 0.0]
+    )
+    arm = Arm(chain, home, path)
+    arm.aim(PoseGoal(target))
+    reachable = arm.pipe.solution.success
+    assert reachable, "or there would be nothing to go on to"
+    assert arm.walk()
+    held = arm.pipe.line_held
+    assert held.verdict is Verdict.LIMIT
+    joint = chain.joint_names.index(held.joint)
+    assert held.bound in (chain.lower[joint], chain.upper[joint])
+    assert held.missing > 0.01
+    assert str(held).startswith("the line ends 0.")
+    assert max(arm.worst()) <= 1.0 + 1e-6
+    if path == "straight":
+        solution = arm.pipe.solution
+        assert solution.verdict is Verdict.LIMIT
+        assert solution.position_error == pytest.approx(
+            np.linalg.norm(arm.tip.translation - target.translation), abs=1e-6
+        )
+        assert arm.off(start, target)[0] < WIDE
+        assert arm.pipe.phase is Phase.ARRIVED
+    else:
+        assert arm.pipe.solution.success
+        assert close(arm.tip, target)
+
+
+def test_out_of_reach_it_goes_straight_to_the_best_that_can_be_had(chains):
+    chain, home = chains["ur5e"], HOMES["ur5e"]
+    arm = Arm(chain, home)
+    start = arm.tip
+    arm.aim(PoseGoal(RigidTransform.from_rotation_translation(start.rotation, [0.5, 1.5, 0.5])))
+    arm.pipe._beside._threads.shutdown(wait=True)
+    best = None
+    for _ in range(200):
+        arm.aim(arm.pipe.goal)
+        if arm.pipe.solution is not None:
+            best = chain.forward(arm.pipe.solution.positions)
+            break
+        arm.walk(1)
+    assert not arm.pipe.solution.success
+    assert arm.walk()
+    assert close(arm.tip, best, 1e-3)
+    assert arm.off(start, best)[0] < WIDE
+
+
+def test_a_pose_that_moves_is_followed_by_joints(chains):
+    chain, home = chains["ur5e"], HOMES["ur5e"]
+    arms = [Arm(chain, home, path) for path in ("straight", "joint")]
+    start = chain.forward(home)
+    for k in range(1, 60):
+        offset = [0.0, 0.15 * np.sin(0.05 * k), 0.15 * (np.cos(0.05 * k) - 1.0)]
+        target = RigidTransform.from_rotation_translation(
+            start.rotation, start.translation + offset
+        )
+        for arm in arms:
+            arm.aim(PoseGoal(target))
+            arm.walk(2)
+    assert np.allclose(arms[0].commands[-1], arms[1].commands[-1], atol=1e-3)
+    for arm in arms:
+        assert max(arm.worst()) <= 1.0 + 1e-6
+
+
+def test_what_the_joints_were_about_is_not_braked_for_a_line(chains):
+    arm = Arm(chains["ur5e"], HOMES["ur5e"], path="joint")
+    arm.aim(JointGoal(tuple(HOMES["ur5e"] + 1.0)))
+    arm.walk(40)
+    arm.pipe.path = "straight"
+    target = chains["ur5e"].forward(HOMES["ur5e"])
+    arm.aim(PoseGoal(target))
+    assert arm.walk()
+    assert close(arm.tip, target)
+    assert max(arm.worst()) <= 1.0 + 1e-6
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        JointGoal((0.1,) * 6),
+        PointGoal((0.9, -0.5, 0.7), Ray((0.0, 0.0, 1.0))),
+        TwistGoal((0.1, 0.0, 0.0), (0.0, 0.0, 0.0)),
+    ],
+    ids=["joints", "point", "twist"],
+)
+def test_other_goals_do_as_ever(chains, goal):
+    ways = []
+    for path in ("joint", "straight"):
+        arm = Arm(chains["ur5e"], HOMES["ur5e"], path)
+        arm.aim(goal)
+        arm.walk(100)
+        ways.append(arm.commands)
+    assert np.array_equal(*ways)
+
+
+def test_braking_stays_on_the_line(chains):
+    chain, home = chains["ur5e"], HOMES["ur5e"]
+    arm, start = Arm(chain, home), chain.forward(home)
+    target = RigidTransform.from_rotation_translation(
+        start.rotation, start.translation + np.array([0.0, 0.3, -0.2])
+    )
+    arm.aim(PoseGoal(target))
+    arm.walk(40)
+    arm.pipe.brake()
+    assert arm.walk()
+    assert not close(arm.tip, target, 0.01)
+    assert arm.off(start, target)[0] < WIDE
+    assert max(arm.worst()) <= 1.0 + 1e-6
+
+
+def test_with_fewer_than_six_joints_it_goes_by_joints():
+    model = RobotModel.from_urdf((URDF / "pan_tilt.urdf").read_text())
+    chain = model.chain("base_link", "camera_optical_frame")
+    ways = []
+    for path in ("joint", "straight"):
+        arm = Arm(chain, np.zeros(2), path)
+        assert not arm.pipe.leads_lines
+        arm.aim(PoseGoal(chain.forward(np.array([0.5, 0.2]))))
+        assert arm.walk()
+        ways.append(arm.commands)
+    assert np.array_equal(*ways)
