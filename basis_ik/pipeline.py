@@ -16,8 +16,9 @@ from basis_ik.kernels.motion_joints import is_equal
 from basis_ik.kernels.safety import is_inside, is_safe
 from basis_ik.model.chain import Chain
 from basis_ik.motion.goal_motion import GoalMotion
-from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, TwistGoal
+from basis_ik.motion.goals import JOGGING, Goal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
 from basis_ik.motion.jog import Held, Jog
+from basis_ik.motion.joint_jog import JointJog
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.solvers.aim_chain import solve_aim
@@ -134,6 +135,7 @@ class Pipeline:
         self._limiter = Limiter(limits, period, np.zeros(len(self._max_step)))
         self._goal_motion = GoalMotion(limits.velocity, period)
         self._jog = Jog(chain, self._limiter)
+        self._joint_jog = JointJog(chain, self._limiter)
         self._beside = _SolverBeside()
         self.velocity_scaling = velocity_scaling
         self.acceleration_scaling = acceleration_scaling
@@ -177,7 +179,7 @@ class Pipeline:
             self._take(solution, measured)
             return
         self._beside.forget()
-        if isinstance(goal, TwistGoal):
+        if isinstance(goal, JOGGING):
             self._go_to(measured if self.command is None else self.command)
             self._sound = True
         else:
@@ -289,7 +291,12 @@ class Pipeline:
         """Return the next command on the way to a destination."""
         if isinstance(self.goal, TwistGoal):
             self._destination = self._jog.step(self.goal)
-            self._say_held(self._destination)
+            self._say_held(self._destination, self._jog.held)
+            return self._destination
+        if isinstance(self.goal, JointVelocityGoal):
+            self._jog.reset()
+            self._destination = self._joint_jog.step(np.array(self.goal.velocities))
+            self._say_held(self._destination, self._joint_jog.held)
             return self._destination
         place, velocity = self._goal_motion.observe(destination)
         if velocity.any():
@@ -330,9 +337,8 @@ class Pipeline:
         """Return the next command on the way to rest: on the tip's line, if it is on one."""
         return self._jog.step(None) if self._jog.moving else self._limiter.brake()
 
-    def _say_held(self, joints: FloatArray) -> None:
-        """Tell why a twist does not go on, as the solution; there is none while it does."""
-        held = self._jog.held
+    def _say_held(self, joints: FloatArray, held: Held | None) -> None:
+        """Tell why jogging does not go on, as the solution; there is none while it does."""
         if held is None:
             self.solution = None
         elif self.solution is None or self.solution.reason != held:
@@ -387,7 +393,7 @@ class Pipeline:
             return self._brake_instead(previous)
         self.command = command
         arrived = braking or is_equal(command, self._destination)
-        ends = braking or not (self.waiting or isinstance(self.goal, TwistGoal))
+        ends = braking or not (self.waiting or isinstance(self.goal, JOGGING))
         if arrived and self._limiter.at_rest and ends:
             self._repeat()
         elif not braking:

@@ -34,7 +34,9 @@ class Refusal(enum.Enum):
     TF_STALE = "the frame's newest transform is too old"
     NOT_READY = "the node is not ready yet"
     NOT_STREAMED = "the command interface takes whole motions only"
-    SIZE_MISMATCH = "names and positions differ in number"
+    UNKNOWN_JOINT = "a joint is not one of the chain's"
+    UNSUPPORTED = "a part of the message cannot be done"
+    SIZE_MISMATCH = "names and values differ in number"
     DUPLICATE_JOINT = "a joint is named twice"
     JUMP = "a joint has moved faster than it can"
 
@@ -180,3 +182,30 @@ def admit_twist(
     if max(map(abs, (*linear, *angular))) > FASTEST_TWIST:
         return Refused(Refusal.OUT_OF_RANGE, f"linear {linear}, angular {angular}")
     return None
+
+
+def admit_joint_velocities(
+    names: Sequence[str], velocities: Sequence[float], joint_names: Sequence[str]
+) -> tuple[float, ...] | Refused:
+    """Return a velocity for each joint of a chain, zero where none is told, or why it is refused.
+
+    Args:
+        names: The joints that are to move.
+        velocities: One for each of them [rad/s or m/s].
+        joint_names: The chain's, of which those are some.
+    """
+    if len(names) != len(velocities):
+        return Refused(Refusal.SIZE_MISMATCH, f"{len(names)} names, {len(velocities)} velocities")
+    told = dict(zip(names, map(float, velocities), strict=True))
+    if len(told) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        return Refused(Refusal.DUPLICATE_JOINT, f"'{printable(twice)}'")
+    for name, velocity in told.items():
+        if name not in joint_names:
+            known = ", ".join(joint_names)
+            return Refused(Refusal.UNKNOWN_JOINT, f"'{printable(name)}'; they are {known}")
+        if not math.isfinite(velocity):
+            return Refused(Refusal.NON_FINITE, f"velocity {velocity} of {name}")
+        if abs(velocity) > FASTEST_TWIST:
+            return Refused(Refusal.OUT_OF_RANGE, f"velocity {velocity:g} of {name}")
+    return tuple(told.get(name, 0.0) for name in joint_names)

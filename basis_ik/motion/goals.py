@@ -67,6 +67,17 @@ class TwistGoal:
 
 
 @dataclass(frozen=True)
+class JointVelocityGoal:
+    """Keep the joints moving.
+
+    Attributes:
+        velocities: One for each variable [rad/s or m/s].
+    """
+
+    velocities: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class JointGoal:
     """Bring the joints to positions.
 
@@ -77,4 +88,5 @@ class JointGoal:
     positions: tuple[float, ...]
 
 
-Goal = PoseGoal | PointGoal | TwistGoal | JointGoal
+Goal = PoseGoal | PointGoal | TwistGoal | JointVelocityGoal | JointGoal
+JOGGING = (TwistGoal, JointVelocityGoal)  # what has no end of its own

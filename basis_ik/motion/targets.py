@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray, Triple, TwistGoal
+from basis_ik.motion.goals import (
+    Goal,
+    JointVelocityGoal,
+    PointGoal,
+    PoseGoal,
+    Ray,
+    Triple,
+    TwistGoal,
+)
 from basis_ik.motion.pace import Pace
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -85,4 +93,25 @@ class TwistTarget:
         return TwistGoal(tuple(v), tuple(w))
 
 
-Target = PoseTarget | PointTarget | TwistTarget
+@dataclass(frozen=True)
+class JointVelocityTarget:
+    """A motion of the joints, until it expires.
+
+    Attributes:
+        stamp: As of a pose [ns].
+        velocities: One for each of the chain's joints [rad/s or m/s].
+        expires: Steady time at which the motion ends [s].
+        frame_id: None: it has no frame.
+    """
+
+    stamp: int
+    velocities: tuple[float, ...]
+    expires: float
+    frame_id: str = ""
+
+    def goal(self, root_T_frame: RigidTransform | None) -> Goal:
+        """Return what it means, in any frame."""
+        return JointVelocityGoal(self.velocities)
+
+
+Target = PoseTarget | PointTarget | TwistTarget | JointVelocityTarget

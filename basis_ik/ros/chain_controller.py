@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from control_msgs.msg import JointJog
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
@@ -136,6 +137,7 @@ class ChainController:
             (PoseStamped, self.resolve("target_pose"), self.take_pose),
             (PointStamped, self.resolve("target_point"), self.take_point),
             (TwistStamped, self.resolve("twist"), self._on_twist),
+            (JointJog, self.resolve("joint_jog"), self._on_joint_jog),
         )
         self._subscriptions = [
             node.create_subscription(kind, topic, callback, 1, event_callbacks=unheard(node, topic))
@@ -308,6 +310,11 @@ class ChainController:
         if self._takes_targets():
             lasts = self._settings.twist_lasts
             self.targets.offer_twist(message, self._arrival(), lasts=lasts)
+
+    def _on_joint_jog(self, message: JointJog) -> None:
+        if self._takes_targets():
+            lasts = self._settings.twist_lasts
+            self.targets.offer_joint_jog(message, self._arrival(), lasts=lasts)
 
     def _takes_targets(self) -> bool:
         """Tell whether a target that has come is to be looked at; refuse it where it cannot be."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from control_msgs.msg import JointJog
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from rclpy.clock import Clock, ClockType
@@ -39,7 +40,12 @@ ANSWER_TIME = 0.5  # s that `configure` waits for kernels that come from the cac
 BRAKING_PATIENCE = 2.0  # s within which every arm must have come to rest
 EXIT_PATIENCE = 0.5  # s that a signal to end leaves for that
 
-TARGETS = ((PoseStamped, "target_pose"), (PointStamped, "target_point"), (TwistStamped, "twist"))
+TARGETS = (
+    (PoseStamped, "target_pose"),
+    (PointStamped, "target_point"),
+    (TwistStamped, "twist"),
+    (JointJog, "joint_jog"),
+)
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 

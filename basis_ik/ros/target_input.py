@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from control_msgs.msg import JointJog
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from rclpy.time import Time
 from std_msgs.msg import Header
@@ -17,6 +18,7 @@ from basis_ik.motion.admission import (
     Refused,
     StampRules,
     admit_frame,
+    admit_joint_velocities,
     admit_place,
     admit_point,
     admit_stamp,
@@ -25,11 +27,19 @@ from basis_ik.motion.admission import (
 )
 from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.motion.pace import Pace
-from basis_ik.motion.targets import PointTarget, PoseTarget, Target, TwistTarget
+from basis_ik.motion.targets import (
+    JointVelocityTarget,
+    PointTarget,
+    PoseTarget,
+    Target,
+    TwistTarget,
+)
 from basis_ik.ros.convert import pose_value, transform_value
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.transforms.rigid import RigidTransform
+
+JOGGING = (TwistTarget, JointVelocityTarget)  # what expires, and is never followed
 
 
 class Arrival(NamedTuple):
@@ -81,7 +91,8 @@ class TargetInput:
     is carried by the arm itself it is placed only once, and no more once it has come to be carried,
     as an object that is grasped: "10 cm ahead of the tool" must not be chased for ever. If the
     newest transform of a moving frame is too old, nobody knows where "here, now" is: the target is
-    refused, or dropped. A twist is placed once, and forgotten when it expires.
+    refused, or dropped. A twist is placed once, and forgotten when it expires; so are velocities of
+    joints.
 
     Args:
         buffer: Where transforms come from; only ever asked with zero timeout.
@@ -108,6 +119,7 @@ class TargetInput:
         self._buffer, self._journal, self._streams = buffer, journal, streams
         self._refusals = refusals
         self._root_link, self._tip = chain.root, chain.tip
+        self._joint_names = chain.joint_names
         self._carried = carried_links(chain)
         self._line: list[_Waiting] = []
         self._taken_at = 0.0
@@ -155,6 +167,22 @@ class TargetInput:
         target = TwistTarget(frame, stamp, linear, angular, expires, frame == self._tip)
         return self._take(target, arrival)
 
+    def offer_joint_jog(self, message: JointJog, arrival: Arrival, *, lasts: float) -> bool:
+        """Take a motion of joints that lasts for some time [s]; tell whether it was taken."""
+        if not self._streams:
+            return self.refuse(Refused(Refusal.NOT_STREAMED, "joint_jog"))
+        if message.displacements:
+            return self.refuse(Refused(Refusal.UNSUPPORTED, "displacements: tell velocities"))
+        velocities = admit_joint_velocities(
+            message.joint_names, message.velocities, self._joint_names
+        )
+        if isinstance(velocities, Refused):
+            return self.refuse(velocities)
+        stamp = self._admit_stamp(message.header, arrival)
+        if stamp is None:
+            return False
+        return self._take(JointVelocityTarget(stamp, velocities, arrival.steady + lasts), arrival)
+
     def put(self, goal: Goal) -> None:
         """Take a goal that is already in the root frame, in place of every target."""
         self._line, self._placed = [], _Placed(None, goal, follow=False)
@@ -172,7 +200,7 @@ class TargetInput:
         if not self._advance(steady, patience):
             self._follow()
         target = self.target
-        if isinstance(target, TwistTarget) and not steady < target.expires:
+        if isinstance(target, JOGGING) and not steady < target.expires:
             self._placed = None
         return None if self._placed is None else self._placed.goal
 
@@ -241,21 +269,26 @@ class TargetInput:
         self._newest = 0
 
     def _admit(self, header: Header, arrival: Arrival) -> int | None:
-        """Return a header's stamp [ns], or None if it was refused."""
+        """Return the stamp [ns] of a header with a frame, or None if it was refused."""
         refused = admit_frame(header.frame_id)
         if refused is None:
-            stamp = admit_stamp(
-                header.stamp.sec,
-                header.stamp.nanosec,
-                now=arrival.now,
-                newest=self._newest,
-                rules=arrival.rules,
-            )
-            if not isinstance(stamp, Refused):
-                return stamp
-            refused = stamp
+            return self._admit_stamp(header, arrival)
         self.refuse(refused)
         return None
+
+    def _admit_stamp(self, header: Header, arrival: Arrival) -> int | None:
+        """Return a header's stamp [ns], or None if it was refused."""
+        stamp = admit_stamp(
+            header.stamp.sec,
+            header.stamp.nanosec,
+            now=arrival.now,
+            newest=self._newest,
+            rules=arrival.rules,
+        )
+        if isinstance(stamp, Refused):
+            self.refuse(stamp)
+            return None
+        return stamp
 
     def _take(self, target: Target, arrival: Arrival) -> bool:
         self._newest = max(self._newest, target.stamp)
@@ -264,7 +297,8 @@ class TargetInput:
         return True
 
     def _look_up(self, target: Target) -> Goal | Refused:
-        needs_no_tf = isinstance(target, TwistTarget) and target.in_tip
+        in_tip = isinstance(target, TwistTarget) and target.in_tip
+        needs_no_tf = in_tip or isinstance(target, JointVelocityTarget)
         if needs_no_tf or target.frame_id == self._root_link:
             return _goal(target, None)
         try:
@@ -283,7 +317,7 @@ class TargetInput:
         return value if isinstance(value, Refused) else _goal(target, value)
 
     def _follows(self, target: Target) -> bool:
-        if not self._streams or target.stamp != 0 or isinstance(target, TwistTarget):
+        if not self._streams or target.stamp != 0 or isinstance(target, JOGGING):
             return False
         return target.frame_id != self._root_link and not self.is_carried(target.frame_id)
 

@@ -1,0 +1,76 @@
+"""Jogging joint by joint: each moves with the velocity that it is told to."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.kernels.motion_joints import ACCELERATION, JERK, LOWER, UPPER, VELOCITY
+from basis_ik.kernels.motion_profile import ROW, plan_stop, sample
+from basis_ik.model.chain import Chain
+from basis_ik.motion.jog import LATE, STANDING, Held, fastest_before
+from basis_ik.motion.limiter import Limiter
+from basis_ik.solvers.verdict import Verdict
+
+FloatArray = NDArray[np.float64]
+
+# Parts of the joints' limits: of velocity; of acceleration and jerk, for changes of the velocity,
+# and for coming to rest at a position limit.
+FAST, CHANGE, STOP = 0.999, 0.95, 0.4
+
+
+class JointJog:
+    """Moves joints with velocities, one command each period.
+
+    Args:
+        chain: What moves.
+        limiter: Has the last word on each command.
+
+    Attributes:
+        held: Which joint stands at its limit although it should move; None while none does.
+    """
+
+    def __init__(self, chain: Chain, limiter: Limiter) -> None:
+        self._chain, self._limiter = chain, limiter
+        self._row: FloatArray = np.zeros(ROW)
+        self.held: Held | None = None
+
+    def step(self, velocities: FloatArray) -> FloatArray:
+        """Return the command (n,) of the next period.
+
+        Args:
+            velocities: Of the joints (n,) [rad/s or m/s]. If one is beyond its joint's limit, all
+                are scaled down together; a joint that nears its position limit stops by itself.
+        """
+        limiter, period = self._limiter, self._limiter.period
+        bounds, states = limiter.bounds, limiter.state
+        wanted = self._within_limits(velocities, states)
+        for i, (_, v, a) in enumerate(states):
+            top, jerk = CHANGE * bounds[[ACCELERATION, JERK], i]
+            plan_stop(v - wanted[i], a, float(top), float(jerk), self._row)
+            x, v, a, _ = sample(self._row, 0.0, v - wanted[i], a, period)
+            states[i] = states[i, 0] + wanted[i] * period + x, v + wanted[i], a
+        if limiter.take(states):
+            return limiter.position
+        return limiter.brake()
+
+    def _within_limits(self, velocities: FloatArray, states: FloatArray) -> FloatArray:
+        """Return velocities (n,) that the joints can have now; note which one can have none."""
+        bounds = self._limiter.bounds
+        with np.errstate(divide="ignore"):
+            part = min(1.0, float((FAST * bounds[VELOCITY] / np.abs(velocities)).min()))
+        wanted: FloatArray = part * velocities
+        gaps = np.where(wanted > 0.0, bounds[UPPER] - states[:, 0], states[:, 0] - bounds[LOWER])
+        self.held = None
+        for i in np.flatnonzero(wanted):
+            left = gaps[i] - LATE * self._limiter.period * abs(states[i, 1])
+            top, jerk = STOP * bounds[[ACCELERATION, JERK], i]
+            speed = fastest_before(float(left), float(top), float(jerk))
+            speed = min(speed, float(gaps[i]) / (LATE * self._limiter.period))
+            if speed <= STANDING * abs(wanted[i]):
+                bound = float(bounds[UPPER if wanted[i] > 0.0 else LOWER, i])
+                name = self._chain.joint_names[i]
+                self.held = Held(Verdict.LIMIT, joint=name, bound=bound)
+                speed = 0.0
+            wanted[i] = np.copysign(min(speed, abs(wanted[i])), wanted[i])
+        return wanted

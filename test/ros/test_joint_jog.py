@@ -1,0 +1,110 @@
+"""`~/joint_jog`: joints one by one, over DDS, with the node in a process of its own."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from control_msgs.msg import JointJog
+from robot_bench import down, running
+
+READY = down(0.40, 0.20, 0.40)
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    with running(domain) as robot:
+        robot.jogs = robot.node.create_publisher(JointJog, "basis_ik/joint_jog", 1)
+        robot.wait(robot.jogs.get_subscription_count, "the node listens")
+        yield robot
+
+
+@pytest.fixture(autouse=True)
+def _ready(robot):
+    robot.send("base_link", READY)
+    robot.wait(lambda: robot.at(READY), "the arm is ready")
+    robot.wait(robot.quiet, "silence")
+
+
+def jog(robot, velocities, *, stamped=True, **fields):
+    message = JointJog(joint_names=list(velocities), velocities=list(velocities.values()), **fields)
+    if stamped:
+        message.header.stamp = robot.node.get_clock().now().to_msg()
+    robot.jogs.publish(message)
+
+
+def keep_jogging(robot, velocities, until, what):
+    def asked():
+        jog(robot, velocities)
+        time.sleep(0.02)
+        return until()
+
+    robot.wait(asked, what)
+
+
+def test_joints_move_as_told_until_nothing_is_told(robot):
+    start = robot.positions
+    velocities = {"elbow_joint": -0.5, "wrist_3_joint": 0.25}
+    keep_jogging(robot, velocities, lambda: start[2] - robot.positions[2] > 0.3, "the elbow bends")
+    robot.wait(robot.quiet, "silence when nothing more comes")
+    moved = robot.positions - start
+    assert moved[2] < -0.3
+    assert moved[5] == pytest.approx(-0.5 * moved[2], rel=0.1)
+    assert np.array_equal(moved[[0, 1, 3, 4]], np.zeros(4))
+    assert robot.complaints == []
+
+
+def test_a_pose_takes_over_in_mid_motion_and_a_twist_too(robot):
+    start = robot.positions
+    far = lambda: abs(robot.positions[0] - start[0]) > 0.2  # noqa: E731
+    keep_jogging(robot, {"shoulder_pan_joint": 0.6}, far, "the arm turns")
+    robot.send("base_link", READY)
+    robot.wait(lambda: robot.at(READY), "the arm is back")
+    keep_jogging(robot, {"shoulder_pan_joint": 0.6}, far, "the arm turns")
+    before = robot.tip().translation
+
+    def rises():
+        robot.jog("base_link", linear=(0.0, 0.0, 0.2))
+        time.sleep(0.02)
+        return robot.tip().translation[2] - before[2] > 0.05
+
+    robot.wait(rises, "the tip rises")
+    robot.wait(robot.quiet, "silence")
+    assert robot.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("velocities", "fields", "reason"),
+    [
+        ({"elbow_join": 0.1}, {}, "UNKNOWN_JOINT"),
+        ({"elbow_joint": math.nan}, {}, "NON_FINITE"),
+        ({"elbow_joint": 1e9}, {}, "OUT_OF_RANGE"),
+        ({"elbow_joint": 0.1}, {"displacements": [0.1]}, "UNSUPPORTED"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_by_name(robot, velocities, fields, reason):
+    jog(robot, velocities, **fields)
+    robot.wait(lambda: robot.statuses[-1].get("last_refusal", "").startswith(reason), "its refusal")
+    assert robot.quiet()
+
+
+def test_a_joint_twice_and_too_few_velocities_are_refused(robot):
+    for names, reason in ((["elbow_joint"] * 2, "DUPLICATE_JOINT"), ([], "SIZE_MISMATCH")):
+        robot.jogs.publish(JointJog(joint_names=names, velocities=[0.1, 0.1]))
+        robot.wait(
+            lambda reason=reason: robot.statuses[-1].get("last_refusal", "").startswith(reason),
+            "its refusal",
+        )
+    assert robot.quiet()
+
+
+def test_no_stamp_is_now_and_an_old_one_is_refused(robot):
+    start = robot.positions
+    jog(robot, {"wrist_3_joint": 0.5}, stamped=False)
+    robot.wait(lambda: robot.positions[5] - start[5] > 0.05, "the wrist turns")
+    robot.wait(robot.quiet, "silence")
+    message = JointJog(joint_names=["wrist_3_joint"], velocities=[0.5])
+    message.header.stamp.sec = 1
+    robot.jogs.publish(message)
+    robot.wait(lambda: robot.statuses[-1].get("last_refusal", "").startswith("STALE"), "refusal")
+    assert robot.quiet()
