@@ -56,8 +56,8 @@ STANDING = 1e-3  # a twist that is scaled down to less is held
 # The last of the way to a pose, where samples are coarse, has one direction: so many times the way
 # that the greatest jerk makes of a period. Nearer than this [m and rad together] it only stops.
 LAST, NEAR = 4.0, 1e-6
-# Part by which joints' velocities may grow on the line while the tip stops; and the part of its speed
-# below which it does not creep on towards a singularity.
+# Part by which joints' velocities may grow on the line while the tip stops; and the part of its
+# speed below which it does not creep on towards a singularity.
 GROWTH, CREEPING = 0.3, 0.04
 # Where the way ends next to a singularity, a rest of it that is shorter than this [m and rad
 # together] is left to the joints if it would take longer than this [s].
