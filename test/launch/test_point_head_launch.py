@@ -31,7 +31,7 @@ def generate_test_description():
 
 class TestHead(unittest.TestCase):
     def test_the_point_stays_in_sight(self, proc_output):
-        proc_output.assertWaitFor("of the moving point, at most", timeout=PATIENCE, stream="stdout")
+        proc_output.assertWaitFor("measured through tf)", timeout=PATIENCE, stream="stdout")
 
 
 @launch_testing.post_shutdown_test()
