@@ -291,6 +291,27 @@ def measure_memory(client, messages, rate):
     return {"targets": sent, "before_mb": before, "after_mb": after}
 
 
+MEMORY_STAGES = {
+    "Python, rclpy, a node, messages": "import rclpy, numpy, tf2_ros, control_msgs.msg,"
+    " moveit_msgs.srv, visualization_msgs.msg; rclpy.init(); node = rclpy.create_node('stages')",
+    "the compiler: numba, and LLVM's library": "import numba;"
+    " numba.njit('f8(f8)')(lambda x: x + 1.0)",
+    "the package": "import basis_ik.ros.ik_node",
+    "its kernels": "import basis_ik.warm_up as w; [step.run() for step in w.node_steps()]",
+}
+
+
+def measure_memory_stages():
+    """Resident memory that a process comes to when it loads what the node loads, one by one."""
+    report = "print(open('/proc/self/statm').read().split()[1], flush=True)"
+    code = "\n".join(f"{stage}\n{report}" for stage in MEMORY_STAGES.values())
+    lines = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    sizes = [int(line) * os.sysconf("SC_PAGE_SIZE") / 1e6 for line in lines]
+    for name, size in zip(MEMORY_STAGES, sizes, strict=True):
+        print(f"  {size:6.1f} MB with {name}", flush=True)
+    return dict(zip(MEMORY_STAGES, sizes, strict=True))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
@@ -309,6 +330,8 @@ def main():
     figures["rate"] = measure_rate(client, (500.0, 1000.0, 2000.0), seconds)
     print("memory, an hour of targets at 100 Hz", flush=True)
     figures["memory"] = measure_memory(client, 2000 if options.quick else 360_000, 2000.0)
+    print("memory, what it goes into", flush=True)
+    figures["memory_stages_mb"] = measure_memory_stages()
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
     rclpy.try_shutdown()
