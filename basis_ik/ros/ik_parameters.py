@@ -98,8 +98,9 @@ NODE = (
     ),
     Declaration(
         "incoming_command_timeout",
-        0.25,
-        "How long a twist lasts without a successor [s].",
+        0.1,
+        "How long a twist, or velocities of joints, last without a successor [s]; MoveIt Servo's "
+        "default.",
         0.01,
         5.0,
     ),

@@ -77,3 +77,7 @@ def test_the_goal_for_the_head(domain):
 def test_the_parameters_it_names_exist(name):
     assert f"`{name}`" in TEXT
     assert name in {declaration.name for declaration in (*NODE, *CHAIN)}
+
+
+def test_a_command_lasts_as_long_as_servos_unless_set():
+    assert {each.name: each.default for each in NODE}["incoming_command_timeout"] == 0.1

@@ -100,7 +100,7 @@ def test_a_joint_twice_and_too_few_velocities_are_refused(robot):
 
 def test_no_stamp_is_now_and_an_old_one_is_refused(robot):
     start = robot.positions
-    jog(robot, {"wrist_3_joint": 0.5}, stamped=False)
+    jog(robot, {"wrist_3_joint": 1.5}, stamped=False)
     robot.wait(lambda: robot.positions[5] - start[5] > 0.05, "the wrist turns")
     robot.wait(robot.quiet, "silence")
     message = JointJog(joint_names=["wrist_3_joint"], velocities=[0.5])

@@ -143,7 +143,7 @@ def test_a_twist_in_a_frame_far_away_is_none_the_worse(tf, targets, refusals):
     tf.frames["cart"] = at(5e7)
     message = TwistStamped()
     message.header.frame_id, message.twist.linear.x = "cart", 0.1
-    assert targets.offer_twist(message, Arrival(NOW, 0.0, RULES), lasts=0.25)
+    assert targets.offer_twist(message, Arrival(NOW, 0.0, RULES), lasts=0.1)
     goal = targets.locate(steady=0.0, patience=PATIENCE, oldest=0)
     np.testing.assert_allclose(goal.linear, (0.1, 0.0, 0.0), atol=1e-12)
     assert refusals.counts == {}
