@@ -102,6 +102,8 @@ class Pipeline:
         orientation_tolerance: Largest orientation error of one [rad].
 
     Attributes:
+        speed_override: Fraction of the speed of every motion, in [0, 1]; at 0 the arm brakes and
+            keeps its goal, to which it goes on once this is more.
         solver: "descent" or "fabrik", see `solve`; how poses are solved for from now on.
         path: How the arm goes to a pose from now on, from rest: "joint", "straight" (the tip on a
             line) or "straight_or_joint" (by joints where the line ends). A pose that moves is
@@ -139,6 +141,7 @@ class Pipeline:
         self._beside = _SolverBeside()
         self.velocity_scaling = velocity_scaling
         self.acceleration_scaling = acceleration_scaling
+        self.speed_override = 1.0
         self.position_tolerance = position_tolerance
         self.orientation_tolerance = orientation_tolerance
         self.solver: Literal["descent", "fabrik"] = "descent"
@@ -344,13 +347,17 @@ class Pipeline:
         elif self.solution is None or self.solution.reason != held:
             self.solution = Solution(joints, held.verdict, 0.0, 0.0, 0, 0, held)
 
+    def _scale(self) -> None:
+        self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
+        self._limiter.slow_down(self.speed_override)
+
     def _prepare(self, measured: FloatArray) -> tuple[FloatArray, bool]:
         """Return the command from which to go on, and whether to brake."""
         if self.command is None:
             self._limiter.reset(measured)
             self._goal_motion.reset()
             self._jog.reset()
-        self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
+        self._scale()
         braking = self.phase is Phase.BRAKING or not self._sound
         return (measured if self.command is None else self.command), braking
 
@@ -368,7 +375,7 @@ class Pipeline:
         if self._destination is None and not braking:
             return None
         self._limiter.go_on(start)
-        self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
+        self._scale()
         motion = self._limiter.plan(None if braking else self._destination, MOST_SAMPLES)
         way = np.ascontiguousarray(motion.positions)  # of one kind, or kernels are compiled anew
         # Step by step: every sample is a command.

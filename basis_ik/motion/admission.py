@@ -22,7 +22,7 @@ class Refusal(enum.Enum):
     """Why an input was dropped."""
 
     NON_FINITE = "a value is NaN or infinite"
-    OUT_OF_RANGE = "a number is absurdly large"
+    OUT_OF_RANGE = "a number is outside its range"
     BAD_QUATERNION = "the quaternion is not of unit length"
     NO_FRAME = "the frame_id is empty"
     BAD_FRAME = "the frame_id is not a valid tf2 name"
@@ -182,6 +182,15 @@ def admit_twist(
     if max(map(abs, (*linear, *angular))) > FASTEST_TWIST:
         return Refused(Refusal.OUT_OF_RANGE, f"linear {linear}, angular {angular}")
     return None
+
+
+def admit_fraction(value: float) -> float | Refused:
+    """Return a number from 0 to 1, or why it is refused."""
+    if not math.isfinite(value):
+        return Refused(Refusal.NON_FINITE, f"{value}")
+    if not 0.0 <= value <= 1.0:
+        return Refused(Refusal.OUT_OF_RANGE, f"{value:g} is not in [0, 1]")
+    return value
 
 
 def admit_joint_velocities(

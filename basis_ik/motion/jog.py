@@ -139,8 +139,8 @@ class Jog:
             self._beyond = None
         elif self._beyond is None:
             self._turn_axes(q, in_tip=goal.in_tip)
-            wanted = self._scaled(q, np.array([*goal.linear, *goal.angular]))
-            if self.held is not None and not self.moving:
+            wanted = self._scaled(q, np.array([*goal.linear, *goal.angular])) * limiter.override
+            if self.held is not None and not self.moving and limiter.override > 0.0:
                 self._beyond = self._step_off(q, goal)
         if self._beyond is not None:
             return self._step_on(self._beyond)
@@ -167,6 +167,9 @@ class Jog:
         self._beyond = self.held = None
         if not (self.moving or limiter.at_rest):
             return limiter.brake()  # what the joints were about before ends first
+        if limiter.override == 0.0:
+            self._last = None
+            return self.step(None)
         if target is self._lost:
             self.held = Held(Verdict.SINGULAR)
             return limiter.brake()
@@ -189,6 +192,7 @@ class Jog:
             fastest *= self._tame(q, fastest * along)
             if abs(size) < SHORT and abs(size) > PATIENCE * fastest:
                 fastest = 0.0
+        fastest *= limiter.override
         if abs(size) <= NEAR or fastest == 0.0:  # there, or held
             if not self.moving:
                 return None if self.held is None else limiter.brake()

@@ -40,7 +40,8 @@ class JointJog:
 
         Args:
             velocities: Of the joints (n,) [rad/s or m/s]. If one is beyond its joint's limit, all
-                are scaled down together; a joint that nears its position limit stops by itself.
+                are scaled down together, and by the limiter's override; a joint that nears its
+                position limit stops by itself.
         """
         limiter, period = self._limiter, self._limiter.period
         bounds, states = limiter.bounds, limiter.state
@@ -59,7 +60,7 @@ class JointJog:
         bounds = self._limiter.bounds
         with np.errstate(divide="ignore"):
             part = min(1.0, float((FAST * bounds[VELOCITY] / np.abs(velocities)).min()))
-        wanted: FloatArray = part * velocities
+        wanted: FloatArray = self._limiter.override * part * velocities
         gaps = np.where(wanted > 0.0, bounds[UPPER] - states[:, 0], states[:, 0] - bounds[LOWER])
         self.held = None
         for i in np.flatnonzero(wanted):

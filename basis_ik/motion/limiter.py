@@ -99,6 +99,7 @@ class Limiter:
         limits: As given.
         period: As given.
         braking: Whether the last command was one of `brake`.
+        override: As set by `slow_down`.
     """
 
     def __init__(self, limits: MotionLimits, period: float, positions: FloatArray) -> None:
@@ -113,6 +114,7 @@ class Limiter:
         self._still = np.zeros(n)
         self._wanted = limits.scaled(1.0, 1.0, 1.0)
         self._scaling = (1.0, 1.0, 1.0)
+        self.override = 1.0
         self.reset(positions)
 
     def reset(self, positions: FloatArray) -> None:
@@ -175,6 +177,18 @@ class Limiter:
             self._wanted = self.limits.scaled(velocity, acceleration, jerk)
             self._scaling = (velocity, acceleration, jerk)
 
+    def slow_down(self, override: float) -> None:
+        """Let goals be gone to with only a fraction of the velocities, from now on.
+
+        Unlike with `scale` the limits stay in force for `take`: whoever leads the joints there has
+        to slow down by itself, on its own line.
+
+        Args:
+            override: The fraction, in [0, 1]; at 0 `step` brakes.
+        """
+        if override != self.override:
+            self.override, self._ticks = override, 0
+
     @property
     def position(self) -> FloatArray:
         """The last command (n,) [rad or m]."""
@@ -203,10 +217,12 @@ class Limiter:
                 is NaN makes the command NaN.
             velocity: With which the goal moves on (n,) [rad/s or m/s]; None: it rests.
         """
+        if self.override == 0.0:
+            return self.brake()
         self._prepare(braking=False)
         velocity = self._still if velocity is None else velocity
         self._ticks = kernels.step(
-            self._memory, goal, velocity, self._kept, self.period, self._ticks
+            self._memory, goal, velocity, self._slowed(), self.period, self._ticks
         )
         self._settle()
         return self.position
@@ -241,12 +257,13 @@ class Limiter:
             goal: As of `step`, at rest; None: the motion that `brake` makes.
             most: The samples after the first are a period apart, but at most so many.
         """
+        goal = None if self.override == 0.0 else goal
         self._prepare(braking=goal is None)
         memory = self._memory.copy()
         if goal is None:
             kernels.brake(memory, self._kept, self.period, 0)
         else:
-            kernels.step(memory, goal, self._still, self._kept, self.period, 0)
+            kernels.step(memory, goal, self._still, self._slowed(), self.period, 0)
         total = max(float(duration(row[kernels.PROFILE :])) for row in memory)
         times = sample_times(total, max(self.period, total / most))
         return _sampled(memory, self._kept, times)
@@ -276,6 +293,14 @@ class Limiter:
             self._kept, self._ticks = self._wanted, 0
         if braking != self.braking:
             self.braking, self._ticks = braking, 0
+
+    def _slowed(self) -> FloatArray:
+        """Return the limits in force (5, n), the velocities as slow as the override has them."""
+        if self.override == 1.0:
+            return self._kept
+        slowed = self._kept.copy()
+        slowed[kernels.VELOCITY] *= self.override
+        return slowed
 
 
 def warm_up(limits: MotionLimits) -> None:

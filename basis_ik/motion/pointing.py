@@ -34,6 +34,10 @@ class Progress:
             self.since = max(self.since, now)
             self.angle, self.way = min(angle, self.angle), min(way, self.way)
 
+    def wait(self, now: float) -> None:
+        """Expect no progress before a time [s]."""
+        self.since = max(self.since, now)
+
     def stalled(self, now: float) -> bool:
         """Tell whether there has been no progress for too long."""
         return now - self.since > STALL

@@ -44,6 +44,9 @@ TRIES = 2
 # From there [rad or m]: farther away than this a controller leads an arm that has missed the end.
 LED_ASTRAY = 1e-4
 
+# A speed override below this counts as 0, for a motion would not end that day.
+SLOWEST_OVERRIDE = 1e-3
+
 
 class RivalError(BasisIkError):
     """Somebody else commands the arm."""
@@ -236,6 +239,12 @@ class ChainController:
         return self.go_to(home) if home else "the parameter home is empty: nobody said where it is"
 
     @property
+    def speed_override(self) -> float:
+        """Fraction of its speed that every motion has, in [0, 1]."""
+        override: float = self.own("speed_override")
+        return override if override >= SLOWEST_OVERRIDE else 0.0
+
+    @property
     def resting(self) -> bool:
         """Whether no command is being sent, nor will be before a new goal comes."""
         return self.state.resting
@@ -369,6 +378,7 @@ class ChainController:
             self._pursue(goal, measured, now.loop)
         elif goal is None and self.state.pursuing:
             self._brake(Event.DROP, "the target has expired")
+        self.pipeline.speed_override = self.speed_override
         if not self.resting:
             self._move(measured, now)
         if self.state.active:

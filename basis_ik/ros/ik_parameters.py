@@ -147,6 +147,15 @@ CHAIN = (
         choices=PATHS,
     ),
     Declaration(
+        "speed_override",
+        1.0,
+        "Fraction of its speed that every motion has; below 0.001 the arm brakes and keeps its "
+        "goal, to which it goes on by itself once this is more. The topic ~/speed_override sets "
+        "this parameter.",
+        0.0,
+        1.0,
+    ),
+    Declaration(
         "controller",
         "joint_trajectory_controller",
         "Name of the controller that is commanded.",

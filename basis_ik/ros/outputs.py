@@ -631,6 +631,7 @@ class FollowJointTrajectoryOutput(Output):
         self.name = options.node.resolve_service_name(topic)
         self._state = ControllerState(options.node, options.controller)
         self._phase, self._ordered = Phase.IDLE, False
+        self._override, self._halts = 1.0, False  # of the present motion; whether it is at 0
         self._newest, self._accepted, self._unwanted = 0, 0, False
         self._handle: ClientGoalHandle | None = None
         self._motion: Motion | None = None
@@ -677,12 +678,18 @@ class FollowJointTrajectoryOutput(Output):
             self._newest += 1  # its end will never be told
             self._handle = None
             self._fail("the controller is gone")
+        if pipeline.speed_override != self._override:
+            self._override = pipeline.speed_override
+            self._ordered = self._ordered or self._phase is Phase.MOVING
         # One that is about to be canceled has to end first; one that has just been sent, to begin.
         ending = self._unwanted and self._motion is not None
         beginning = 0.0 <= 1e-9 * now.clock - self._begun_since <= FEEDBACK_TIMEOUT
         if self._ordered and not ending and not beginning:
-            self._ordered = False
+            self._ordered, self._halts = False, self._override == 0.0
             start = self._where()
+            if start is None and self._halts and self._motion is not None:
+                self._cancel()
+                return self._phase
             if start is None:
                 start = np.zeros((len(measured), 3))
                 start[:, 0] = measured
@@ -690,7 +697,7 @@ class FollowJointTrajectoryOutput(Output):
             if motion is None:
                 self._phase = Phase.UNSAFE
             elif len(motion.times) == 1:
-                self._phase = Phase.ARRIVED
+                self._phase = Phase.MOVING if self._halts else Phase.ARRIVED
             else:
                 self._phase = Phase.MOVING
                 self._send(motion)
@@ -799,6 +806,10 @@ class FollowJointTrajectoryOutput(Output):
         self._begun_since = math.inf
         if self._phase is Phase.BRAKING:
             self._phase = Phase.IDLE
+        elif self._halts and end.status in (
+            GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_CANCELED,
+        ):  # fmt: skip
+            self._phase = Phase.MOVING  # it goes on once the override is more than 0
         elif end.status == GoalStatus.STATUS_SUCCEEDED:
             self._phase, self.failure = Phase.ARRIVED, ""
         else:

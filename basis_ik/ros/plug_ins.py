@@ -18,6 +18,7 @@ from basis_ik.ros.kinematics.services import KinematicsServices
 from basis_ik.ros.markers import Markers
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.point_head import PointHeadServer
+from basis_ik.ros.speed_override import SpeedOverride
 
 
 class PlugIn(Protocol):
@@ -91,6 +92,7 @@ def make_plug_ins(
     drags = []
     for arm in arms:
         yield Operator(node, arm)
+        yield SpeedOverride(node, arm)
         drags.append(Drag(node, arm))
         yield drags[-1]
         yield PointHeadServer(node, arm, buffer, parameters)

@@ -164,6 +164,8 @@ class PointHeadServer:
             self._abort(*self._why_lost(goal.before))
             return
         self._follow(goal)
+        if arm.speed_override == 0.0:
+            goal.progress.wait(loop_time(self._node))
         if self._goal is goal and goal.progress.stalled(loop_time(self._node)):
             arm.targets.clear()
             self._abort("STALLED", f"no nearer for {STALL:g} s{self._missed(goal)}")

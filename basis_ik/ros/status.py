@@ -48,7 +48,8 @@ class StatusReport:
     def publish(self, arm: ChainController) -> None:
         """Say what the chain is doing, and why, unless that was said just now."""
         state, solution, refused = arm.state, arm.pipeline.solution, arm.targets.last_refusal
-        key = (state.state, state.barred, arm.trouble, arm.rival, arm.refusals.counts.total())
+        refusals = arm.refusals.counts.total()
+        key = (state.state, state.barred, arm.trouble, arm.rival, refusals, arm.speed_override)
         if not self._is_due(key, arm):
             return
         level, text = DiagnosticStatus.OK, state.state.value
@@ -71,6 +72,10 @@ class StatusReport:
         else:
             level, text = DiagnosticStatus.WARN, str(solution.reason)
             self._journal.trouble("motion", solution.verdict.name, text)
+        if arm.speed_override < 1.0:
+            text = f"{text}; speed override is {arm.speed_override:g}"
+        if arm.speed_override == 0.0:
+            level = max(level, DiagnosticStatus.WARN)
         self._publish(arm, level, state.state.name, text)
 
     def tell_standstill(self, arm: ChainController, text: str) -> None:
@@ -97,6 +102,7 @@ class StatusReport:
         values = {
             "state": state,
             "since": arm.state.why,
+            "speed_override": f"{arm.speed_override:g}",
             **_target_values(targets),
             **_solution_values(arm.pipeline.solution),
             **_distances(arm),

@@ -12,6 +12,7 @@ from basis_ik.motion.admission import (
     Refusal,
     Refused,
     StampRules,
+    admit_fraction,
     admit_frame,
     admit_place,
     admit_point,
@@ -157,3 +158,21 @@ def test_printable_is_short_and_printable(text):
     assert len(shown) <= 128
     assert shown.isascii()
     assert shown == "" or shown.isprintable()
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-9, 0.3, 1.0])
+def test_a_fraction_is_taken(value):
+    assert admit_fraction(value) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (math.nan, "NON_FINITE"),
+        (-math.inf, "NON_FINITE"),
+        (-1e-9, "OUT_OF_RANGE"),
+        (1.01, "OUT_OF_RANGE"),
+    ],
+)
+def test_what_is_no_fraction_is_refused(value, reason):
+    assert admit_fraction(value).reason.name == reason

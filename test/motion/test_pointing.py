@@ -43,3 +43,13 @@ def test_before_the_motion_may_end_no_progress_is_expected():
     progress.observe(1.0, 1.0, 0.0)
     assert not progress.stalled(100.0 + STALL)
     assert progress.stalled(100.1 + STALL)
+
+
+def test_an_arm_that_waits_need_come_no_nearer():
+    progress = Progress(since=0.0)
+    progress.observe(1.0, 1.0, 1.0)
+    progress.wait(20.0)
+    assert not progress.stalled(20.0 + STALL)
+    assert progress.stalled(20.1 + STALL)
+    progress.wait(19.0)
+    assert progress.stalled(20.1 + STALL)

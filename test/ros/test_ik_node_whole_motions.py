@@ -16,7 +16,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
 from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_until_said
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 
 from basis_ik.ros.convert import transform_message
@@ -127,6 +127,21 @@ def test_stop_ends_the_motion_within_the_limits(robot):
     robot.wait_status(state="STOPPED")
     robot.wait(robot.rests, "rest")
     assert not robot.at(FAR, 1e-2)
+
+
+def test_at_a_speed_override_of_zero_it_rests_and_then_goes_on(robot):
+    overrides = robot.node.create_publisher(Float64, "basis_ik/speed_override", 1)
+    robot.wait(overrides.get_subscription_count, "the node listens")
+    set_off(robot)
+    for value in (0.3, 0.0):
+        overrides.publish(Float64(data=value))
+        robot.wait_status(speed_override=f"{value:g}")
+    robot.wait(robot.rests, "rest")
+    assert not robot.at(FAR, 1e-2)
+    assert robot.statuses[-1]["state"] == "MOVING"
+    overrides.publish(Float64(data=1.0))
+    robot.wait(lambda: robot.at(FAR, 1e-3), "the arm goes on")
+    robot.wait_status(state="ARRIVED")
 
 
 def test_deactivated_it_brakes(robot):

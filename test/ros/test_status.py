@@ -37,6 +37,7 @@ def arm():
         state=ChainState(),
         trouble="",
         rival="",
+        speed_override=1.0,
     )
 
 
@@ -75,6 +76,23 @@ def test_another_target_is_told_soon_but_a_stream_of_them_is_not_told_whole(
     report.publish(arm)
     last = arm.targets.target.stamp
     assert values(published[-1])["target_stamp"] == f"{last // 10**9}.{last % 10**9:09}"
+
+
+@pytest.mark.parametrize(
+    ("override", "level", "text"),
+    [
+        (1.0, DiagnosticStatus.OK, "no robot"),
+        (0.3, DiagnosticStatus.OK, "no robot; speed override is 0.3"),
+        (0.0, DiagnosticStatus.WARN, "no robot; speed override is 0"),
+    ],
+)
+def test_a_speed_override_is_told_at_once(clock, report, arm, published, override, level, text):
+    arm.speed_override = 0.5
+    report.publish(arm)
+    arm.speed_override = override
+    report.publish(arm)
+    assert (published[-1].level, published[-1].message) == (level, text)
+    assert values(published[-1])["speed_override"] == f"{override:g}"
 
 
 def test_another_state_is_told_at_once(clock, report, arm, published):

@@ -1,0 +1,43 @@
+"""The speed override by topic; it sets the parameter, so that the two cannot differ."""
+
+from __future__ import annotations
+
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_msgs.msg import Float64
+
+from basis_ik.motion.admission import Refused, admit_fraction
+from basis_ik.ros.chain_controller import ChainController
+from basis_ik.ros.publishers import unheard
+
+
+class SpeedOverride:
+    """Hears `~/speed_override` of one arm, and sets its parameter `speed_override`.
+
+    Args:
+        node: The node that hears it.
+        arm: The arm whose motions are scaled.
+    """
+
+    def __init__(self, node: Node, arm: ChainController) -> None:
+        self._node, self._arm = node, arm
+        self._parameter = f"{arm.name}.speed_override" if arm.name else "speed_override"
+        topic = arm.resolve("speed_override")
+        self._subscription = node.create_subscription(
+            Float64, topic, self._on_message, 1, event_callbacks=unheard(node, topic)
+        )
+
+    def destroy(self) -> None:
+        """Give up the subscription."""
+        self._node.destroy_subscription(self._subscription)
+
+    def _on_message(self, message: Float64) -> None:
+        journal, value = self._arm.journal, admit_fraction(message.data)
+        if isinstance(value, Refused):
+            self._arm.refusals.add(value)
+            text = f"speed override refused: {value}"
+            journal.trouble("speed override", value.reason.name, text)
+            return
+        journal.fine("speed override", "speed overrides are good again")
+        if value != self._arm.own("speed_override"):  # each change is told to all nodes
+            self._node.set_parameters([Parameter(self._parameter, value=value)])

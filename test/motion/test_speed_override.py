@@ -1,0 +1,223 @@
+"""The speed override slows every motion down and lets it go on, within every limit."""
+
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PoseGoal, TwistGoal
+from basis_ik.motion.limiter import Limiter
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.transforms.rigid import RigidTransform
+
+URDF = Path(__file__).parents[2] / "urdf"
+HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
+THERE = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.45, -0.25, 0.45])
+PERIOD = 0.01
+CHANGES = (1.0, 0.0, 1.0, 0.3)
+GOALS = {
+    "joints": JointGoal(tuple(HOME + np.array([1.5, 0.4, -0.6, 0.3, 0.2, -2.0]))),
+    "pose": PoseGoal(THERE),
+    "twist": TwistGoal((0.0, 0.08, -0.05), (0.0, 0.0, 0.2)),
+    "tip_twist": TwistGoal((0.0, 0.08, -0.05), (0.0, 0.0, 0.2), in_tip=True),
+    "joint_jog": JointVelocityGoal((0.4, 0.0, -0.3, 0.2, 0.0, 1.0)),
+}
+
+
+@pytest.fixture(scope="module")
+def chain():
+    return RobotModel.from_urdf((URDF / "ur5e.urdf").read_text()).chain()
+
+
+class Arm:
+    """A pipeline with an arm that does exactly what it is told, and all its commands."""
+
+    def __init__(self, chain, path="joint"):
+        self.chain, self.limits = chain, MotionLimits.of_chain(chain)
+        self.pipe, self.commands = Pipeline(chain, period=PERIOD), [HOME] * 4
+        self.pipe.path = path
+
+    def go(self, goal, periods):
+        """Pursue a goal; return the commands of these periods, or those until silence."""
+        begun = len(self.commands)
+        for _ in range(periods):
+            self.pipe.aim(goal, self.commands[-1])
+            command = self.pipe.step(self.commands[-1])
+            if command is None:
+                break
+            self.commands.append(command)
+        return np.array(self.commands[begun:])
+
+    def worst(self):
+        """Largest velocity, acceleration and jerk, each relative to its limit."""
+        limits = (self.limits.velocity, self.limits.acceleration, self.limits.jerk)
+        return max(
+            (np.abs(np.diff(self.commands, k, axis=0)) / most / PERIOD**k).max()
+            for k, most in enumerate(limits, 1)
+        )
+
+
+def way(commands):
+    """How far the tip or the joints moved in each period, as the joints' norm."""
+    return np.linalg.norm(np.diff(commands, axis=0), axis=1)
+
+
+@pytest.mark.parametrize("path", ["joint", "straight"])
+@pytest.mark.parametrize("kind", GOALS)
+@pytest.mark.parametrize("periods", [7, 23, 40])
+def test_every_limit_is_kept_whenever_it_changes(chain, kind, path, periods):
+    arm = Arm(chain, path)
+    for override in (*CHANGES, *CHANGES, 0.0, 0.001, 1.0):
+        arm.pipe.speed_override = override
+        arm.go(GOALS[kind], periods)
+    assert arm.worst() <= 1.0 + 1e-6
+
+
+@pytest.mark.parametrize("path", ["joint", "straight"])
+def test_at_zero_it_brakes_keeps_its_goal_and_goes_on_by_itself(chain, path):
+    arm = Arm(chain, path)
+    arm.go(GOALS["pose"], 25)
+    arm.pipe.speed_override = 0.0
+    arm.go(GOALS["pose"], 100)
+    rest = arm.go(GOALS["pose"], 100)
+    assert len(rest) == 100, "it is not silent, for it has not arrived"
+    assert not way(rest).any()
+    assert arm.pipe.phase is Phase.MOVING
+    assert not arm.chain.forward(rest[-1]).is_close(THERE, 1e-2)
+    arm.pipe.speed_override = 1.0
+    arm.go(GOALS["pose"], 1000)
+    assert arm.pipe.phase is Phase.ARRIVED
+    assert arm.chain.forward(arm.commands[-1]).is_close(THERE, 2e-5)
+    assert arm.worst() <= 1.0 + 1e-6
+
+
+def test_on_its_way_a_straight_line_stays_one(chain):
+    arm = Arm(chain, "straight")
+    start = chain.forward(HOME)
+    for override in (*CHANGES, 0.0, 1.0):
+        arm.pipe.speed_override = override
+        arm.go(GOALS["pose"], 30)
+    arm.go(GOALS["pose"], 1000)
+    assert arm.pipe.phase is Phase.ARRIVED
+    line = THERE.translation - start.translation
+    ways = np.array([chain.forward(q).translation - start.translation for q in arm.commands])
+    aside = ways - np.outer(ways @ line, line) / (line @ line)
+    assert np.linalg.norm(aside, axis=1).max() < 5e-4
+
+
+def test_a_twist_stays_on_its_line_and_has_the_fraction_of_its_speed(chain):
+    arm, goal = Arm(chain), TwistGoal((0.0, 0.06, -0.08), (0.0, 0.0, 0.0))
+    for override in (1.0, 0.25, 0.0, 0.5):
+        arm.pipe.speed_override = override
+        commands = arm.go(goal, 60)
+        before, last = (chain.forward(q).translation for q in commands[-2:])
+        assert np.linalg.norm(last - before) / PERIOD == pytest.approx(0.1 * override, abs=1e-6)
+    ways = np.array([chain.forward(q).translation for q in arm.commands])
+    ways -= ways[0]
+    line = np.array([0.0, 0.6, -0.8])
+    assert np.linalg.norm(ways - np.outer(ways @ line, line), axis=1).max() < 1e-6
+
+
+def test_joints_that_are_jogged_have_the_fraction_of_their_speeds(chain):
+    arm, velocities = Arm(chain), np.array([0.4, 0.0, -0.3, 0.2, 0.0, 1.0])
+    for override in (1.0, 0.25, 0.0, 0.5):
+        arm.pipe.speed_override = override
+        last = np.diff(arm.go(JointVelocityGoal(tuple(velocities)), 60), axis=0)[-1] / PERIOD
+        np.testing.assert_allclose(last, override * velocities, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("path", ["joint", "straight"])
+def test_a_goal_is_gone_to_with_the_fraction_of_the_speed(chain, path):
+    arms = [Arm(chain, path), Arm(chain, path)]
+    arms[1].pipe.speed_override = 0.1
+    fast, slow = (way(arm.go(GOALS["pose"], 5000)).max() for arm in arms)
+    assert slow == pytest.approx(0.1 * fast, rel=0.3)
+    assert all(arm.pipe.phase is Phase.ARRIVED for arm in arms)
+    assert slow < 0.11 * np.linalg.norm(arms[1].limits.velocity) * PERIOD
+
+
+def test_in_mid_motion_a_goal_is_gone_on_to_with_the_fraction_of_the_speed(chain):
+    arm, goal = Arm(chain), JointGoal((*(HOME[:5]), 6.0))
+    assert way(arm.go(goal, 60)).max() == pytest.approx(np.pi * PERIOD)
+    arm.pipe.speed_override = 0.3
+    arm.go(goal, 50)
+    assert way(arm.go(goal, 20)) == pytest.approx(0.3 * np.pi * PERIOD)
+
+
+def test_a_goal_that_comes_while_it_is_zero_moves_nothing_until_it_is_more(chain):
+    arm = Arm(chain)
+    arm.pipe.speed_override = 0.0
+    assert np.array_equal(arm.go(GOALS["joints"], 50), [HOME] * 50)
+    arm.pipe.speed_override = 1.0
+    arm.go(GOALS["joints"], 1000)
+    assert np.array_equal(arm.commands[-1], GOALS["joints"].positions)
+
+
+def test_at_zero_it_can_be_stopped_and_then_is_silent(chain):
+    arm = Arm(chain)
+    arm.go(GOALS["joints"], 30)
+    arm.pipe.speed_override = 0.0
+    arm.go(GOALS["joints"], 5)
+    arm.pipe.brake()
+    while (command := arm.pipe.step(arm.commands[-1])) is not None:
+        arm.commands.append(command)
+    assert arm.pipe.phase is Phase.IDLE
+    assert arm.worst() <= 1.0 + 1e-6
+
+
+def test_a_twist_off_a_singularity_does_not_step_while_it_is_zero(chain):
+    stretched = np.array([0.0, -1.57, 0.0, -1.57, 0.0, 0.0])
+    arm = Arm(chain)
+    arm.commands = [stretched] * 4
+    inward = TwistGoal((0.0, 0.0, -0.1), (0.0, 0.0, 0.0))
+    arm.pipe.speed_override = 0.0
+    assert np.array_equal(arm.go(inward, 50), [stretched] * 50)
+    arm.pipe.speed_override = 1.0
+    assert way(arm.go(inward, 50)).any()
+    assert arm.worst() <= 1.0 + 1e-6
+
+
+def test_a_whole_motion_has_the_fraction_of_the_speed_and_at_zero_comes_to_rest(chain):
+    arm = Arm(chain)
+    arm.pipe.aim(GOALS["joints"], HOME)
+    arm.pipe.speed_override = 0.3
+    rest = np.column_stack([HOME, np.zeros((6, 2))])
+    slow = arm.pipe.plan(rest, braking=False)
+    fastest = np.abs(slow.velocities / arm.limits.velocity).max()
+    assert fastest == pytest.approx(0.3)
+    arm.pipe.speed_override = 0.0
+    halt = arm.pipe.plan(slow.at(0.5 * slow.times[-1]), braking=False)
+    assert not halt.velocities[-1].any()
+    assert 0.0 < halt.times[-1] < 0.5 * slow.times[-1]
+    arm.pipe.speed_override = 1.0
+    on = arm.pipe.plan(np.column_stack([halt.positions[-1], np.zeros((6, 2))]), braking=False)
+    assert np.array_equal(on.positions[-1], GOALS["joints"].positions)
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_random_changes_keep_every_limit_of_any_joints(moving):
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        velocity = 10 ** rng.uniform(-1, 0.7, 4)
+        acceleration = velocity / 10 ** rng.uniform(-1.3, 0.3, 4)
+        jerk = acceleration / 10 ** rng.uniform(-2, 0, 4)
+        limits = MotionLimits(np.full(4, -2.0), np.full(4, 2.0), velocity, acceleration, jerk)
+        limiter = Limiter(limits, PERIOD, np.zeros(4))
+        commands = [np.zeros(4)] * 4
+        overrides = cycle([1.0, 0.0, 1.0, 0.3, 1e-3])
+        goal, speed = rng.uniform(-2, 2, 4), np.zeros(4)
+        for _ in range(2000):
+            if rng.random() < 0.03:
+                limiter.slow_down(next(overrides))
+            if rng.random() < 0.01:
+                goal = rng.uniform(-2, 2, 4)
+                speed = rng.uniform(-1, 1, 4) * velocity * moving
+            goal = np.clip(goal + speed * PERIOD, -2.0, 2.0)
+            commands.append(limiter.step(goal, speed))
+        assert np.abs(commands).max() <= 2.0
+        for order, most in enumerate((velocity, acceleration, jerk), 1):
+            rate = np.abs(np.diff(commands, order, axis=0)).max(0)
+            assert (rate <= most * PERIOD**order * (1 + 1e-9) + 1e-13).all(), order

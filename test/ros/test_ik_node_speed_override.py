@@ -1,0 +1,130 @@
+"""`~/speed_override` and its parameter, over DDS, with the node in a process of its own."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+from point_head_client import SUCCEEDED, Client
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import GetParameters, SetParameters
+from robot_bench import down, running
+from std_msgs.msg import Float64
+from std_srvs.srv import SetBool, Trigger
+
+from basis_ik.motion.pointing import STALL
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    with running(domain) as robot:
+        robot.overrides = robot.node.create_publisher(Float64, "basis_ik/speed_override", 1)
+        robot.wait(robot.overrides.get_subscription_count, "the node listens")
+        yield robot
+
+
+@pytest.fixture(autouse=True)
+def _ready(robot):
+    override(robot, 1.0)
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "the arm is ready")
+    robot.wait(robot.quiet, "silence")
+
+
+def override(robot, value):
+    robot.overrides.publish(Float64(data=value))
+    robot.wait(lambda: robot.statuses[-1]["speed_override"] == f"{value:g}", "the override")
+
+
+def set_parameter(robot, value):
+    given = Parameter(name="speed_override", value=ParameterValue(type=3, double_value=value))
+    return robot.call(SetParameters, "set_parameters", parameters=[given]).results[0]
+
+
+def parameter(robot):
+    answer = robot.call(GetParameters, "get_parameters", names=["speed_override"])
+    return answer.values[0].double_value
+
+
+def rests(robot, seconds=0.3):
+    before = robot.positions
+    time.sleep(seconds)
+    return np.array_equal(robot.positions, before)
+
+
+def test_at_zero_it_rests_on_its_way_and_goes_on_by_itself(robot):
+    robot.send("base_link", FAR)
+    robot.wait(lambda: not robot.at(NEAR, 0.05), "the arm moves")
+    override(robot, 0.0)
+    robot.wait(lambda: rests(robot), "rest")
+    assert not robot.at(FAR, 0.05)
+    status = robot.statuses[-1]
+    assert status["state"] == "MOVING"
+    assert status["level"] == DiagnosticStatus.WARN
+    assert "speed override is 0" in status["message"]
+    override(robot, 0.3)
+    assert "speed override is 0.3" in robot.statuses[-1]["message"]
+    robot.wait(lambda: robot.at(FAR), "the arm goes on")
+    robot.wait_status(state="ARRIVED", level=DiagnosticStatus.OK)
+
+
+def test_the_newest_of_topic_and_parameter_counts(robot):
+    assert set_parameter(robot, 0.5).successful
+    robot.wait(lambda: robot.statuses[-1]["speed_override"] == "0.5", "the parameter")
+    override(robot, 0.25)
+    assert parameter(robot) == 0.25
+    assert set_parameter(robot, 0.5).successful
+    robot.wait(lambda: robot.statuses[-1]["speed_override"] == "0.5", "the parameter")
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"), [(math.nan, "NON_FINITE"), (1.5, "OUT_OF_RANGE"), (-0.1, "OUT_OF_RANGE")]
+)
+def test_what_is_no_fraction_is_refused_and_the_last_one_stays(robot, bad, reason):
+    override(robot, 0.5)
+    count = robot.statuses[-1].get(f"refused.{reason}")
+    robot.overrides.publish(Float64(data=bad))
+    robot.wait(lambda: robot.statuses[-1].get(f"refused.{reason}") != count, "its refusal")
+    assert robot.statuses[-1]["last_refusal"].startswith(reason)
+    assert not set_parameter(robot, bad).successful
+    assert robot.statuses[-1]["speed_override"] == "0.5"
+    assert parameter(robot) == 0.5
+
+
+def test_twists_have_the_fraction_of_their_speed(robot):
+    override(robot, 0.25)
+
+    def risen():
+        robot.jog("base_link", linear=(0.0, 0.0, 0.2))
+        time.sleep(0.02)
+        return robot.tip().translation[2] - NEAR.translation[2] > 0.05
+
+    robot.wait(risen, "the tip rises")
+    robot.wait(robot.quiet, "silence")
+    heights = [robot.chain.forward(q).translation[2] for q in robot.commands[-200:]]
+    assert np.diff(heights).max() == pytest.approx(0.25 * 0.2 * 0.01, rel=0.02)
+
+
+def test_at_zero_a_stop_stops_and_nothing_goes_on_afterwards(robot):
+    robot.send("base_link", FAR)
+    robot.wait(lambda: not robot.at(NEAR, 0.05), "the arm moves")
+    override(robot, 0.0)
+    assert robot.call(Trigger, "stop").success
+    robot.wait_status(state="STOPPED")
+    robot.wait(robot.quiet, "silence")
+    override(robot, 1.0)
+    assert robot.call(SetBool, "enable", data=True).success
+    assert robot.quiet(0.5)
+
+
+def test_a_head_goal_waits_while_it_is_zero(robot):
+    client = Client(robot)
+    override(robot, 0.0)
+    handle = client.send((0.8, 0.3, 0.4))
+    time.sleep(STALL + 0.5)
+    assert rests(robot)
+    override(robot, 1.0)
+    assert client.end(handle) == SUCCEEDED
