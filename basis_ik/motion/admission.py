@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from basis_ik.kernels.pose_solve import LARGEST_LENGTH
 from basis_ik.transforms.rigid import RigidTransform, from_checked
@@ -16,6 +17,22 @@ QUATERNION_NORM_TOLERANCE = 1e-3
 LARGEST_COORDINATE = 1e8  # m
 LONGEST_FRAME_ID = 255
 FASTEST_TWIST = 1e3  # m/s or rad/s; no arm comes near it
+
+
+class Units(NamedTuple):
+    """What the numbers of twists and of joint velocities mean."""
+
+    most: float = FASTEST_TWIST
+    """Largest number that is let in."""
+    linear: float = 1.0
+    """Speed that 1 stands for [m/s]."""
+    rotational: float = 1.0
+    """Angular velocity that 1 stands for [rad/s]."""
+    joint: float = 1.0
+    """Velocity of a joint that 1 stands for [rad/s or m/s]."""
+
+
+SPEED_UNITS = Units()  # m/s and rad/s as they come
 
 
 class Refusal(enum.Enum):
@@ -174,13 +191,16 @@ def admit_place(root_point: Sequence[float]) -> Refused | None:
 
 
 def admit_twist(
-    linear: tuple[float, float, float], angular: tuple[float, float, float]
+    linear: tuple[float, float, float],
+    angular: tuple[float, float, float],
+    most: float = FASTEST_TWIST,
 ) -> Refused | None:
-    """Refuse a twist message's content: [m/s], [rad/s]."""
+    """Refuse a twist message's content: not finite, or a number beyond the largest allowed."""
     if not all(map(math.isfinite, (*linear, *angular))):
         return Refused(Refusal.NON_FINITE, f"linear {linear}, angular {angular}")
-    if max(map(abs, (*linear, *angular))) > FASTEST_TWIST:
-        return Refused(Refusal.OUT_OF_RANGE, f"linear {linear}, angular {angular}")
+    if max(map(abs, (*linear, *angular))) > most:
+        text = f"linear {linear}, angular {angular}; at most {most:g} each"
+        return Refused(Refusal.OUT_OF_RANGE, text)
     return None
 
 
@@ -194,14 +214,18 @@ def admit_fraction(value: float) -> float | Refused:
 
 
 def admit_joint_velocities(
-    names: Sequence[str], velocities: Sequence[float], joint_names: Sequence[str]
+    names: Sequence[str],
+    velocities: Sequence[float],
+    joint_names: Sequence[str],
+    most: float = FASTEST_TWIST,
 ) -> tuple[float, ...] | Refused:
     """Return a velocity for each joint of a chain, zero where none is told, or why it is refused.
 
     Args:
         names: The joints that are to move.
-        velocities: One for each of them [rad/s or m/s].
+        velocities: One for each of them.
         joint_names: The chain's, of which those are some.
+        most: Largest velocity that is let in.
     """
     if len(names) != len(velocities):
         return Refused(Refusal.SIZE_MISMATCH, f"{len(names)} names, {len(velocities)} velocities")
@@ -215,6 +239,7 @@ def admit_joint_velocities(
             return Refused(Refusal.UNKNOWN_JOINT, f"'{printable(name)}'; they are {known}")
         if not math.isfinite(velocity):
             return Refused(Refusal.NON_FINITE, f"velocity {velocity} of {name}")
-        if abs(velocity) > FASTEST_TWIST:
-            return Refused(Refusal.OUT_OF_RANGE, f"velocity {velocity:g} of {name}")
+        if abs(velocity) > most:
+            text = f"velocity {velocity:g} of {name}; at most {most:g}"
+            return Refused(Refusal.OUT_OF_RANGE, text)
     return tuple(told.get(name, 0.0) for name in joint_names)

@@ -318,12 +318,14 @@ class ChainController:
     def _on_twist(self, message: TwistStamped) -> None:
         if self._takes_targets():
             lasts = self._settings.twist_lasts
-            self.targets.offer_twist(message, self._arrival(), lasts=lasts)
+            units = self._own.units()
+            self.targets.offer_twist(message, self._arrival(), lasts=lasts, units=units)
 
     def _on_joint_jog(self, message: JointJog) -> None:
         if self._takes_targets():
             lasts = self._settings.twist_lasts
-            self.targets.offer_joint_jog(message, self._arrival(), lasts=lasts)
+            units = self._own.units()
+            self.targets.offer_joint_jog(message, self._arrival(), lasts=lasts, units=units)
 
     def _takes_targets(self) -> bool:
         """Tell whether a target that has come is to be looked at; refuse it where it cannot be."""

@@ -13,6 +13,7 @@ from basis_ik.model.chain import Chain
 from basis_ik.model.elements import listed, shown
 from basis_ik.model.path import ChainError, path_between
 from basis_ik.model.robot import RobotModel
+from basis_ik.motion.admission import SPEED_UNITS, Units
 from basis_ik.motion.goals import Ray
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.ros.arm_parameters import misplaced, pointing_ray
@@ -112,6 +113,13 @@ class ChainParameters:
         complaint = misplaced(chain, home) if home else None
         if complaint:
             raise self.refused("home", f"does not fit: {complaint}")
+
+    def units(self) -> Units:
+        """Return what the numbers of twists and of joint velocities mean."""
+        if self["command_in_type"] == "speed_units":
+            return SPEED_UNITS
+        scales = (self[f"scale.{name}"] for name in ("linear", "rotational", "joint"))
+        return Units(1.0, *scales)
 
     def limits(self, chain: Chain) -> MotionLimits:
         """Return how the chain may move; an empty list stands for the default.

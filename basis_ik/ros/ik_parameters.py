@@ -123,6 +123,7 @@ NODE = (
 )
 
 SOLVERS = ("descent", "fabrik")
+COMMAND_TYPES = ("speed_units", "unitless")
 PATHS = ("joint", "straight", "straight_or_joint")
 
 # Of each chain: `root_link`, or `left.root_link` when `chains` names a chain `left`.
@@ -154,6 +155,20 @@ CHAIN = (
         "this parameter.",
         0.0,
         1.0,
+    ),
+    Declaration(
+        "command_in_type",
+        "speed_units",
+        "What the numbers of ~/twist and ~/joint_jog are: speeds [m/s, rad/s], or parts of `scale` "
+        "from -1 to 1, as a joystick has them.",
+        choices=COMMAND_TYPES,
+    ),
+    Declaration("scale.linear", 0.4, "Speed of the tip that 1 stands for [m/s].", 0.0, 1e3),
+    Declaration(
+        "scale.rotational", 0.8, "Angular velocity of the tip that 1 stands for [rad/s].", 0.0, 1e3
+    ),
+    Declaration(
+        "scale.joint", 0.5, "Velocity of a joint that 1 stands for [rad/s, m/s].", 0.0, 1e3
     ),
     Declaration(
         "controller",

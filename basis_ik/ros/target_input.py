@@ -13,10 +13,12 @@ from tf2_ros import TransformException
 
 from basis_ik.model.chain import Chain
 from basis_ik.motion.admission import (
+    SPEED_UNITS,
     Refusal,
     Refusals,
     Refused,
     StampRules,
+    Units,
     admit_frame,
     admit_joint_velocities,
     admit_place,
@@ -150,7 +152,9 @@ class TargetInput:
             return self.refuse(point)
         return self._take(PointTarget(message.header.frame_id, stamp, point, ray, pace), arrival)
 
-    def offer_twist(self, message: TwistStamped, arrival: Arrival, *, lasts: float) -> bool:
+    def offer_twist(
+        self, message: TwistStamped, arrival: Arrival, *, lasts: float, units: Units = SPEED_UNITS
+    ) -> bool:
         """Take a motion of the tip that lasts for some time [s]; tell whether it was taken."""
         if not self._streams:
             return self.refuse(Refused(Refusal.NOT_STREAMED, "twist"))
@@ -159,25 +163,30 @@ class TargetInput:
             return False
         v, w = message.twist.linear, message.twist.angular
         linear, angular = (v.x, v.y, v.z), (w.x, w.y, w.z)
-        refused = admit_twist(linear, angular)
+        refused = admit_twist(linear, angular, units.most)
         if refused is not None:
             return self.refuse(refused)
+        linear = (v.x * units.linear, v.y * units.linear, v.z * units.linear)
+        angular = (w.x * units.rotational, w.y * units.rotational, w.z * units.rotational)
         frame = message.header.frame_id
         expires = arrival.steady + lasts
         target = TwistTarget(frame, stamp, linear, angular, expires, frame == self._tip)
         return self._take(target, arrival)
 
-    def offer_joint_jog(self, message: JointJog, arrival: Arrival, *, lasts: float) -> bool:
+    def offer_joint_jog(
+        self, message: JointJog, arrival: Arrival, *, lasts: float, units: Units = SPEED_UNITS
+    ) -> bool:
         """Take a motion of joints that lasts for some time [s]; tell whether it was taken."""
         if not self._streams:
             return self.refuse(Refused(Refusal.NOT_STREAMED, "joint_jog"))
         if message.displacements:
             return self.refuse(Refused(Refusal.UNSUPPORTED, "displacements: tell velocities"))
         velocities = admit_joint_velocities(
-            message.joint_names, message.velocities, self._joint_names
+            message.joint_names, message.velocities, self._joint_names, units.most
         )
         if isinstance(velocities, Refused):
             return self.refuse(velocities)
+        velocities = tuple(velocity * units.joint for velocity in velocities)
         stamp = self._admit_stamp(message.header, arrival)
         if stamp is None:
             return False

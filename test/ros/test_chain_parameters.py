@@ -7,6 +7,7 @@ import pytest
 
 from basis_ik.model.path import ChainError
 from basis_ik.model.robot import RobotModel
+from basis_ik.motion.admission import SPEED_UNITS, Units
 from basis_ik.ros.chain_parameters import MOST_JOINTS, ChainParameters, check_apart
 from basis_ik.ros.ik_parameters import CHAIN
 from basis_ik.ros.parameters import ConfigError
@@ -173,3 +174,10 @@ def test_chains_that_share_a_joint_are_refused_by_their_names():
 
 def test_chains_that_share_links_only_are_apart():
     check_apart({side: LEGS.chain(None, f"ankle_{side}") for side in "lr"})
+
+
+def test_numbers_are_speeds_unless_told_to_be_parts_of_a_scale():
+    scale = {"scale.linear": 0.2, "scale.rotational": 0.3, "scale.joint": 0.7}
+    assert of(**scale).units() == SPEED_UNITS
+    assert of("left", command_in_type="unitless", **scale).units() == Units(1.0, 0.2, 0.3, 0.7)
+    assert of(command_in_type="unitless").units() == Units(1.0, 0.4, 0.8, 0.5)

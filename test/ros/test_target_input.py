@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from control_msgs.msg import JointJog
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 from rclpy.time import Time
 from robot_bench import URDF
@@ -11,7 +12,7 @@ from std_msgs.msg import Header
 from tf2_ros import TransformException
 
 from basis_ik.model.robot import RobotModel
-from basis_ik.motion.admission import Refusals, StampRules
+from basis_ik.motion.admission import Refusals, StampRules, Units
 from basis_ik.motion.goals import Ray
 from basis_ik.ros.convert import pose_message, transform_message
 from basis_ik.ros.target_input import Arrival, TargetInput
@@ -218,3 +219,34 @@ def test_after_a_jump_of_the_clock_older_stamps_are_taken(tf, targets, refusals)
 def test_a_loop_of_frames_ends(tf, targets):
     tf.parents = {"a": "b", "b": "a"}
     assert not targets.is_carried("a")
+
+
+STICK = Units(1.0, linear=0.4, rotational=0.8, joint=0.5)
+
+
+@pytest.mark.parametrize("value", [1.0, -1.0, 1.0 + 1e-9, -3.0])
+def test_a_twist_without_unit_is_scaled_and_refused_beyond_one(targets, refusals, value):
+    for part in ("linear", "angular"):
+        message = TwistStamped()
+        message.header.frame_id = "base_link"
+        getattr(message.twist, part).y = value
+        taken = targets.offer_twist(message, Arrival(NOW, 0.0, RULES), lasts=0.1, units=STICK)
+        assert taken == (abs(value) <= 1.0)
+        goal = targets.locate(steady=0.0, patience=PATIENCE, oldest=0)
+        if taken:
+            scaled = {"linear": goal.linear, "angular": goal.angular}
+            assert scaled.pop(part) == (0.0, value * {"linear": 0.4, "angular": 0.8}[part], 0.0)
+            assert list(scaled.values()) == [(0.0, 0.0, 0.0)]
+    assert refusals.counts == ({} if abs(value) <= 1.0 else {"OUT_OF_RANGE": 2})
+
+
+@pytest.mark.parametrize("value", [1.0, -0.5, 1.0 + 1e-9])
+def test_joint_velocities_without_unit_are_scaled_and_refused_beyond_one(targets, refusals, value):
+    message = JointJog(joint_names=["elbow_joint"], velocities=[value])
+    taken = targets.offer_joint_jog(message, Arrival(NOW, 0.0, RULES), lasts=0.1, units=STICK)
+    assert taken == (abs(value) <= 1.0)
+    if taken:
+        goal = targets.locate(steady=0.0, patience=PATIENCE, oldest=0)
+        assert goal.velocities == (0.0, 0.0, 0.5 * value, 0.0, 0.0, 0.0)
+    else:
+        assert refusals.counts == {"OUT_OF_RANGE": 1}

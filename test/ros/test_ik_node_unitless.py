@@ -1,0 +1,75 @@
+"""`command_in_type: unitless`, over DDS, with the node in a process of its own."""
+
+import time
+
+import numpy as np
+import pytest
+from control_msgs.msg import JointJog
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from robot_bench import PERIOD, down, running
+
+READY = down(0.40, 0.20, 0.40)
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    given = ("command_in_type:=unitless", "scale.linear:=0.1", "scale.joint:=0.4")
+    words = [word for each in given for word in ("-p", each)]
+    with running(domain, *words) as robot:
+        robot.jogs = robot.node.create_publisher(JointJog, "basis_ik/joint_jog", 1)
+        robot.wait(robot.jogs.get_subscription_count, "the node listens")
+        yield robot
+
+
+@pytest.fixture(autouse=True)
+def _ready(robot):
+    robot.send("base_link", READY)
+    robot.wait(lambda: robot.at(READY), "the arm is ready")
+    robot.wait(robot.quiet, "silence")
+
+
+def set_parameter(robot, name, value):
+    given = Parameter(name=name, value=ParameterValue(type=3, double_value=value))
+    assert robot.call(SetParameters, "set_parameters", parameters=[given]).results[0].successful
+
+
+def keep_sending(robot, send, until):
+    def sent():
+        send()
+        time.sleep(0.02)
+        return until()
+
+    begun = len(robot.commands)
+    robot.wait(sent, "the arm moves far enough")
+    robot.wait(robot.quiet, "silence")
+    return np.array(robot.commands[begun:])
+
+
+def test_one_on_a_twist_is_the_scale_and_the_scale_changes_at_run_time(robot):
+    for scale in (0.1, 0.05):
+        set_parameter(robot, "scale.linear", scale)
+        height = robot.tip().translation[2]
+        commands = keep_sending(
+            robot,
+            lambda: robot.jog("base_link", linear=(0.0, 0.0, 1.0)),
+            lambda height=height: robot.tip().translation[2] - height > 0.03,
+        )
+        heights = [robot.chain.forward(q).translation[2] for q in commands]
+        assert np.diff(heights).max() == pytest.approx(scale * PERIOD, rel=0.02)
+
+
+def test_one_on_a_joint_is_the_scale(robot):
+    start = robot.positions[0]
+    jog = JointJog(joint_names=["shoulder_pan_joint"], velocities=[-1.0])
+    commands = keep_sending(
+        robot, lambda: robot.jogs.publish(jog), lambda: start - robot.positions[0] > 0.15
+    )
+    assert np.diff(commands[:, 0]).min() == pytest.approx(-0.4 * PERIOD, rel=0.02)
+
+
+def test_beyond_one_is_refused(robot):
+    robot.jog("base_link", linear=(0.0, 1.001, 0.0))
+    robot.wait(lambda: "OUT_OF_RANGE" in robot.statuses[-1].get("last_refusal", ""), "its refusal")
+    assert "at most 1" in robot.statuses[-1]["last_refusal"]
+    assert robot.quiet()
