@@ -10,6 +10,7 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from basis_ik.motion.chain_state import LATCHES, State
+from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
 from basis_ik.motion.targets import Target
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.target_input import TargetInput
@@ -23,6 +24,13 @@ PERIOD = 0.5  # s between repetitions of an unchanged status
 # s between two of which only the later one's target is another, or its solution: whoever reads it
 # reads no faster, and a stream of targets has hundreds in a second.
 REFRESH = 0.05
+INPUTS = {  # what leads the arm
+    PoseGoal: "pose",
+    PointGoal: "point",
+    TwistGoal: "twist",
+    JointVelocityGoal: "joint_jog",
+    JointGoal: "joint_positions",
+}
 
 
 class StatusReport:
@@ -48,8 +56,9 @@ class StatusReport:
     def publish(self, arm: ChainController) -> None:
         """Say what the chain is doing, and why, unless that was said just now."""
         state, solution, refused = arm.state, arm.pipeline.solution, arm.targets.last_refusal
-        refusals = arm.refusals.counts.total()
-        key = (state.state, state.barred, arm.trouble, arm.rival, refusals, arm.speed_override)
+        refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
+        trouble = (state.barred, arm.trouble, arm.rival, refusals)
+        key = (state.state, *trouble, arm.speed_override, leads)
         if not self._is_due(key, arm):
             return
         level, text = DiagnosticStatus.OK, state.state.value
@@ -107,6 +116,8 @@ class StatusReport:
             **_solution_values(arm.pipeline.solution),
             **_distances(arm),
         }
+        if arm.pipeline.goal is not None:
+            values["input"] = INPUTS[type(arm.pipeline.goal)]
         if refusals.last is not None:
             values["last_refusal"] = str(refusals.last)
         counts = sorted(refusals.counts.items())

@@ -54,6 +54,25 @@ def test_joints_move_as_told_until_nothing_is_told(robot):
     assert robot.complaints == []
 
 
+def test_of_two_kinds_at_once_the_newest_leads_and_is_told(robot):
+    start, seen = robot.positions, len(robot.statuses)
+
+    def alternates():
+        robot.jog("base_link", linear=(0.0, 0.0, 0.1))
+        time.sleep(0.05)
+        jog(robot, {"shoulder_pan_joint": 0.6})
+        time.sleep(0.05)
+        told = {status.get("input") for status in robot.statuses[seen:]}
+        return {"twist", "joint_jog"} <= told and robot.positions[0] - start[0] > 0.02
+
+    robot.wait(alternates, "both lead in turn")
+    robot.wait_status(state="READY")
+    assert "input" not in robot.statuses[-1]
+    robot.send("base_link", READY)
+    robot.wait_status(input="pose")
+    assert robot.complaints == []
+
+
 def test_a_pose_takes_over_in_mid_motion_and_a_twist_too(robot):
     start = robot.positions
     far = lambda: abs(robot.positions[0] - start[0]) > 0.2  # noqa: E731

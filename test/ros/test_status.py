@@ -8,8 +8,17 @@ from diagnostic_msgs.msg import DiagnosticStatus
 
 from basis_ik.motion.admission import Refusal, Refusals, Refused
 from basis_ik.motion.chain_state import ChainState, Event
+from basis_ik.motion.goals import (
+    JointGoal,
+    JointVelocityGoal,
+    PointGoal,
+    PoseGoal,
+    Ray,
+    TwistGoal,
+)
 from basis_ik.ros import status as module
 from basis_ik.ros.status import PERIOD, REFRESH, StatusReport
+from basis_ik.transforms.rigid import RigidTransform
 
 
 @pytest.fixture
@@ -31,7 +40,7 @@ def arm():
         tip="tool0",
         model=SimpleNamespace(name="ur5e"),
         resolve=lambda name: f"~/{name}",
-        pipeline=SimpleNamespace(solution=None),
+        pipeline=SimpleNamespace(solution=None, goal=None),
         targets=SimpleNamespace(target=None, last_refusal=None),
         refusals=Refusals(),
         state=ChainState(),
@@ -93,6 +102,21 @@ def test_a_speed_override_is_told_at_once(clock, report, arm, published, overrid
     report.publish(arm)
     assert (published[-1].level, published[-1].message) == (level, text)
     assert values(published[-1])["speed_override"] == f"{override:g}"
+
+
+def test_which_input_leads_is_told_at_once(clock, report, arm, published):
+    report.publish(arm)
+    assert "input" not in values(published[-1])
+    for goal, name in (
+        (TwistGoal((0.0, 0.0, 0.1), (0.0, 0.0, 0.0)), "twist"),
+        (JointVelocityGoal((0.1,)), "joint_jog"),
+        (JointGoal((0.1,)), "joint_positions"),
+        (PoseGoal(RigidTransform.identity()), "pose"),
+        (PointGoal((1.0, 0.0, 0.0), Ray((1.0, 0.0, 0.0))), "point"),
+    ):
+        arm.pipeline.goal = goal
+        report.publish(arm)
+        assert values(published[-1])["input"] == name
 
 
 def test_another_state_is_told_at_once(clock, report, arm, published):
