@@ -43,6 +43,7 @@ setup(
             "transform_nodes = basis_ik.ros.programs:transform_nodes",
             "warm_up = basis_ik.__main__:warm_up",
             "moving_point = basis_ik.ros.programs:moving_point",
+            "teleop_keyboard = basis_ik.ros.programs:teleop_keyboard",
             "legs_motion = basis_ik.ros.programs:legs_motion",
         ],
     },

@@ -26,6 +26,7 @@ MODULES = {
     "simulated_arm": "basis_ik.ros.demo.simulated_arm",
     "demo_targets": "basis_ik.ros.demo.demo_targets",
     "moving_point": "basis_ik.ros.demo.moving_point",
+    "teleop_keyboard": "basis_ik.ros.teleop_keyboard",
     "legs_motion": "basis_ik.ros.demo.legs_motion",
 }
 PATIENCE = 1.2  # s from a signal to the end, whatever is being done
@@ -59,6 +60,11 @@ def transform_nodes() -> int:
 def legs_motion() -> int:
     """Swing the shipped legs; the exit status."""
     return run("legs_motion")
+
+
+def teleop_keyboard() -> int:
+    """Move the tip by keys; the exit status."""
+    return run("teleop_keyboard")
 
 
 def moving_point() -> int:

@@ -14,7 +14,7 @@ from basis_ik.ros import programs
 ROOT = Path(__file__).parents[2]
 PROGRAMS = (
     "ik_node", "frames_node", "simulated_arm", "demo_targets", "moving_point", "legs_motion",
-    "transform_nodes",
+    "transform_nodes", "teleop_keyboard",
 )  # fmt: skip
 CONFIGS = {"frames_node": "legs.yaml", "transform_nodes": "transform_nodes.yaml"}
 
@@ -54,6 +54,7 @@ def test_without_ros_it_says_that_it_needs_it(program):
         ("moving_point", "geometry_msgs"),
         ("legs_motion", "sensor_msgs"),
         ("transform_nodes", "interactive_markers"),
+        ("teleop_keyboard", "std_srvs"),
         ("ik_node", "numba"),
     ],
 )

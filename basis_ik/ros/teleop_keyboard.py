@@ -1,0 +1,237 @@
+"""Moves the tip by keys: twists to `ik_node`, as long as a key is held.
+
+A terminal tells no release of a key, but repeats one that is held. So each stroke lasts for
+`STROKE`: a tap is a nudge, and a held key keeps the tip moving once the repetition has begun.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import sys
+import termios
+import time
+import tty
+from collections.abc import Iterator
+from threading import Event
+from typing import NamedTuple
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import TwistStamped
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+from basis_ik.errors import BasisIkError
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.admission import printable
+from basis_ik.ros.parameters import Declaration, Parameters, given_lists
+
+NAME = "teleop_keyboard"
+STROKE = 0.15  # s that a stroke lasts; keyboards repeat a held key 20 to 40 times a second
+PERIOD = 0.02  # s between two twists
+FASTER = 1.25  # factor of a key for more or less speed
+SLOWEST, FASTEST = 0.02, 10.0  # factors of the speeds that were told
+SHOWN = 60  # characters of the node's status
+STANDING = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+Triple = tuple[float, float, float]
+
+# Of each key the parts of the linear and of the angular speed.
+DIRECTIONS: dict[str, tuple[Triple, Triple]] = {
+    "w": ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+    "s": ((-1.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+    "a": ((0.0, 1.0, 0.0), (0.0, 0.0, 0.0)),
+    "d": ((0.0, -1.0, 0.0), (0.0, 0.0, 0.0)),
+    "r": ((0.0, 0.0, 1.0), (0.0, 0.0, 0.0)),
+    "f": ((0.0, 0.0, -1.0), (0.0, 0.0, 0.0)),
+    "u": ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)),
+    "j": ((0.0, 0.0, 0.0), (-1.0, 0.0, 0.0)),
+    "i": ((0.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
+    "k": ((0.0, 0.0, 0.0), (0.0, -1.0, 0.0)),
+    "o": ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
+    "l": ((0.0, 0.0, 0.0), (0.0, 0.0, -1.0)),
+}
+HELP = """\
+w s  along x      u j  about x      t  axes of the root or of the tip
+a d  along y      i k  about y      + -  faster, slower
+r f  along z      o l  about z      space  stop;  e  enable;  q  quit
+Hold a key to move; a tap is a nudge.
+"""
+
+PARAMETERS = (
+    Declaration(
+        "root_frame",
+        "",
+        "Frame of the chain's root; empty: inferred.",
+        read_only=True,
+    ),
+    Declaration("tip_frame", "", "Frame of its tip; empty: inferred.", read_only=True),
+    Declaration("linear_speed", 0.1, "Speed of the tip to begin with [m/s].", 1e-4, 10.0, True),
+    Declaration("angular_speed", 0.3, "Angular velocity likewise [rad/s].", 1e-4, 10.0, True),
+)
+
+
+class Keys:
+    """What strokes of keys mean; no terminal, no ROS.
+
+    Args:
+        linear: Speed of the tip [m/s].
+        angular: Angular velocity [rad/s].
+
+    Attributes:
+        in_tip: Whether directions are those of the tip, else of the root.
+        factor: Of both speeds.
+    """
+
+    def __init__(self, linear: float, angular: float) -> None:
+        self._linear, self._angular = linear, angular
+        self._key, self._until = "", 0.0
+        self.in_tip, self.factor = False, 1.0
+
+    def press(self, key: str, now: float) -> None:
+        """Take in a stroke at a time [s]; one that is no direction ends the motion."""
+        self._key, self._until = "", 0.0
+        if key in DIRECTIONS:
+            self._key, self._until = key, now + STROKE
+        elif key == "t":
+            self.in_tip = not self.in_tip
+        elif key in "+-":
+            factor = self.factor * (FASTER if key == "+" else 1.0 / FASTER)
+            self.factor = min(max(factor, SLOWEST), FASTEST)
+
+    @property
+    def speeds(self) -> tuple[float, float]:
+        """The speeds in force [m/s], [rad/s]."""
+        return self.factor * self._linear, self.factor * self._angular
+
+    def twist(self, now: float) -> tuple[Triple, Triple] | None:
+        """Return the twist at a time [s]: [m/s], [rad/s]; None where no key is held."""
+        if not now < self._until:
+            return None
+        (x, y, z), (a, b, c) = DIRECTIONS[self._key]
+        linear, angular = self.speeds
+        return (x * linear, y * linear, z * linear), (a * angular, b * angular, c * angular)
+
+
+class Frames(NamedTuple):
+    """The frames that twists are told in."""
+
+    root: str
+    tip: str
+
+
+class TeleopKeyboard(Node):
+    """Node `teleop_keyboard`."""
+
+    def __init__(self) -> None:
+        with given_lists():
+            super().__init__(NAME, automatically_declare_parameters_from_overrides=True)
+        parameters = Parameters(self)
+        parameters.declare(PARAMETERS)
+        parameters.refuse_unknown()
+        self.keys = Keys(parameters["linear_speed"], parameters["angular_speed"])
+        root, tip = parameters["root_frame"], parameters["tip_frame"]
+        self._given = Frames(root, tip)
+        self._frames = self._given if root and tip else None
+        self._status, self._moves = "", False
+        self._twists = self.create_publisher(TwistStamped, "basis_ik/twist", 1)
+        self.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self.create_subscription(String, "robot_description", self._on_description, latched)
+        self._stop = self.create_client(Trigger, "basis_ik/stop")
+        self._enable = self.create_client(SetBool, "basis_ik/enable")
+
+    def _on_description(self, message: String) -> None:
+        root, tip = self._given
+        try:
+            chain = RobotModel.from_urdf(message.data).chain(root or None, tip or None)
+        except BasisIkError as error:
+            self._status = f"robot description refused: {error}"
+        else:
+            self._frames = Frames(chain.root, chain.tip)
+
+    def _on_status(self, message: DiagnosticStatus) -> None:
+        self._status = message.message
+
+    def press(self, key: str) -> None:
+        """Take in a stroke."""
+        self.keys.press(key, time.monotonic())
+        if key == " ":
+            self._stop.call_async(Trigger.Request())
+        elif key == "e":
+            self._enable.call_async(SetBool.Request(data=True))
+
+    def tell(self) -> None:
+        """Publish the twist of the key that is held; once more than the last, none."""
+        twist = self.keys.twist(time.monotonic())
+        moves, self._moves = self._moves, twist is not None and self._frames is not None
+        if self._frames is None or not (moves or self._moves):
+            return
+        message = TwistStamped()
+        message.header.stamp = self.get_clock().now().to_msg()
+        message.header.frame_id = self._frames.tip if self.keys.in_tip else self._frames.root
+        v, w = message.twist.linear, message.twist.angular
+        (v.x, v.y, v.z), (w.x, w.y, w.z) = twist or STANDING
+        self._twists.publish(message)
+
+    @property
+    def line(self) -> str:
+        """What is shown below the keys."""
+        if self._frames is None:
+            return self._status or f"waiting for {self.resolve_topic_name('robot_description')}"
+        frame = self._frames.tip if self.keys.in_tip else self._frames.root
+        linear, angular = self.keys.speeds
+        status = self._status or "nothing of basis_ik yet"
+        return f"{frame}: {linear:.3f} m/s, {angular:.3f} rad/s | {printable(status, SHOWN)}"
+
+
+@contextlib.contextmanager
+def strokes_at_once() -> Iterator[int]:
+    """Have the terminal hand over each stroke; afterwards it is as before.
+
+    Yields:
+        The descriptor to read from.
+
+    Raises:
+        BasisIkError: Standard input is no terminal.
+    """
+    descriptor = sys.stdin.fileno()
+    if not os.isatty(descriptor):
+        remedy = f"run `ros2 run basis_ik {NAME}` in a terminal of its own, not by a launch"
+        raise BasisIkError(f"standard input is no terminal: {remedy} file or a pipe")
+    before = termios.tcgetattr(descriptor)
+    tty.setcbreak(descriptor)
+    try:
+        yield descriptor
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def main(stop: Event) -> int:
+    """Run until `q`, the end of the terminal or a signal; the exit status."""
+    node, shown = TeleopKeyboard(), ""
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    with strokes_at_once() as terminal:
+        print(HELP, flush=True)
+        while not stop.is_set():
+            if select.select([terminal], [], [], PERIOD)[0]:
+                keys = os.read(terminal, 64).decode(errors="ignore")
+                if not keys or "q" in keys:
+                    break
+                for key in keys:
+                    node.press(key)
+            node.tell()
+            for _ in range(3):  # what has come meanwhile; none of it may hold up the keys
+                executor.spin_once(timeout_sec=0.0)
+            if node.line != shown:
+                shown = node.line
+                print(f"\r\033[K{shown}", end="", flush=True)
+        print()
+    executor.shutdown()
+    node.destroy_node()
+    return 0

@@ -1,0 +1,80 @@
+"""teleop.launch.py with stand-ins for a joystick's nodes, and without."""
+
+import os
+import signal
+import subprocess
+import time
+from shutil import which
+
+import pytest
+
+PATIENCE = 60.0
+PROGRAMS = {"joy": "joy_node", "teleop_twist_joy": "teleop_node"}
+
+
+@pytest.fixture
+def with_joystick(tmp_path, own_domain):
+    """An environment with packages whose programs write down their arguments and parameters."""
+    for package, name in PROGRAMS.items():
+        program = tmp_path / "lib" / package / name
+        marker = tmp_path / "share" / "ament_index" / "resource_index" / "packages" / package
+        for path in (program, marker):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch()
+        written = f"{tmp_path}/{name}"
+        told = f'for a in "$@"; do echo "$a"; test -f "$a" && cat "$a"; done > {written}.part'
+        program.write_text(f"#!/bin/sh\n{told}\nmv {written}.part {written}\n")
+        program.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['AMENT_PREFIX_PATH']}"
+    return {**os.environ, "AMENT_PREFIX_PATH": path, "ROS_DOMAIN_ID": str(own_domain)}
+
+
+def launch(environment, until, tmp_path, **arguments):
+    """Launch until something is so; return what was said."""
+    command = [which("ros2"), "launch", "basis_ik", "teleop.launch.py", "launch_rviz:=false"]
+    command += [f"{key}:={value}" for key, value in arguments.items()]
+    said = tmp_path / "said"
+    with said.open("w") as output:
+        process = subprocess.Popen(
+            command, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
+        end = time.monotonic() + PATIENCE
+        while not until(said.read_text()):
+            assert time.monotonic() < end, said.read_text()
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE)
+    return said.read_text()
+
+
+@pytest.mark.parametrize(
+    ("robot", "frame", "words"),
+    [
+        ("ur5e", "base_link", "ready: ur5e"),
+        ("panda", "panda_link0", "ready: panda"),
+        ("real", "base_link", "waiting for a robot description"),
+    ],
+)
+def test_an_arm_and_a_joystick_are_started(with_joystick, tmp_path, robot, frame, words):
+    def all_there(said):
+        return words in said and all((tmp_path / name).exists() for name in PROGRAMS.values())
+
+    launch(with_joystick, all_there, tmp_path, robot=robot, linear_speed="0.2")
+    given = (tmp_path / "teleop_node").read_text()
+    assert "cmd_vel:=basis_ik/twist" in given
+    found = dict(line.strip().split(": ", 1) for line in given.splitlines() if ": " in line)
+    assert found["publish_stamped_twist"] == "true"
+    assert found["frame"].strip("'\"") == frame
+    assert float(found["scale_linear.z"]) == 0.2
+    assert float(found["scale_angular.yaw"]) == 0.3
+    numbers = [value for name, value in found.items() if name.startswith("axis_")]
+    assert len(numbers) == len(set(numbers)) == 6, "each direction has an axis of its own"
+
+
+def test_without_the_packages_one_line_names_them(tmp_path, own_domain):
+    environment = {**os.environ, "ROS_DOMAIN_ID": str(own_domain)}
+    words = "No joystick is read"
+    said = launch(environment, lambda said: words in said, tmp_path, robot="real")
+    (line,) = [line for line in said.splitlines() if words in line]
+    assert "apt install ros-$ROS_DISTRO-joy ros-$ROS_DISTRO-teleop-twist-joy;" in line
+    assert "ros2 run basis_ik teleop_keyboard" in line
