@@ -128,7 +128,7 @@ class Pipeline:
         position_tolerance: float = 1e-5,
         orientation_tolerance: float = 1e-5,
     ) -> None:
-        self._chain = chain
+        self._chain = self._aiming = chain
         self._period = period
         limits = MotionLimits.of_chain(chain) if limits is None else limits
         self._max_step = limits.velocity * period
@@ -237,6 +237,15 @@ class Pipeline:
             self._destination, self._sound, self._repeats = self.command, True, 0
             self.phase = Phase.BRAKING
 
+    def change_tool(self, chain: Chain) -> None:
+        """Let poses and twists be about the tip of another chain, from rest.
+
+        Args:
+            chain: Of the same joints, as `Chain.with_tool` makes them. Rays stay where they are.
+        """
+        self.rest()
+        self._chain, self._jog = chain, Jog(chain, self._limiter)
+
     def rest(self) -> None:
         """Forget goal and command; the next motion starts from the measured positions."""
         self.goal = self.solution = self.command = self._destination = None
@@ -256,7 +265,7 @@ class Pipeline:
                 solver=self.solver,
             )
         return solve_aim(
-            self._chain,
+            self._aiming,
             goal.root_point,
             seed,
             axis=goal.ray.axis,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -117,6 +117,28 @@ class Chain:
         k = self.links.index(link)
         return int(self._link_joints[k]), self._link_constants[k].copy()
 
+    def with_tool(self, tool: str, tip_T_tool: RigidTransform) -> Chain:
+        """Return the chain of the same joints that ends at a frame fixed to the tip.
+
+        Args:
+            tool: The frame's name; the tip of that chain, and one of its links.
+            tip_T_tool: Where it is.
+        """
+        joint, tip = self.joint_T_link(self.tip)
+        arrays = self.arrays._replace(
+            tip=np.ascontiguousarray((_whole(self.arrays.tip) @ tip_T_tool.matrix)[:3])
+        )
+        moved = replace(self, tip=tool, reach=reach_bound(arrays), arrays=arrays)
+        if tool in self.links:
+            return moved
+        constant = (_whole(tip) @ tip_T_tool.matrix)[np.newaxis, :3]
+        return replace(
+            moved,
+            links=(*self.links, tool),
+            _link_joints=np.append(self._link_joints, joint),
+            _link_constants=np.concatenate([self._link_constants, constant]),
+        )
+
     def _evaluate(self, q: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return moved frames (m, 3, 4), root_T_tip (4, 4) and Jacobian (6, n) at q."""
         values = finite_array("q", q, len(self.joint_names))
@@ -172,6 +194,11 @@ def build_chain(model: Tree, root: str, tip: str, inferences: tuple[str, ...]) -
         _link_joints=np.array(link_joints, np.int64),
         _link_constants=np.array([constant.matrix[:3] for constant in constants]),
     )
+
+
+def _whole(transform: FloatArray) -> FloatArray:
+    """Return a transform (3, 4) as a matrix (4, 4)."""
+    return np.vstack([transform, [0.0, 0.0, 0.0, 1.0]])
 
 
 def _flags(values: list[bool]) -> npt.NDArray[np.bool_]:

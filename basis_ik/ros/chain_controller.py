@@ -34,6 +34,7 @@ from basis_ik.ros.publishers import Publishers, TargetPublishers, unheard
 from basis_ik.ros.sim_clock import Moment
 from basis_ik.ros.status import StatusReport
 from basis_ik.ros.target_input import Arrival, TargetInput
+from basis_ik.ros.tool import Tool
 
 # From its goal [rad or m]: an arm at rest that is farther away than this has been moved by others.
 MOVED_AWAY = 0.05
@@ -77,7 +78,8 @@ class ChainController:
         name: As given.
         model: As given.
         chain: As given.
-        tip: The link that reaches the targets.
+        tip: The link that it ends at, and that reaches the targets unless there is a tool.
+        tool: What reaches the targets.
         ray: What is pointed at points.
         measured: Where the joints are.
         other_joints: Joints of the robot that are not the chain's, nor mimic others.
@@ -106,6 +108,8 @@ class ChainController:
         self._node, self._parameters, self._clock = node, parameters, node.get_clock()
         self._read, self._kept = parameters.changes, Settings.of(parameters)
         self.name, self.model, self.chain, self.tip = name, model, chain, chain.tip
+        self.tool = Tool(model, chain, buffer)
+        parameters.guard(f"{name}.tool_frame" if name else "tool_frame", self.tool.complaint)
         self._own = ChainParameters(parameters, name)
         self._own.check_home(chain)
         self.ray, limits = self._own.ray(model, chain), self._own.limits(chain)
@@ -388,7 +392,7 @@ class ChainController:
 
     def _look_for_lack(self, silent: tuple[str, ...], now: Moment) -> None:
         """Find out what it cannot move without; what was asked before is not taken up again."""
-        lacking = self._silence(silent) if silent else self._output.lacking(now)
+        lacking = self._silence(silent) or self._change_tool() or self._output.lacking(now)
         self._heard = self._heard or not silent
         if lacking == self.state.lacking:
             return
@@ -404,7 +408,20 @@ class ChainController:
         self.targets.clear()
         self._brake(Event.LACK, lacking)
 
+    def _change_tool(self) -> str:
+        """Take up another tool once the arm rests; return why that cannot be yet, or nothing."""
+        frame: str = self.own("tool_frame")
+        if frame == self.tool.frame:
+            return ""
+        lacking = self.tool.change(frame) if self.resting else "the tool is changed"
+        if not lacking:
+            self.targets.tip = self.tool.chain.tip
+            self.pipeline.change_tool(self.tool.chain)
+        return lacking
+
     def _silence(self, joints: tuple[str, ...]) -> str:
+        if not joints:
+            return ""
         refused = self.measured.refused
         why = "" if refused is None else f" to be believed: {refused}"
         return f"no joint state of {', '.join(joints)}{why}"

@@ -127,10 +127,10 @@ class Drag:
 
     def _at_arm(self) -> RigidTransform:
         """Return where the tip is, or a place that it looks at."""
-        root_T_tip = self.arm.chain.forward(self.arm.measured.positions())
+        measured = self.arm.measured.positions()
         if self._mode is Mode.POSE:
-            return root_T_tip
-        return ahead(root_T_tip, self.arm.ray, self.arm.chain.reach)
+            return self.arm.tool.chain.forward(measured)
+        return ahead(self.arm.chain.forward(measured), self.arm.ray, self.arm.chain.reach)
 
     def _show(self, mode: Mode) -> None:
         """Put the handle where it belongs, as one of its kind."""

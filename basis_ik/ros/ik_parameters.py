@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from basis_ik.ros.arm_parameters import axis_complaint
 from basis_ik.ros.outputs import INTERFACES
-from basis_ik.ros.parameters import Declaration, names_complaint, topic_complaint
+from basis_ik.ros.parameters import (
+    Declaration,
+    given_frame_complaint,
+    names_complaint,
+    topic_complaint,
+)
 
 NODE = (
     Declaration(
@@ -130,6 +135,13 @@ PATHS = ("joint", "straight", "straight_or_joint")
 CHAIN = (
     Declaration("root_link", "", "First link of the chain; empty: inferred.", read_only=True),
     Declaration("tip_link", "", "Last link of the chain; empty: inferred.", read_only=True),
+    Declaration(
+        "tool_frame",
+        "",
+        "Frame that is fixed to the tip, a link or of static tf: what poses, twists and straight "
+        "lines are about from then on; empty: the tip. A change brakes the arm first.",
+        check=given_frame_complaint,
+    ),
     Declaration(
         "solver",
         "descent",

@@ -6,7 +6,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
-from basis_ik.motion.goals import PoseGoal
+from basis_ik.motion.goals import PointGoal, PoseGoal
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.marker_array import Drawing
 from basis_ik.solvers.passes import Stage, trace_passes
@@ -66,7 +66,7 @@ def view_of(
     if arm.name:  # one of several
         said = said._replace(text=f"{arm.name}: {said.text}")
     return ArmView(
-        chain=arm.chain,
+        chain=arm.chain if isinstance(arm.pipeline.goal, PointGoal) else arm.tool.chain,
         ghost=ghost,
         measured=arm.measured.positions(),
         state=arm.state.state,
@@ -84,7 +84,7 @@ def stages_of(arm: ChainController) -> tuple[Stage, ...]:
     if not isinstance(goal, PoseGoal) or solution is None or solution.passes is None:
         return ()
     return trace_passes(
-        arm.chain,
+        arm.tool.chain,
         goal.root_T_target,
         solution.passes.seed,
         position_only=goal.position_only,

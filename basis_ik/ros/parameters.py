@@ -100,6 +100,11 @@ def frame_complaint(frame: str) -> str | None:
     return f"is {shown(frame)}, which is not a frame: not empty, without / at its beginning"
 
 
+def given_frame_complaint(frame: str) -> str | None:
+    """Return what keeps a text that is not empty from being the name of a tf frame, or None."""
+    return frame_complaint(frame) if frame else None
+
+
 @dataclass(frozen=True)
 class Declaration:
     """One parameter.
@@ -189,6 +194,7 @@ class Parameters:
         self._node = node
         self._known: dict[str, Declaration] = {}
         self._values: dict[str, Any] = {}
+        self._guards: dict[str, Callable[[Any], str | None]] = {}
         self.changes = 0
         check_clock(node)
         node.add_on_set_parameters_callback(self._judge)
@@ -236,11 +242,23 @@ class Parameters:
             hint = f"did you mean '{near[0]}'?" if near else f"valid: {', '.join(self._known)}"
             raise refused(name, f"does not exist; {hint}")
 
+    def guard(self, name: str, check: Callable[[Any], str | None]) -> None:
+        """Let what is known at run time only refuse changes of a parameter.
+
+        Args:
+            name: Its name.
+            check: Returns what is wrong with a value that its declaration allows, or None; it takes
+                the place of one that was given before.
+        """
+        self._guards[name] = check
+
     def _judge(self, changes: list[Parameter]) -> SetParametersResult:
         """Refuse the whole set if one value in it does not fit."""
         for change in changes:
             declaration = self._known.get(change.name)
             complaint = declaration.complaint(change.value) if declaration else None
+            if complaint is None and change.name in self._guards:
+                complaint = self._guards[change.name](change.value)
             if complaint:
                 reason = f"parameter '{change.name}' {complaint}"
                 return SetParametersResult(successful=False, reason=reason)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -18,12 +16,11 @@ from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.frame_buffer import FrameBuffer
+from basis_ik.ros.giving_way import giving_way
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
 from basis_ik.ros.sim_clock import Moment
 from basis_ik.warm_up import prepare
-
-GIVE_WAY = 1e-4  # s after which a thread that reads lets the control loop have the GIL
 
 
 class Description(NamedTuple):
@@ -52,17 +49,9 @@ def read_description(text: str, names: Sequence[str], parameters: Parameters) ->
         ConfigError: A parameter does not fit the robot; it is named.
         BasisIkError: The description is bad.
     """
-    interval = sys.getswitchinterval()
-    # A control loop beside this needs the GIL a dozen times in each period; and so much that is new
-    # would have Python look for garbage, for some periods.
-    sys.setswitchinterval(GIVE_WAY)
-    gc.disable()
-    try:
+    with giving_way():
         model = RobotModel.from_urdf(text)
         chains = {name: ChainParameters(parameters, name).chain(model) for name in names}
-    finally:
-        gc.enable()
-        sys.setswitchinterval(interval)
     check_apart(chains)
     return Description(text, model, chains)
 

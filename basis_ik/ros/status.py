@@ -116,6 +116,8 @@ class StatusReport:
             **_solution_values(arm.pipeline.solution),
             **_distances(arm),
         }
+        if arm.tool.frame:
+            values["tool_frame"] = arm.tool.frame
         if arm.pipeline.goal is not None:
             values["input"] = INPUTS[type(arm.pipeline.goal)]
         if refusals.last is not None:

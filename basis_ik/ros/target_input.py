@@ -105,6 +105,7 @@ class TargetInput:
             placed once.
 
     Attributes:
+        tip: The frame in which twists need no tf; it may be changed.
         last_refusal: The last target's that was refused.
         placements: How many targets and goals there ever were to go to.
     """
@@ -120,7 +121,7 @@ class TargetInput:
     ) -> None:
         self._buffer, self._journal, self._streams = buffer, journal, streams
         self._refusals = refusals
-        self._root_link, self._tip = chain.root, chain.tip
+        self._root_link, self.tip = chain.root, chain.tip
         self._joint_names = chain.joint_names
         self._carried = carried_links(chain)
         self._line: list[_Waiting] = []
@@ -170,7 +171,7 @@ class TargetInput:
         angular = (w.x * units.rotational, w.y * units.rotational, w.z * units.rotational)
         frame = message.header.frame_id
         expires = arrival.steady + lasts
-        target = TwistTarget(frame, stamp, linear, angular, expires, frame == self._tip)
+        target = TwistTarget(frame, stamp, linear, angular, expires, frame == self.tip)
         return self._take(target, arrival)
 
     def offer_joint_jog(

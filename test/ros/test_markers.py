@@ -93,6 +93,7 @@ def arm_at(chain, positions, goal=None, name=""):
     return SimpleNamespace(
         name=name,
         chain=chain,
+        tool=SimpleNamespace(chain=chain),
         resolve=lambda name: f"~/{name}",
         measured=SimpleNamespace(positions=lambda: np.array(positions)),
         model=SimpleNamespace(visuals_of=lambda chain: ()),

@@ -40,6 +40,7 @@ def arm():
         tip="tool0",
         model=model,
         chain=model.chain(),
+        tool=SimpleNamespace(chain=model.chain()),
         ray=Ray((1.0, 0.0, 0.0)),
         go_home=lambda: None,
         active=True,
@@ -95,7 +96,12 @@ def test_a_handle_waits_until_it_is_known_where_the_arm_is(node, arm):
 def test_the_handle_of_a_head_is_a_point(node, arm, robot, rings):
     chain = RobotModel.from_urdf((URDF.parent / f"{robot}.urdf").read_text()).chain()
     still = SimpleNamespace(positions=lambda: np.zeros(len(chain.joint_names)))
-    drag = Drag(node, SimpleNamespace(**{**vars(arm), "chain": chain, "measured": still}))
+    drag = Drag(
+        node,
+        SimpleNamespace(
+            **{**vars(arm), "chain": chain, "tool": SimpleNamespace(chain=chain), "measured": still}
+        ),
+    )
     drag._look()
     turn = InteractiveMarkerControl.ROTATE_AXIS
     controls = drag._server.get("target").controls

@@ -47,6 +47,7 @@ def arm():
         trouble="",
         rival="",
         speed_override=1.0,
+        tool=SimpleNamespace(frame=""),
     )
 
 

@@ -1,0 +1,82 @@
+"""The tool at a chain's tip: a frame that is fixed to it, and may be another one at run time."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from tf2_ros import Buffer
+
+from basis_ik.errors import BasisIkError
+from basis_ik.model.chain import Chain
+from basis_ik.model.placement import place_link
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.admission import Refused, admit_place
+from basis_ik.ros.frame_buffer import look_up_fixed
+from basis_ik.ros.giving_way import giving_way
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.warm_up import prepare
+
+
+class Tool:
+    """What reaches the targets of a chain.
+
+    Args:
+        model: The robot.
+        chain: One of its chains, which ends at a link.
+        buffer: Where transforms come from; asked with zero timeout.
+
+    Attributes:
+        frame: The tool's frame; empty: the chain's tip.
+        chain: The chain that ends there.
+    """
+
+    def __init__(self, model: RobotModel, chain: Chain, buffer: Buffer) -> None:
+        self._model, self._buffer, self._bare = model, buffer, chain
+        self.frame, self.chain = "", chain
+        self._threads = ThreadPoolExecutor(1, "tool")  # begins with the first tool
+        self._next, self._making = "", Future[Chain]()
+
+    def complaint(self, frame: str) -> str | None:
+        """Return what keeps a frame from being the tool, to be said after the parameter's name."""
+        found = self._find(frame)
+        if isinstance(found, str):
+            return f"is '{frame}', which is not fixed to {self._bare.tip}: {found}"
+        return None
+
+    def change(self, frame: str) -> str:
+        """Take another tool; return why it is not taken yet, or nothing. Call it until it is."""
+        if not frame:
+            self.frame, self.chain = "", self._bare
+            return ""
+        if self._next != frame:
+            found = self._find(frame)
+            if isinstance(found, str):
+                return f"tool_frame '{frame}': {found}"
+            made = self._bare.with_tool(frame, found)
+            self._next, self._making = frame, self._threads.submit(_prepared, made)
+        if not self._making.done():
+            return "the tool is made ready"
+        self.frame, self.chain, self._next = frame, self._making.result(), ""
+        return ""
+
+    def _find(self, frame: str) -> RigidTransform | str:
+        """Return tip_T_frame, or why there is none, in one line."""
+        if not frame:
+            return RigidTransform.identity()
+        if frame in self._model.links:
+            try:
+                return place_link(self._model, self._bare.tip, frame, {})
+            except BasisIkError as error:
+                return str(error)
+        found = look_up_fixed(self._buffer, self._bare.tip, frame)
+        if isinstance(found, Refused):
+            return str(found)
+        refused = admit_place(found.translation.tolist())
+        return found if refused is None else str(refused)
+
+
+def _prepared(chain: Chain) -> Chain:
+    """Return a chain of which all is worked out that a control loop has no time for."""
+    with giving_way():
+        prepare(chain)
+    return chain

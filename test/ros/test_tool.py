@@ -1,0 +1,73 @@
+"""Which frames may be a tool, with a tf of the test's own."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+from geometry_msgs.msg import TransformStamped
+from rclpy.time import Time
+from robot_bench import URDF
+from tf2_ros import TransformException
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.ros.tool import Tool
+
+MODEL = RobotModel.from_urdf(URDF)
+
+
+def tool(found=None, latest=0):
+    """A tool whose tf knows one transform, and that from which time on."""
+
+    def look_up(*_):
+        if found is None:
+            raise TransformException("nobody knows it")
+        return found
+
+    buffer = SimpleNamespace(
+        lookup_transform=look_up, get_latest_common_time=lambda *_: Time(nanoseconds=latest)
+    )
+    return Tool(MODEL, MODEL.chain(), buffer)
+
+
+def transform(x=0.1, w=1.0):
+    message = TransformStamped()
+    message.transform.translation.x, message.transform.rotation.w = x, w
+    return message
+
+
+def test_a_frame_that_never_moves_against_the_tip_may_be_the_tool():
+    assert tool(transform()).complaint("tcp") is None
+    assert tool().complaint("") is None
+    assert tool().complaint("flange") is None, "a link needs no tf"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((), "NO_TRANSFORM"),
+        ((transform(), 5), "moves against 'tool0'"),
+        ((transform(x=math.nan),), "NON_FINITE"),
+        ((transform(w=0.9),), "BAD_QUATERNION"),
+        ((transform(x=2e6),), "OUT_OF_RANGE"),
+    ],
+    ids=["unknown", "moving", "nan", "quaternion", "far"],
+)
+def test_any_other_is_refused_with_the_reason(given, words):
+    refused = tool(*given)
+    assert refused.complaint("tcp").startswith("is 'tcp', which is not fixed to tool0: ")
+    assert words in refused.complaint("tcp")
+    assert words in refused.change("tcp")
+    assert refused.frame == ""
+
+
+def test_a_link_that_a_joint_moves_is_refused():
+    assert "elbow_joint" in tool().complaint("upper_arm_link")
+
+
+def test_it_is_taken_once_it_is_ready_and_laid_down_at_once():
+    given = tool(transform())
+    while given.change("tcp"):
+        pass
+    assert (given.frame, given.chain.tip) == ("tcp", "tcp")
+    assert given.change("") == ""
+    assert (given.frame, given.chain.tip) == ("", "tool0")
