@@ -413,7 +413,7 @@ class ChainController:
         frame: str = self.own("tool_frame")
         if frame == self.tool.frame:
             return ""
-        lacking = self.tool.change(frame) if self.resting else "the tool is changed"
+        lacking = self.tool.change(frame) if self.resting else "the tool is being changed"
         if not lacking:
             self.targets.tip = self.tool.chain.tip
             self.pipeline.change_tool(self.tool.chain)

@@ -1,0 +1,59 @@
+"""What comes on `~/speed_override` becomes the parameter of its chain."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+from std_msgs.msg import Float64
+
+from basis_ik.motion.admission import Refusals
+from basis_ik.ros.speed_override import SpeedOverride
+
+
+@pytest.fixture
+def heard():
+    """Have a chain of some name hear values; its topics, parameters that are set, refusals."""
+
+    def hear(name, *values):
+        topics, given, refusals = [], [], Refusals()
+
+        def subscribe(_, topic, callback, *__, **___):
+            topics.append(topic)
+            for value in values:
+                callback(Float64(data=value))
+
+        node = SimpleNamespace(
+            create_subscription=subscribe,
+            set_parameters=lambda many: given.extend((each.name, each.value) for each in many),
+        )
+        arm = SimpleNamespace(
+            name=name,
+            resolve=lambda topic: f"~/{name}/{topic}" if name else f"~/{topic}",
+            own=lambda _: given[-1][1] if given else 1.0,
+            refusals=refusals,
+            journal=SimpleNamespace(trouble=lambda *_: None, fine=lambda *_: None),
+        )
+        SpeedOverride(node, arm)
+        return topics, given, refusals.counts
+
+    return hear
+
+
+@pytest.mark.parametrize(("name", "prefix"), [("", ""), ("left", "left.")])
+def test_each_chain_has_its_own(heard, name, prefix):
+    topics, given, _ = heard(name, 0.5, 0.0)
+    assert topics == [f"~/{name}/speed_override" if name else "~/speed_override"]
+    assert given == [(f"{prefix}speed_override", 0.5), (f"{prefix}speed_override", 0.0)]
+
+
+def test_what_is_in_force_is_not_set_again(heard):
+    assert heard("", 1.0, 0.5, 0.5, 0.5, 1.0)[1] == [
+        ("speed_override", 0.5),
+        ("speed_override", 1.0),
+    ]
+
+
+def test_what_is_refused_sets_nothing(heard):
+    _, given, counts = heard("", math.nan, 2.0, -1.0)
+    assert given == []
+    assert counts == {"NON_FINITE": 1, "OUT_OF_RANGE": 2}
