@@ -84,14 +84,19 @@ def test_a_twist_turns_about_the_tools_origin_along_its_axes(robot):
     np.testing.assert_allclose(moved.as_axis_angle()[0], [0.0, 1.0, 0.0], atol=1e-4)
 
 
-def test_changed_in_mid_motion_the_arm_brakes_and_then_takes_targets(robot):
-    robot.send("base_link", down(-0.40, -0.30, 0.40))
+@pytest.mark.parametrize(("before", "after"), [("", "tcp"), ("tcp", "")], ids=["up", "down"])
+def test_changed_in_mid_motion_the_arm_brakes_and_then_takes_targets(robot, before, after):
+    far = down(-0.40, -0.30, 0.40)
+    choose_until_taken(robot, before)
+    robot.send("base_link", far)
     robot.wait(lambda: not robot.at(READY, 0.05), "the arm moves")
-    choose_until_taken(robot, "tcp")
-    robot.wait(robot.quiet, "it rests, and its old goal is dropped")
-    assert not robot.at(down(-0.40, -0.30, 0.40), 0.05)
+    choose_until_taken(robot, after)
+    robot.wait(robot.quiet, "it rests")
+    assert not robot.at(far, 0.05), "its old goal is dropped"
+    assert not at_tcp(robot, far, 0.05)
     robot.send("base_link", READY)
-    robot.wait(lambda: at_tcp(robot, READY), "the tool is there")
+    there = at_tcp if after else Robot.at
+    robot.wait(lambda: there(robot, READY), "the tip or the tool is there")
 
 
 @pytest.mark.parametrize(
