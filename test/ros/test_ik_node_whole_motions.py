@@ -142,6 +142,14 @@ def test_at_a_speed_override_of_zero_it_rests_and_then_goes_on(robot):
     overrides.publish(Float64(data=1.0))
     robot.wait(lambda: robot.at(FAR, 1e-3), "the arm goes on")
     robot.wait_status(state="ARRIVED")
+    overrides.publish(Float64(data=0.0))
+    robot.wait_status(speed_override="0")
+    robot.send("base_link", NEAR)
+    robot.wait_status(state="MOVING")
+    assert robot.rests()
+    assert robot.statuses[-1]["state"] == "MOVING", "it has not arrived"
+    overrides.publish(Float64(data=1.0))
+    robot.wait(lambda: robot.at(NEAR, 1e-3), "the arm goes to what came meanwhile")
 
 
 def test_deactivated_it_brakes(robot):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Time
 from control_msgs.msg import JointTrajectoryControllerState
 
@@ -173,6 +174,7 @@ def whole(controller):
     output._joint_names, output._lag, output._newest, output.sent = ["a", "b"], 0.1, 0, 0
     output._state = SimpleNamespace(speed_scaling=1.0)
     output._phase, output._handle, output._ordered = Phase.MOVING, None, False
+    output._override, output._halts = 1.0, False
     return output
 
 
@@ -207,7 +209,9 @@ def test_until_feedback_comes_it_is_not_known_where_a_motion_from_rest_is(contro
 
 def test_another_target_waits_until_it_is_known_where_a_motion_is(controller, whole):
     planned = []
-    pipeline = SimpleNamespace(plan=lambda start, braking: planned.append(start) or line(1.0))
+    pipeline = SimpleNamespace(
+        plan=lambda start, braking: planned.append(start) or line(1.0), speed_override=1.0
+    )
     whole._send(line(0.0))
     whole._ordered = True
     whole.advance(pipeline, np.zeros(2), Moment(0.0, controller.now().nanoseconds))
@@ -222,6 +226,24 @@ def test_another_target_waits_until_it_is_known_where_a_motion_is(controller, wh
     whole.advance(pipeline, np.zeros(2), Moment(0.0, controller.now().nanoseconds))
     assert len(planned) == 1
     assert len(controller.goals) == 2
+
+
+def test_at_a_speed_override_of_zero_a_motion_of_which_nothing_is_heard_is_canceled(
+    controller, whole
+):
+    whole._send(line(0.0))
+    controller.accept()
+    controller.time += 1.0  # without feedback
+    now = Moment(0.0, controller.now().nanoseconds)
+    assert whole.advance(SimpleNamespace(speed_override=0.0), np.zeros(2), now) is Phase.MOVING
+    assert whole._handle.cancels == 1
+    end = SimpleNamespace(status=GoalStatus.STATUS_CANCELED)
+    whole._on_end(1, SimpleNamespace(result=lambda: end))
+    motion = Motion(*(part[:1] for part in line(0.0)))
+    pipeline = SimpleNamespace(plan=lambda start, braking: motion, speed_override=0.0)
+    assert whole.advance(pipeline, np.zeros(2), now) is Phase.MOVING, "it has not arrived"
+    pipeline.speed_override = 0.5
+    assert whole.advance(pipeline, np.zeros(2), now) is Phase.ARRIVED
 
 
 def test_a_motion_that_takes_the_place_of_another_has_the_time_of_where_it_begins(
