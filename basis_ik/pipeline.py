@@ -155,6 +155,7 @@ class Pipeline:
         self._line_end: RigidTransform | None = None  # root_T_tip; None where joints lead the way
         self._sound = True  # whether the destination is finite and within the limits
         self._repeats = 0
+        self._quickest = False  # whether to brake without regard to the tip's line
 
     def aim(self, goal: Goal, measured: FloatArray) -> None:
         """Make a goal the one to go to; solve for it, unless it is the one solved last.
@@ -211,6 +212,7 @@ class Pipeline:
         self._sound = is_inside(destination, self._lower, self._upper)
         self._repeats = 0
         self.phase = Phase.MOVING
+        self._quickest = False
         self.line_held = None
         straight = self.path != "joint" and isinstance(self.goal, PoseGoal)
         begins = self.command is None or self._jog.moving or self._limiter.at_rest
@@ -227,10 +229,16 @@ class Pipeline:
         """
         self._go_to(measured + self.missing(measured))
 
-    def brake(self) -> None:
-        """Give up the goal and come to rest as soon as the limits allow."""
+    def brake(self, *, quickest: bool = False) -> None:
+        """Give up the goal and come to rest as soon as the limits allow.
+
+        Args:
+            quickest: Each joint for itself; else a tip that is on a line stays on it, where that
+                takes little longer.
+        """
         self.goal = self.solution = None
         self._beside.forget()
+        self._quickest = quickest or (self._quickest and self.phase is Phase.BRAKING)
         if self.command is None:
             self.rest()
         elif self.phase is not Phase.BRAKING:
@@ -346,8 +354,11 @@ class Pipeline:
         return place
 
     def _slow_down(self) -> FloatArray:
-        """Return the next command on the way to rest: on the tip's line, if it is on one."""
-        return self._jog.step(None) if self._jog.moving else self._limiter.brake()
+        """Return the next command on the way to rest."""
+        if self._jog.moving and not self._quickest:
+            return self._jog.step(None)
+        self._jog.reset()
+        return self._limiter.brake()
 
     def _say_held(self, joints: FloatArray, held: Held | None) -> None:
         """Tell why jogging does not go on, as the solution; there is none while it does."""

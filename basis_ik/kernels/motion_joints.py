@@ -35,6 +35,7 @@ STRAIGHT = 1.05
 FOLLOW = 0.9
 EDGE = 1e-12  # rounding allowance at a position limit [rad or m]
 ROUNDING = 1.0 + 1e-9  # allowance at the other limits
+ROUNDED = 1e-9  # likewise, of parts of a period
 TURN = 2.0 * pi
 
 
@@ -340,6 +341,35 @@ def look_ahead(
 
 
 @helper
+def _can_lead(c: float, v: float, x: float, edge: float) -> bool:
+    """Tell whether a jerk u(t) within ±1 for a time of 1 can add this to a joint's state.
+
+    Of all with the integrals c of u and v of (1 - t) u, those that add most and least to the
+    position are ±1 all along but for the opposite in one piece.
+
+    Args:
+        c: Acceleration.
+        v: Velocity.
+        x: Position.
+        edge: Rounding allowance of x.
+    """
+    for _ in range(2):
+        width = 0.5 * (1.0 - c)  # of the piece where u = -1
+        if not width >= 0.0:
+            return False
+        # With s = 1 - t the time that is left: where the middle of the piece is.
+        middle = (0.5 - v) / (2.0 * width) if width > ROUNDED else 0.5
+        if width <= ROUNDED and abs(v - 0.5) > ROUNDED:
+            return False
+        if not (middle >= 0.5 * width - ROUNDED and middle + 0.5 * width <= 1.0 + ROUNDED):
+            return False
+        if not x <= 1.0 / 6.0 - width * (middle * middle + width * width / 12.0) + edge:
+            return False
+        c, v, x = -c, -v, -x
+    return True
+
+
+@helper
 def _allowed(
     now: FloatArray, then: FloatArray, limits: FloatArray, i: int, period: float, row: FloatArray
 ) -> bool:
@@ -349,12 +379,12 @@ def _allowed(
         return False
     if not abs(a) <= max(limits[ACCELERATION, i], abs(now[RATE])) * ROUNDING:
         return False
-    # Where no jerk at all would lead; what jerk adds within a period is bounded by these.
+    # From where no jerk at all would lead, in units of what the largest would add.
     y, u, b = after(now[POSITION], now[SPEED], now[RATE], 0.0, period)
     most = limits[JERK, i] * period * ROUNDING
-    if not (abs(x - y) <= most * period * period / 6.0 + EDGE and abs(a - b) <= most):
-        return False
-    if not abs(v - u) <= 0.5 * most * period:
+    edge = EDGE / (most * period * period)
+    x_off, v_off = (x - y) / (most * period * period), (v - u) / (most * period)
+    if not _can_lead((a - b) / most, v_off, x_off, edge):
         return False
     plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
     least, largest = extent(row, x, v, a)

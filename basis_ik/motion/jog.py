@@ -18,9 +18,6 @@ from basis_ik.kernels.motion_joints import (
     COLUMNS,
     JERK,
     LOWER,
-    POSITION,
-    RATE,
-    SPEED,
     UPPER,
     VELOCITY,
 )
@@ -31,6 +28,7 @@ from basis_ik.model.chain import Chain
 from basis_ik.motion.goals import TwistGoal
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
+from basis_ik.motion.line_stop import LineStop
 from basis_ik.solvers import track as tracking
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.track import track
@@ -43,7 +41,7 @@ FloatArray = NDArray[np.float64]
 FAST = 0.9
 # Of acceleration and jerk: for changes of the twist; of acceleration, for what keeps the tip on its
 # line at a steady speed; of acceleration and jerk, for coming to rest at a position limit.
-CHANGE, STEADY, STOP = 0.7, 0.2, 0.2
+CHANGE, STEADY, STOP = 0.7, 0.2, 0.5
 LOST = 0.02  # part of a twist that may be missing where all directions should be there
 AHEAD = 0.1  # s within which it is foreseen what the joints will have to do
 ALONG = 1e-9  # what departs from a direction by less, relatively, is along it
@@ -62,10 +60,14 @@ GROWTH, CREEPING = 0.3, 0.04
 # Where the way ends next to a singularity, a rest of it that is shorter than this [m and rad
 # together] is left to the joints if it would take longer than this [s].
 SHORT, PATIENCE = 5e-4, 0.5
+CORRECTIONS = 3  # of the next positions; each leaves a hundredth of the error
 MOST = 1e9  # speed, acceleration and jerk of a tip for which no joint has to move
 SWERVE = 1e-3  # part of a twist that may lead aside without being a change of direction
 # Part of acceleration and jerk with which a line is begun and stopped on; and steps to more.
 EASY, EASIER = 0.5, 0.02
+# Parts of acceleration and jerk with which a stop on the line is tried, one after the other; and so
+# many times the joints' own time to rest it may take.
+SHARES, MOST_LATE = (1.0, 0.95, 0.9, 0.8, 0.7), 1.3
 TRIM = 0.05  # part of the joints' limits that takes it back
 
 
@@ -117,6 +119,8 @@ class Jog:
         self._last: FloatArray | None = None  # direction of the last of the way to a pose
         self._beyond: FloatArray | None = None  # where a step off a singularity ends
         self._tried: tuple[TwistGoal, bytes] | None = None
+        self._stop: LineStop | None = None  # while it brakes
+        self._since = 0  # periods of that
         self.held: Held | None = None
 
     @property
@@ -128,15 +132,16 @@ class Jog:
         """Return the command (n,) of the next period.
 
         Args:
-            goal: How to move; None: brake, on the line.
+            goal: How to move; None, or no motion: brake, on the line.
         """
         self._used = True
         limiter, period = self._limiter, self._limiter.period
         if not (self.moving or limiter.at_rest):
             return limiter.brake()  # what the joints were about before ends first
         q, wanted = limiter.position, np.zeros(6)
-        if goal is None:
+        if goal is None or not any((*goal.linear, *goal.angular)):
             self._beyond = None
+            self.held = self.held if goal is None else None
         elif self._beyond is None:
             self._turn_axes(q, in_tip=goal.in_tip)
             wanted = self._scaled(q, np.array([*goal.linear, *goal.angular])) * limiter.override
@@ -146,8 +151,42 @@ class Jog:
             return self._step_on(self._beyond)
         if not (self.moving or wanted.any()):
             return limiter.brake()
-        half, _ = self._after(q, wanted, 0.5 * period)
-        return self._go_on(q, half, *self._after(q, wanted, period))
+        if not wanted.any():
+            return self._brake(q)
+        return self._go_on(q, self._after(q, wanted, period))
+
+    def _brake(self, q: FloatArray) -> FloatArray:
+        """Return the command (n,) of the next period on the quickest way to rest on the line.
+
+        Where the joints would stop much sooner each on its own, as where the twist is just being
+        turned, they do that.
+        """
+        if self._stop is not None and self._play(self._stop, q):
+            return self._limiter.position
+        patience = MOST_LATE * self._limiter.time_to_rest()
+        for share in SHARES:
+            self._since = 0
+            self._stop = LineStop(
+                q, self._twist, self._rate, self._limiter.bounds, share, self._line_states
+            )
+            if self._stop.duration > patience:
+                break
+            if self._play(self._stop, q):
+                return self._limiter.position
+        self.reset()
+        return self._limiter.brake()
+
+    def _play(self, stop: LineStop, q: FloatArray) -> bool:
+        """Go a period on in a stop; tell whether the limits allow it."""
+        before, then = (stop.at((self._since + k) * self._limiter.period) for k in (0, 1))
+        then[0] -= before[0]
+        if not self._follow(q, then):
+            return False
+        self._since += 1
+        return True
+
+    def _line_states(self, q: FloatArray, twist: FloatArray, rate: FloatArray) -> FloatArray:
+        return self._states(q, twist, rate)[0]
 
     def approach(self, target: RigidTransform) -> FloatArray | None:
         """Return the command (n,) of the next period on the straight way to a pose.
@@ -196,9 +235,8 @@ class Jog:
         if abs(size) <= NEAR or fastest == 0.0:  # there, or held
             if not self.moving:
                 return None if self.held is None else limiter.brake()
-            half, _ = self._after(q, np.zeros(6), 0.5 * period)
-            return self._go_on(q, half, *self._after(q, np.zeros(6), period))
-        command = self._go_on(q, *self._led(q, along, size, fastest))
+            return self._brake(q)
+        command = self._go_on(q, self._led(q, along, size, fastest))
         if not self.moving and not limiter.at_rest:
             self._lost = target
         return command
@@ -230,10 +268,8 @@ class Jog:
         least: FloatArray = np.minimum(most.min(axis=1), MOST)
         return least
 
-    def _led(
-        self, q: FloatArray, along: FloatArray, size: float, fastest: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the mean twist (6,) of a period on the quickest way to a rest; twist, rate after.
+    def _led(self, q: FloatArray, along: FloatArray, size: float, fastest: float) -> FloatArray:
+        """Return the way of a period (6,) on the quickest way to a rest; twist and rate then.
 
         Args:
             q: Where the joints are (n,).
@@ -251,9 +287,8 @@ class Jog:
         limits[VELOCITY:, 0] = fastest, share * top, share * jerk
         line[0, :3] = 0.0, speed, push
         step_joints(line, np.array([size]), np.zeros(1), limits, self._limiter.period, 0)
-        left, push_left = self._faded(q, aside, push_aside, self._limiter.period, trim)
-        mean = line[0, POSITION] / self._limiter.period * along + 0.5 * (aside + left)
-        return mean, line[0, SPEED] * along + left, line[0, RATE] * along + push_left
+        left = self._faded(q, aside, push_aside, self._limiter.period, trim)
+        return np.outer(line[0, :3], along) + left
 
     def _share_to_stop(
         self, size: float, speed: float, push: float, top: float, jerk: float
@@ -272,19 +307,40 @@ class Jog:
             share += EASIER
         return share
 
-    def _go_on(
-        self, q: FloatArray, half: FloatArray, twist: FloatArray, rate: FloatArray
-    ) -> FloatArray:
-        """Return the command (n,) of the next period, with its mean twist (6,), and that after."""
-        limiter, period = self._limiter, self._limiter.period
-        middle = q + 0.5 * period * self._speeds(q, self._twist)
-        lower, upper = np.minimum(limiter.bounds[LOWER], q), np.maximum(limiter.bounds[UPPER], q)
-        q = np.clip(q + period * self._speeds(middle, half), lower, upper)
-        if limiter.take(self._states(q, twist, rate)[0]):
-            self._twist, self._rate = twist, rate
-            return limiter.position
+    def _go_on(self, q: FloatArray, then: FloatArray) -> FloatArray:
+        """Return the command (n,) of the next period; arguments as of `_follow`."""
+        self._stop = None
+        if self._follow(q, then):
+            return self._limiter.position
         self.reset()
-        return limiter.brake()
+        return self._limiter.brake()
+
+    def _follow(self, q: FloatArray, then: FloatArray) -> bool:
+        """Go a period on; tell whether the limits allow it.
+
+        Args:
+            q: Where the joints are (n,).
+            then: The tip's way meanwhile, its twist and rate after that (3, 6).
+        """
+        limiter, period = self._limiter, self._limiter.period
+        lower, upper = np.minimum(limiter.bounds[LOWER], q), np.maximum(limiter.bounds[UPPER], q)
+        _, v, a = limiter.state.T
+        way, twist, rate = then
+        # A constant jerk would lead between the states before and after; what the tip's way is
+        # longer than with one, the joints' is too.
+        smooth = self._twist + twist + period / 6.0 * (self._rate - rate)
+        middle = q + 0.5 * period * (v + 0.25 * period * a)
+        extra = self._speeds(middle, way - 0.5 * period * smooth)
+        goal = q + period * (v + 0.5 * period * a)
+        for _ in range(CORRECTIONS):
+            states, _ = self._states(goal, twist, rate)
+            smooth = v + states[:, 1] + period / 6.0 * (a - states[:, 2])
+            goal = np.clip(q + 0.5 * period * smooth + extra, lower, upper)
+        states[:, 0] = goal
+        if limiter.take(states):
+            self._twist, self._rate = twist, rate
+            return True
+        return False
 
     def _step_off(self, q: FloatArray, goal: TwistGoal) -> FloatArray | None:
         """Return joints that bring the tip a little on from a singularity; None without any."""
@@ -319,9 +375,12 @@ class Jog:
         if in_tip != self._in_tip:
             rotation = self._chain.forward(q).rotation
             turn = rotation.T if in_tip else rotation
+            # Along axes that turn with the tip a velocity changes less, by what they turn it.
+            turned = np.cross(self._twist[3:], self._twist[:3])
+            self._rate[:3] += -turned if in_tip else turned
             for vector in (self._twist, self._rate):
                 vector[:3], vector[3:] = turn @ vector[:3], turn @ vector[3:]
-            self._in_tip = in_tip
+            self._in_tip, self._stop = in_tip, None
 
     def _states(
         self, q: FloatArray, twist: FloatArray, rate: FloatArray | None = None
@@ -378,17 +437,16 @@ class Jog:
         part = fastest_before(left, float(top), float(jerk))
         return min(part, float(time[joint]) / late), joint
 
-    def _after(
-        self, q: FloatArray, wanted: FloatArray, time: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return twist (6,) and rate (6,) after a time, on the quickest way to a wanted twist."""
-        twist, rate = self._faded(q, self._twist - wanted, self._rate, time, CHANGE)
-        return wanted + twist, rate
+    def _after(self, q: FloatArray, wanted: FloatArray, time: float) -> FloatArray:
+        """Return way, twist and rate (3, 6) after a time, on the quickest way to a wanted twist."""
+        change = self._faded(q, self._twist - wanted, self._rate, time, CHANGE)
+        change[:2] += time * wanted, wanted
+        return change
 
     def _faded(
         self, q: FloatArray, off: FloatArray, rate: FloatArray, time: float, share: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return what is left after a time of a part of the twist (6,), and of its rate (6,).
+    ) -> FloatArray:
+        """Return the way (6,) in a time of a part of the twist; what is left of it, and its rate.
 
         It goes the quickest way to nothing. What of the rate points elsewhere is taken back
         meanwhile, with half of the jerk.
@@ -404,7 +462,7 @@ class Jog:
         if size == 0.0:
             part, size = rate, float(np.linalg.norm(rate))
         if size == 0.0:
-            return np.zeros(6), np.zeros(6)
+            return np.zeros((3, 6))
         away = part / size
         along = float(rate @ away)
         aside = rate - along * away
@@ -419,13 +477,15 @@ class Jog:
             push = float((share * jerk / speeds).min())
         left = float(off @ away)
         plan_stop(left, along, top, push, self._row)
-        _, left, along, _ = sample(self._row, 0.0, left, along, time)
-        twist, rate = left * away, along * away
+        faded = np.outer(sample(self._row, 0.0, left, along, time)[:3], away)
         if fading > 0.0:
             spent = min(time, fading)
-            twist = twist + aside * spent * (1.0 - 0.5 * spent / fading)
-            rate = rate + aside * (1.0 - spent / fading)
-        return twist, rate
+            turned = spent * (1.0 - 0.5 * spent / fading)
+            faded[0] += aside * spent * spent * (0.5 - spent / (6.0 * fading))
+            faded[0] += aside * (time - spent) * turned
+            faded[1] += aside * turned
+            faded[2] += aside * (1.0 - spent / fading)
+        return faded
 
 
 def _way(root_T_tip: RigidTransform, target: RigidTransform) -> FloatArray:
@@ -441,6 +501,7 @@ def warm_up(chain: Chain, limits: MotionLimits) -> None:
     limiter = Limiter(limits, 0.01, middle)
     jog = Jog(chain, limiter)
     jog.step(TwistGoal((0.0, 0.0, 0.0), (1e-3, 1e-3, 1e-3)))
+    jog.step(None)
     # From a singularity no step gets so far.
     jog._after(middle, np.full(6, 1e-3), limiter.period)
     jog._led(middle, np.full(6, 0.4), 1e-3, 1e-3)

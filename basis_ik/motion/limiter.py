@@ -250,6 +250,13 @@ class Limiter:
         self._settle()
         return self.position
 
+    def time_to_rest(self) -> float:
+        """Return how long `brake` takes to bring the slowest joint to rest [s]."""
+        self._prepare(braking=self.braking)
+        memory = self._memory.copy()
+        kernels.brake(memory, self._kept, self.period, 0)
+        return max(float(duration(row[kernels.PROFILE :])) for row in memory)
+
     def plan(self, goal: FloatArray | None, most: int) -> Motion:
         """Return the whole motion that `step` makes from the last command on, to rest.
 

@@ -202,11 +202,15 @@ class ChainController:
         self.state.handle(Event.REST)
 
     def _brake(self, event: Event, why: str) -> None:
-        """Let something end what is pursued."""
-        pursuing = self.state.pursuing
+        """Let something end what is pursued.
+
+        A target that has only ended leaves the tip on its line. Who stops the arm, or what it
+        lacks, wants it to stand: each joint as soon as it can.
+        """
+        moving = self.state.pursuing or self.state.state is State.BRAKING
         self.state.handle(event, why)
-        if pursuing:
-            self._output.brake(self.pipeline)
+        if moving:
+            self._output.brake(self.pipeline, quickest=event is not Event.DROP)
 
     def go_to(self, positions: Sequence[float]) -> str | None:
         """Go to joint positions, until a newer goal comes.

@@ -219,8 +219,8 @@ class Output(ABC):
         self.failure = ""
 
     @abstractmethod
-    def brake(self, pipeline: Pipeline) -> None:
-        """Bring the arm to rest as soon as its limits allow."""
+    def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
+        """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
 
     @abstractmethod
     def hold(
@@ -315,9 +315,9 @@ class StreamOutput(Output):
         names = {f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in found}
         return ", ".join(sorted(names - {self._node.get_fully_qualified_name()}))
 
-    def brake(self, pipeline: Pipeline) -> None:
-        """Bring the arm to rest as soon as its limits allow."""
-        pipeline.brake()
+    def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
+        """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
+        pipeline.brake(quickest=quickest)
 
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
@@ -329,7 +329,7 @@ class StreamOutput(Output):
             states[lost, 0] = measured[lost]
             pipeline.go_on(states)
         self._recent.clear()
-        pipeline.brake()
+        pipeline.brake(quickest=True)
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send the next command; see `Output.advance`."""
@@ -648,7 +648,7 @@ class FollowJointTrajectoryOutput(Output):
         super().begin()
         self._ordered = True
 
-    def brake(self, pipeline: Pipeline) -> None:
+    def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
         """Bring the arm to rest: on the way that it is on, if it is known where it is on it."""
         pipeline.rest()
         self._ordered = False

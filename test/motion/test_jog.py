@@ -40,12 +40,13 @@ class Bench:
         self.limiter = Limiter(self.limits, period, q)
         self.jog = Jog(chain, self.limiter)
         self.commands = [q] * 3
-        self.left = 0  # how often the line was left in mid-motion
+        self.left = 0  # how often the line was left in mid-motion, but in braking out of a turn
 
     def step(self, goal):
         moved = self.jog.moving
         self.commands.append(self.jog.step(goal))
-        self.left += moved and not self.jog.moving and not self.limiter.at_rest
+        left = moved and not self.jog.moving and not self.limiter.at_rest
+        self.left += left and goal is not None
 
     def brake(self):
         for _ in range(1000):

@@ -365,6 +365,22 @@ def test_states_that_are_not_finite_or_leap_are_not_taken(column):
         assert not taker().take(states)
 
 
+def test_states_that_the_jerk_leads_to_if_it_changes_at_once_are_taken():
+    for first, second in ((80.0, -80.0), (-80.0, 80.0), (80.0, 0.0)):
+        middle = after(0.0, 0.2, 1.0, first, 0.3 * PERIOD)
+        states = after(*middle[0], second, 0.7 * PERIOD)
+        assert taker(0.0, 0.2, 1.0).take(states)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_position_that_no_jerk_leads_to_with_that_velocity_and_acceleration_is_not_taken(sign):
+    states = after(0.0, 0.2, 1.0, 0.0)
+    states[0, 0] += sign * 0.03 * 80.0 * PERIOD**3  # 1/32 of it is the most
+    assert taker(0.0, 0.2, 1.0).take(states)
+    states[0, 0] += sign * 0.002 * 80.0 * PERIOD**3
+    assert not taker(0.0, 0.2, 1.0).take(states)
+
+
 @pytest.mark.parametrize("column", range(3))
 def test_states_that_no_jerk_leads_to_are_not_taken(column):
     states = after(0.0, 0.5, 1.0, 79.0)

@@ -1,0 +1,148 @@
+"""How a tip comes to rest on its line, as soon as its joints can.
+
+The whole stop is planned at once, with what the joints will need on the way to keep the tip on its
+line; docs/mathematics.md has the formulae.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.kernels.motion_joints import ACCELERATION, JERK
+from basis_ik.kernels.motion_profile import ROW, duration, plan_stop, sample
+
+FloatArray = NDArray[np.float64]
+
+# Times for which the joints' needs are foreseen, as parts of the stop; and the time over which the
+# change of an acceleration is taken [s].
+FORESEEN, INSTANT = (0.0, 0.3, 0.5, 0.75, 1.0), 1e-3
+LEAST = 0.2  # part of a joint's limits that is left for the stop, whatever its line's bend takes
+HALVINGS = 6  # of the bracket for the share of the jerk that takes back a turn
+STRAIGHT = 1e-9  # a rate that departs from the twist by less, relatively, is along it
+
+StatesOnLine = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+"""Positions (n,), twist (6,) and its rate (6,) to the joints' states (n, 3)."""
+
+
+class Needs(NamedTuple):
+    """What a stop needs of each joint, at most, while it lasts; each (n,)."""
+
+    along: FloatArray
+    """Speed for a unit of the twist along its direction."""
+    aside: FloatArray
+    """Speed for a unit across."""
+    acceleration: FloatArray
+    """For the bend of the line, at no change of the twist."""
+    jerk: FloatArray
+    """Likewise."""
+
+
+class LineStop:
+    """A twist on its quickest way to nothing.
+
+    It changes along its own direction, and what of its rate points across that is taken back
+    meanwhile; each is one quickest stop, both in the same time where that can be.
+
+    Args:
+        q: Where the joints are (n,).
+        twist: Of the tip (6,).
+        rate: Its derivative (6,).
+        bounds: The joints' limits (5, n).
+        share: Part of acceleration and jerk to use, in (0, 1].
+        states: How joints move at a place of the line.
+    """
+
+    def __init__(
+        self,
+        q: FloatArray,
+        twist: FloatArray,
+        rate: FloatArray,
+        bounds: FloatArray,
+        share: float,
+        states: StatesOnLine,
+    ) -> None:
+        self._top, self._jerk = share * bounds[ACCELERATION], share * bounds[JERK]
+        # Taken back at once, the rate would leave this of the twist; what is across is short-lived.
+        back = float((np.abs(states(q, rate, np.zeros(6))[:, 1]) / self._jerk).max())
+        along, across = _directions(twist + 0.5 * back * rate, twist, rate)
+        self._directions = np.stack([along, across])
+        self._begin = [(float(twist @ each), float(rate @ each)) for each in self._directions]
+        self._rows: FloatArray = np.zeros((2, ROW))
+        self._plan(self._needs(q, states, 0.0, None))
+        total, worst = self.duration, None
+        for part in FORESEEN:
+            worst = self._needs(q, states, part * total, worst)
+        assert worst is not None
+        self._plan(worst)
+
+    @property
+    def duration(self) -> float:
+        """How long it lasts [s]."""
+        return max(float(duration(row)) for row in self._rows)
+
+    def at(self, time: float) -> FloatArray:
+        """Return the way since the beginning, the twist and its rate (3, 6) after a time [s]."""
+        then = np.zeros((3, 6))
+        for direction, (v, a), row in zip(self._directions, self._begin, self._rows, strict=True):
+            then += np.outer(sample(row, 0.0, v, a, time)[:3], direction)
+        return then
+
+    def _needs(
+        self, q: FloatArray, states: StatesOnLine, time: float, worst: Needs | None
+    ) -> Needs:
+        """Return the needs at a time of the stop, or those of another time where they are more."""
+        way, twist, rate = self.at(time)
+        still = np.zeros(6)
+        q = q + states(q, way, still)[:, 1]
+        along, aside = (states(q, each, still)[:, 1] for each in self._directions)
+        _, speeds, accelerations = states(q, twist, rate).T
+        later = states(q + INSTANT * speeds, twist + INSTANT * rate, rate)[:, 2]
+        bend = accelerations - states(q, rate, still)[:, 1]
+        found = Needs(*map(np.abs, (along, aside, bend, (later - accelerations) / INSTANT)))
+        return found if worst is None else Needs(*map(np.maximum, found, worst))
+
+    def _plan(self, needs: Needs) -> None:
+        """Write both profiles, so that they take the same time as nearly as can be."""
+        top = np.maximum(self._top - needs.acceleration, LEAST * self._top)
+        jerk = np.maximum(self._jerk - needs.jerk, LEAST * self._jerk)
+        bounds = np.stack([top, jerk])
+        low, high = (0.0, 1.0) if self._directions[1].any() else (1.0, 1.0)
+        part = 0.5 * (low + high)
+        for _ in range(HALVINGS if low < high else 1):
+            aside = (1.0 - part) * _least(bounds, needs.aside)
+            along = _least(bounds - np.outer(aside, needs.aside), needs.along)
+            for begin, most, row in zip(self._begin, (along, aside), self._rows, strict=True):
+                if begin != (0.0, 0.0):
+                    plan_stop(*begin, float(most[0]), float(most[1]), row)
+            if duration(self._rows[0]) > duration(self._rows[1]):
+                low = part
+            else:
+                high = part
+            part = 0.5 * (low + high)
+
+
+def _directions(
+    left: FloatArray, twist: FloatArray, rate: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the unit vector along what is left of a twist, and the one across it, or zeros."""
+    size, turn = float(np.linalg.norm(twist)), float(np.linalg.norm(rate))
+    if size > 0.0:
+        aside = rate - (rate @ twist) / size**2 * twist
+        if np.linalg.norm(aside) <= STRAIGHT * turn:
+            return twist / size, np.zeros(6)
+    elif turn > 0.0:
+        return rate / turn, np.zeros(6)
+    along = left / max(float(np.linalg.norm(left)), 1e-300)
+    aside = rate - (rate @ along) * along
+    return along, aside / max(float(np.linalg.norm(aside)), 1e-300)
+
+
+def _least(bounds: FloatArray, speeds: FloatArray) -> FloatArray:
+    """Return what the joints' bounds (2, n) allow along a direction, by their speeds (n,) on it."""
+    with np.errstate(divide="ignore"):  # a joint that need not move allows anything
+        most: FloatArray = np.minimum((bounds / speeds).min(axis=1), 1e9)
+    return most
