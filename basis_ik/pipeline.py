@@ -19,6 +19,7 @@ from basis_ik.motion.goal_motion import GoalMotion
 from basis_ik.motion.goals import JOGGING, Goal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
 from basis_ik.motion.jog import Held, Jog
 from basis_ik.motion.joint_jog import JointJog
+from basis_ik.motion.lasting import Lasting
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.solvers.aim_chain import solve_aim
@@ -155,6 +156,10 @@ class Pipeline:
         self._line_end: RigidTransform | None = None  # root_T_tip; None where joints lead the way
         self._sound = True  # whether the destination is finite and within the limits
         self._repeats = 0
+        self._lasting, self._jogged = (
+            Lasting(),
+            0.0,
+        )  # why jogging stands; for how long it goes on [s]
         self._quickest = False  # whether to brake without regard to the tip's line
 
     def aim(self, goal: Goal, measured: FloatArray) -> None:
@@ -171,6 +176,8 @@ class Pipeline:
         # From goal to goal the branch is kept; a first goal is the one nearest to the arm.
         start = measured if self._destination is None else self._destination
         seed = np.minimum(np.maximum(start, self._chain.lower), self._chain.upper)
+        if not (isinstance(goal, JOGGING) and isinstance(self.goal, JOGGING)):
+            self._lasting.reset()
         self.goal, self.solution = goal, None
         if isinstance(goal, (PoseGoal, PointGoal)):
             by_passes = self.solver == "fabrik" and isinstance(goal, PoseGoal)
@@ -362,10 +369,12 @@ class Pipeline:
 
     def _say_held(self, joints: FloatArray, held: Held | None) -> None:
         """Tell why jogging does not go on, as the solution; there is none while it does."""
-        if held is None:
+        self._jogged += self._period
+        said = self._lasting.tell(held, self._jogged)
+        if said is None:
             self.solution = None
-        elif self.solution is None or self.solution.reason != held:
-            self.solution = Solution(joints, held.verdict, 0.0, 0.0, 0, 0, held)
+        elif self.solution is None or self.solution.reason != said:
+            self.solution = Solution(joints, said.verdict, 0.0, 0.0, 0, 0, said)
 
     def _scale(self) -> None:
         self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)

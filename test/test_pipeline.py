@@ -1,5 +1,6 @@
 """From target to command on the shipped UR5e: solved, limited, checked, and silent when done."""
 
+import itertools
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -448,6 +449,16 @@ def test_a_twist_into_a_limit_is_told(pipe, chain):
     pipe.aim(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, -1.0), in_tip=True), HOME)
     assert walk(pipe, last, 50)[-1][5] < last[5] - 0.1
     assert pipe.solution is None
+
+
+def test_at_a_limit_the_reason_is_said_once_while_the_tip_creeps_on(pipe, chain):
+    pipe.aim(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), in_tip=True), HOME)
+    said = []
+    for _ in range(1000):
+        pipe.step(HOME)
+        said.append(None if pipe.solution is None else pipe.solution.verdict)
+    assert sum(a is not b for a, b in itertools.pairwise(said)) == 1
+    assert said[-1] is Verdict.LIMIT
 
 
 def test_nothing_of_a_twist_is_left_after_another_goal_or_rest(pipe):

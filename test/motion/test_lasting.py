@@ -1,0 +1,43 @@
+"""What is said of a motion stays said until it has not been there for a while."""
+
+import itertools
+
+import pytest
+
+from basis_ik.motion.lasting import LASTS, Lasting
+from basis_ik.solvers.verdict import Reason, Verdict
+
+LIMIT = Reason(Verdict.LIMIT, joint="elbow", bound=1.0)
+OTHER = Reason(Verdict.LIMIT, joint="wrist", bound=1.0)
+PERIOD = 0.01
+
+
+def told(found):
+    lasting = Lasting()
+    return [lasting.tell(each, k * PERIOD) for k, each in enumerate(found)]
+
+
+def changes(said):
+    return sum(a != b for a, b in itertools.pairwise(said))
+
+
+@pytest.mark.parametrize("between", [None, OTHER])
+def test_what_comes_and_goes_with_the_periods_is_said_once(between):
+    said = told([None] * 5 + [LIMIT, between] * 100)
+    assert changes(said) == 1
+    assert said[5:] == [LIMIT] * 200
+
+
+@pytest.mark.parametrize("then", [None, OTHER])
+def test_once_it_has_not_been_there_for_a_while_it_is_said_no_more(then):
+    said = told([LIMIT] * 10 + [then] * 50)
+    count = 10 + round(LASTS / PERIOD) - 1
+    assert said == [LIMIT] * count + [then] * (60 - count)
+
+
+def test_nothing_is_said_after_a_reset():
+    lasting = Lasting()
+    assert lasting.tell(LIMIT, 0.0) is LIMIT
+    lasting.reset()
+    assert lasting.said is None
+    assert lasting.tell(None, 0.01) is None

@@ -1,0 +1,46 @@
+"""What `~/status` says while the tip is jogged, over DDS, with the node in a process of its own."""
+
+import time
+
+import pytest
+from robot_bench import down, running
+
+READY = down(0.40, 0.20, 0.40)
+
+
+@pytest.fixture(scope="module")
+def robot(domain):
+    with running(domain) as robot:
+        yield robot
+
+
+def keep_jogging(robot, frame, until, what, **twist):
+    def asked():
+        robot.jog(frame, **twist)
+        time.sleep(0.02)
+        return until()
+
+    robot.wait(asked, what)
+
+
+def said(statuses, key):
+    """The values of a key one after the other, each only once."""
+    values = [each.get(key, "") for each in statuses]
+    return [new for old, new in zip([None, *values], values, strict=False) if new != old]
+
+
+def test_at_a_limit_the_status_does_not_flicker(robot):
+    robot.send("base_link", READY)
+    robot.wait(lambda: robot.at(READY), "the arm is ready")
+    robot.wait(robot.quiet, "silence")
+    seen = len(robot.statuses)
+    bound = robot.chain.upper[5]
+    twist = {"angular": (0.0, 0.0, 2.5)}
+    keep_jogging(robot, "tool0", lambda: robot.positions[5] > bound - 1e-3, "the limit", **twist)
+    count = len(robot.statuses) + 4  # two seconds more
+    keep_jogging(robot, "tool0", lambda: len(robot.statuses) > count, "standing", **twist)
+    verdicts = said(robot.statuses[seen:], "verdict")
+    assert verdicts.count("LIMIT") == 1
+    assert verdicts[-1] == "LIMIT"
+    assert robot.statuses[-1]["joint"] == "wrist_3_joint"
+    robot.wait(robot.quiet, "silence")
