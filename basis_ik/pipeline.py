@@ -22,9 +22,10 @@ from basis_ik.motion.joint_jog import JointJog
 from basis_ik.motion.lasting import Lasting
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
+from basis_ik.motion.singularity import Notice, Singularities
 from basis_ik.solvers.aim_chain import solve_aim
 from basis_ik.solvers.solve import MAX_ITERATIONS, Solution, solve
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.solvers.verdict import Reason, Verdict
 from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = NDArray[np.float64]
@@ -113,6 +114,7 @@ class Pipeline:
         goal: What is wanted.
         solution: The answer to it; None for goals that need none.
         command: The last command of the present motion (n,); None at rest.
+        notice: What a singularity makes of the motion; None where none is near.
         line_held: What ended the last line before the pose; None if nothing did.
     """
 
@@ -156,10 +158,9 @@ class Pipeline:
         self._line_end: RigidTransform | None = None  # root_T_tip; None where joints lead the way
         self._sound = True  # whether the destination is finite and within the limits
         self._repeats = 0
-        self._lasting, self._jogged = (
-            Lasting(),
-            0.0,
-        )  # why jogging stands; for how long it goes on [s]
+        self._elapsed = 0.0  # time of all steps [s]
+        self._lasting, self._near, self._passing = Lasting(), Lasting(), Lasting()
+        self.notice: Reason | None = None
         self._quickest = False  # whether to brake without regard to the tip's line
 
     def aim(self, goal: Goal, measured: FloatArray) -> None:
@@ -178,6 +179,7 @@ class Pipeline:
         seed = np.minimum(np.maximum(start, self._chain.lower), self._chain.upper)
         if not (isinstance(goal, JOGGING) and isinstance(self.goal, JOGGING)):
             self._lasting.reset()
+            self._say_no_notice()
         self.goal, self.solution = goal, None
         if isinstance(goal, (PoseGoal, PointGoal)):
             by_passes = self.solver == "fabrik" and isinstance(goal, PoseGoal)
@@ -195,6 +197,15 @@ class Pipeline:
             self._sound = True
         else:
             self._go_to(np.array(goal.positions))
+
+    @property
+    def singularities(self) -> Singularities:
+        """What is done about singularities on lines and in jogging."""
+        return self._jog.singularities
+
+    @singularities.setter
+    def singularities(self, value: Singularities) -> None:
+        self._jog.singularities = value
 
     @property
     def leads_lines(self) -> bool:
@@ -245,6 +256,7 @@ class Pipeline:
         """
         self.goal = self.solution = None
         self._beside.forget()
+        self._say_no_notice()
         self._quickest = quickest or (self._quickest and self.phase is Phase.BRAKING)
         if self.command is None:
             self.rest()
@@ -265,6 +277,7 @@ class Pipeline:
         """Forget goal and command; the next motion starts from the measured positions."""
         self.goal = self.solution = self.command = self._destination = None
         self._beside.forget()
+        self._say_no_notice()
         self.phase = Phase.IDLE
 
     def _solve(self, goal: PoseGoal | PointGoal, seed: FloatArray, max_iterations: int) -> Solution:
@@ -319,6 +332,7 @@ class Pipeline:
         if isinstance(self.goal, TwistGoal):
             self._destination = self._jog.step(self.goal)
             self._say_held(self._destination, self._jog.held)
+            self._say_notice(self._jog.notice)
             return self._destination
         if isinstance(self.goal, JointVelocityGoal):
             self._jog.reset()
@@ -330,6 +344,7 @@ class Pipeline:
             self._line_end = None
         elif self._line_end is not None:
             command = self._jog.approach(self._line_end)
+            self._say_notice(self._jog.notice)
             if command is not None and (self._jog.held is None or not self._limiter.at_rest):
                 return command
             place = self._leave_line(place)
@@ -369,8 +384,7 @@ class Pipeline:
 
     def _say_held(self, joints: FloatArray, held: Held | None) -> None:
         """Tell why jogging does not go on, as the solution; there is none while it does."""
-        self._jogged += self._period
-        said = self._lasting.tell(held, self._jogged)
+        said = self._lasting.tell(held, self._elapsed)
         if said is None:
             self.solution = None
         elif self.solution is None or self.solution.reason != said:
@@ -379,6 +393,17 @@ class Pipeline:
     def _scale(self) -> None:
         self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
         self._limiter.slow_down(self.speed_override)
+
+    def _say_notice(self, notice: Notice | None) -> None:
+        """Tell what a singularity makes of the motion; what is ahead gives way to what happens."""
+        passing = notice is not None and notice.passing
+        near = self._near.tell(None if passing else notice, self._elapsed)
+        self.notice = self._passing.tell(notice if passing else None, self._elapsed) or near
+
+    def _say_no_notice(self) -> None:
+        self._near.reset()
+        self._passing.reset()
+        self.notice = None
 
     def _prepare(self, measured: FloatArray) -> tuple[FloatArray, bool]:
         """Return the command from which to go on, and whether to brake."""
@@ -423,6 +448,7 @@ class Pipeline:
             self.phase = Phase.UNSAFE
         if self.command is None and not self._sound:
             return None
+        self._elapsed += self._period
         previous, braking = self._prepare(measured)
         command = self._slow_down() if braking else self._next(self._destination)
         if not self._is_safe(command, previous, self._max_step):

@@ -29,6 +29,7 @@ from basis_ik.motion.goals import TwistGoal
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.line_stop import LineStop
+from basis_ik.motion.singularity import VERY_NEAR, Gains, Notice, Singularities
 from basis_ik.solvers import track as tracking
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.track import track
@@ -44,6 +45,7 @@ FAST = 0.9
 CHANGE, STEADY, STOP = 0.7, 0.2, 0.5
 LOST = 0.02  # part of a twist that may be missing where all directions should be there
 AHEAD = 0.1  # s within which it is foreseen what the joints will have to do
+FORETOLD = 0.5  # s ahead for which it is told what the joints will do
 ALONG = 1e-9  # what departs from a direction by less, relatively, is along it
 LATE = 3.0  # periods that slowing down before a position limit takes to begin
 SLIGHT = 1e-6  # a joint that is slower by this factor than another does not count as moving
@@ -79,6 +81,8 @@ class Held(Reason):
         line = f"the line ends {self.missing:.4g} m before: " if self.missing > 0.0 else ""
         if self.verdict is Verdict.LIMIT:
             return f"{line}{self.joint} is held by its limit {self.bound:.4g}"
+        if self.joint is not None:
+            return f"{line}near a singularity: {self.joint} would turn fast"
         return f"{line}singular: the joints cannot move the tip that way"
 
 
@@ -91,9 +95,14 @@ class Jog:
 
     Attributes:
         held: Why the tip stands although it should move; None while it does not.
+        notice: What a singularity makes of the motion; None where none is near.
+        singularities: What is done about one: "pass" it at the joints' largest speeds, "slow" these
+            down, or "stop" ahead of it.
     """
 
     def __init__(self, chain: Chain, limiter: Limiter) -> None:
+        self._gains = Gains(chain)
+        self.singularities: Singularities = "slow"
         self._chain, self._limiter = chain, limiter
         self._row: FloatArray = np.zeros(ROW)
         self._lost: RigidTransform | None = None  # a pose on whose line the joints had to brake
@@ -122,6 +131,7 @@ class Jog:
         self._stop: LineStop | None = None  # while it brakes
         self._since = 0  # periods of that
         self.held: Held | None = None
+        self.notice: Notice | None = None
 
     @property
     def moving(self) -> bool:
@@ -134,7 +144,7 @@ class Jog:
         Args:
             goal: How to move; None, or no motion: brake, on the line.
         """
-        self._used = True
+        self._used, self.notice = True, None
         limiter, period = self._limiter, self._limiter.period
         if not (self.moving or limiter.at_rest):
             return limiter.brake()  # what the joints were about before ends first
@@ -201,7 +211,7 @@ class Jog:
         Returns:
             None where the tip has come to rest; what is left of the way are micrometres.
         """
-        self._used = True
+        self._used, self.notice = True, None
         limiter, period = self._limiter, self._limiter.period
         self._beyond = self.held = None
         if not (self.moving or limiter.at_rest):
@@ -412,7 +422,41 @@ class Jog:
         elif to_stop <= STANDING:
             bound = self._limiter.bounds[UPPER if states[joint, 1] > 0.0 else LOWER, joint]
             self.held = Held(Verdict.LIMIT, joint=self._chain.joint_names[joint], bound=bound)
-        return np.zeros(6) if self.held else min(here, ahead, to_stop) * twist
+        part = min(here, ahead, to_stop)
+        if self.held is None and len(q) >= 6:
+            part = self._heed(q, twist, part, states[:, 1], states_ahead[:, 1])
+        return np.zeros(6) if self.held else part * twist
+
+    def _heed(
+        self, q: FloatArray, twist: FloatArray, part: float, here: FloatArray, ahead: FloatArray
+    ) -> float:
+        """Return the part of a twist that a singularity leaves; note what is to be said of it.
+
+        Args:
+            q: Where the joints are (n,).
+            twist: As wanted (6,).
+            part: What all else leaves of it.
+            here: The joints' speeds for the whole of it (n,).
+            ahead: Likewise where they soon will be.
+        """
+        gains, bounds = self._gains, self._limiter.bounds
+        now = gains.of(here, twist)
+        if self.singularities == "slow":
+            for speeds in (here, ahead):
+                most = gains.most(gains.of(speeds, twist), FAST) * bounds[VELOCITY]
+                with np.errstate(divide="ignore"):
+                    part = min(part, float((most / np.abs(speeds)).min()))
+        soon = gains.of(self._speeds(q + FORETOLD * part * here, twist), twist)
+        if self.singularities == "stop":
+            rest = part * np.abs(here)
+            times = rest / bounds[ACCELERATION] + 2.0 * np.sqrt(rest / bounds[JERK])
+            way = 0.5 * float(times.max()) + LATE * self._limiter.period
+            there = gains.of(self._speeds(q + way * part * here, twist), twist)
+            if there.max() >= max(VERY_NEAR, float(now.max())):
+                self.held = Held(Verdict.SINGULAR, joint=", ".join(gains.names(there)))
+        if self.held is None:
+            self.notice = gains.notice(now, soon)
+        return part
 
     def _steady(self, states: FloatArray) -> float:
         """Return the part of a twist, up to 1, that joints do with velocities, accelerations."""

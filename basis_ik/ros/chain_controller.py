@@ -554,6 +554,7 @@ class ChainController:
         pipeline.position_tolerance = settings.position_tolerance
         pipeline.orientation_tolerance = settings.orientation_tolerance
         pipeline.solver, pipeline.path = self.own("solver"), self.own("path")
+        pipeline.singularities = self.own("singularities")
         if pipeline.path != "joint" and not (self._output.streams and pipeline.leads_lines):
             text = "path is not followed: straight takes six joints, and an interface that streams"
             self.journal.trouble("path", "unfit", text)

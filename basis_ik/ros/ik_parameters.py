@@ -130,6 +130,7 @@ NODE = (
 SOLVERS = ("descent", "fabrik")
 COMMAND_TYPES = ("speed_units", "unitless")
 PATHS = ("joint", "straight", "straight_or_joint")
+SINGULARITIES = ("pass", "slow", "stop")
 
 # Of each chain: `root_link`, or `left.root_link` when `chains` names a chain `left`.
 CHAIN = (
@@ -158,6 +159,14 @@ CHAIN = (
         "a joint's limit or a singularity, `straight` stays there and `straight_or_joint` goes on "
         "by joints. Counts for poses that come from then on.",
         choices=PATHS,
+    ),
+    Declaration(
+        "singularities",
+        "slow",
+        "What jogging and straight lines do about a singularity that the tip can pass: `pass` it, "
+        "however fast joints turn within their limits; `slow` the tip down, so that they turn with "
+        "a fifth of their largest speeds; `stop` ahead of it. Counts at once.",
+        choices=SINGULARITIES,
     ),
     Declaration(
         "speed_override",

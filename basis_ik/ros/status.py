@@ -58,9 +58,12 @@ class StatusReport:
         state, solution, refused = arm.state, arm.pipeline.solution, arm.targets.last_refusal
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
         trouble = (state.barred, arm.trouble, arm.rival, refusals)
-        key = (state.state, *trouble, arm.speed_override, leads)
+        notice = _notice(arm)
+        key = (state.state, *trouble, arm.speed_override, leads, notice)
         if not self._is_due(key, arm):
             return
+        if notice is None:
+            self._journal.fine("singularity", "the singularity is passed")
         level, text = DiagnosticStatus.OK, state.state.value
         if state.state is State.WAITING:
             level = DiagnosticStatus.ERROR if arm.rival else DiagnosticStatus.WARN
@@ -71,6 +74,9 @@ class StatusReport:
             text = state.barred
         elif arm.trouble:
             level, text = DiagnosticStatus.WARN, arm.trouble
+        elif notice is not None:
+            level, text = DiagnosticStatus.WARN, str(notice)
+            self._journal.trouble("singularity", text.split(":")[0], text)
         elif solution is None:
             if refused is not None:
                 level, text = DiagnosticStatus.WARN, str(refused)
@@ -133,6 +139,13 @@ class StatusReport:
                 values=[KeyValue(key=key, value=value) for key, value in values.items()],
             )
         )
+
+
+def _notice(arm: ChainController) -> Reason | None:
+    """Return what a singularity makes of the motion, where nothing worse is to be said of it."""
+    solution = arm.pipeline.solution
+    moves = arm.state.state is State.MOVING and (solution is None or solution.success)
+    return arm.pipeline.notice if moves else None
 
 
 def _target_values(targets: TargetInput) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 from robot_bench import down, running
 
@@ -43,4 +44,22 @@ def test_at_a_limit_the_status_does_not_flicker(robot):
     assert verdicts.count("LIMIT") == 1
     assert verdicts[-1] == "LIMIT"
     assert robot.statuses[-1]["joint"] == "wrist_3_joint"
+    robot.wait(robot.quiet, "silence")
+
+
+def test_a_singularity_is_told_before_it_is_passed(robot):
+    near = np.array([0.0, -1.57, 1.57, -1.57, -0.5, 0.0])
+    robot.send("base_link", robot.chain.forward(near))
+    robot.wait(lambda: robot.at(robot.chain.forward(near)), "the arm is beside it")
+    robot.wait(robot.quiet, "silence")
+    seen, q = len(robot.statuses), robot.positions.copy()
+    axes = robot.chain.jacobian(q)[3:]
+    turn = -np.sign(q[4]) * axes[:, 4] + 0.03 * np.cross(axes[:, 4], axes[:, 5])
+    twist = {"angular": tuple(0.3 * turn)}
+    flipped = lambda: abs(robot.positions[3] - q[3]) > 2.0  # noqa: E731
+    keep_jogging(robot, "base_link", flipped, "the wrist flips", **twist)
+    told = [text.split(":")[0] for text in said(robot.statuses[seen:], "message")]
+    assert "nearing a singularity" in told
+    assert "passing a singularity" in told
+    assert told.index("nearing a singularity") < told.index("passing a singularity")
     robot.wait(robot.quiet, "silence")

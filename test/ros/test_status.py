@@ -1,5 +1,6 @@
 """When a status is published: whenever something has changed, and now and then besides."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,8 +17,10 @@ from basis_ik.motion.goals import (
     Ray,
     TwistGoal,
 )
+from basis_ik.motion.singularity import Notice
 from basis_ik.ros import status as module
 from basis_ik.ros.status import PERIOD, REFRESH, StatusReport
+from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -40,7 +43,7 @@ def arm():
         tip="tool0",
         model=SimpleNamespace(name="ur5e"),
         resolve=lambda name: f"~/{name}",
-        pipeline=SimpleNamespace(solution=None, goal=None),
+        pipeline=SimpleNamespace(solution=None, goal=None, notice=None),
         targets=SimpleNamespace(target=None, last_refusal=None),
         refusals=Refusals(),
         state=ChainState(),
@@ -159,3 +162,26 @@ def test_what_was_wrong_with_a_joint_state_is_not_said_of_the_arm(clock, report,
     report.publish(arm)
     assert published[-1].level == DiagnosticStatus.WARN
     assert "x" in published[-1].message
+
+
+def test_what_a_singularity_is_about_to_do_is_told_at_once_while_the_arm_moves(
+    clock, report, arm, published
+):
+    arm.pipeline.missing = lambda _: np.zeros(1)
+    arm.pipeline.command = None
+    arm.measured = SimpleNamespace(positions=lambda: np.zeros(1))
+    near = Notice(Verdict.SINGULAR, joints=("wrist_1_joint", "wrist_3_joint"))
+    arm.state.handle(Event.CONFIGURE)
+    arm.state.handle(Event.ACTIVATE)
+    arm.pipeline.notice = near
+    report.publish(arm)
+    assert published[-1].level == DiagnosticStatus.OK, "it does not move"
+    arm.state.handle(Event.PURSUE)
+    report.publish(arm)
+    assert published[-1].level == DiagnosticStatus.WARN
+    expected = "nearing a singularity: wrist_1_joint, wrist_3_joint will turn fast"
+    assert published[-1].message == expected
+    arm.pipeline.notice = replace(near, passing=True)
+    report.publish(arm)
+    assert published[-1].message.startswith("passing a singularity: ")
+    assert len(published) == 3

@@ -1,0 +1,84 @@
+"""How near to a singularity a tip's motion is: how fast its joints turn for how slow a tip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.model.chain import Chain
+from basis_ik.solvers.verdict import Reason, Verdict
+
+FloatArray = NDArray[np.float64]
+Singularities = Literal["pass", "slow", "stop"]
+
+# Gains of a joint from which a singularity is near, and from which the motion is about it.
+NEAR, VERY_NEAR = 5.0, 10.0
+SLOW = 0.2  # part of a joint's largest speed that it keeps to at twice NEAR and beyond
+
+
+@dataclass(frozen=True)
+class Notice(Reason):
+    """What a singularity makes of the motion.
+
+    Attributes:
+        joints: Who turns fast.
+        passing: Whether they do so now; else they will.
+    """
+
+    joints: tuple[str, ...] = ()
+    passing: bool = False
+
+    def __str__(self) -> str:
+        names = ", ".join(self.joints)
+        if self.passing:
+            return f"passing a singularity: {names} turn fast"
+        return f"nearing a singularity: {names} will turn fast"
+
+
+class Gains:
+    """The gain of a joint: its speed, relative to that of the tip.
+
+    The tip's is its linear velocity divided by the chain's reach, plus its angular velocity, so
+    that the gain is a number, and the same for a small arm and a large one. It depends on the
+    direction of the motion: beside a singularity it is large only where the motion needs what the
+    singularity takes away.
+
+    Args:
+        chain: What moves.
+    """
+
+    def __init__(self, chain: Chain) -> None:
+        self._names, self._reach = np.array(chain.joint_names), chain.reach
+        self._units = np.where(chain.prismatic, 1.0 / chain.reach, 1.0)
+
+    def of(self, speeds: FloatArray, twist: FloatArray) -> FloatArray:
+        """Return the gains (n,) of joints with speeds (n,) whose tip moves with a twist (6,)."""
+        linear, angular = np.linalg.norm(twist[:3]), np.linalg.norm(twist[3:])
+        gains: FloatArray = np.abs(speeds) * self._units / (linear / self._reach + angular)
+        return gains
+
+    def names(self, gains: FloatArray) -> tuple[str, ...]:
+        """Return the joints that turn fast, by their gains (n,): the fastest, and the like."""
+        return tuple(map(str, self._names[gains >= max(NEAR, 0.5 * float(gains.max()))]))
+
+    def notice(self, here: FloatArray, ahead: FloatArray) -> Notice | None:
+        """Return what is to be said, by the gains (n,) here and where the tip will soon be."""
+        now, then = float(here.max()), float(ahead.max())
+        if now >= VERY_NEAR:
+            return Notice(Verdict.SINGULAR, joints=self.names(here), passing=True)
+        if then >= max(NEAR, now):
+            return Notice(Verdict.SINGULAR, joints=self.names(ahead))
+        return None
+
+    @staticmethod
+    def most(gains: FloatArray, fast: float) -> FloatArray:
+        """Return the parts (n,) of their largest speeds that slow joints keep to.
+
+        Args:
+            gains: Theirs (n,).
+            fast: That part where no singularity is near.
+        """
+        return np.clip(fast * (NEAR / np.maximum(gains, 1e-9)) ** 2, SLOW, fast)
