@@ -69,6 +69,29 @@ class Chain:
         _, tip, _ = self._evaluate(q)
         return RigidTransform.from_matrix(tip)
 
+    def within(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Chain:
+        """Return the same chain with limits that are narrower where these are.
+
+        Args:
+            lower: Least positions (n,) [rad or m]; -inf narrows nothing.
+            upper: Largest positions (n,); inf narrows nothing.
+
+        Raises:
+            ChainError: A joint is left no room.
+        """
+        lower, upper = np.maximum(self.lower, lower), np.minimum(self.upper, upper)
+        for name, low, high in zip(self.joint_names, lower, upper, strict=True):
+            if not low <= high:
+                raise ChainError(f"joint {shown(name)} is left no room", joint=name)
+        arrays = self.arrays._replace(lower=lower, upper=upper)
+        return replace(
+            self,
+            lower=read_only(lower.copy()),
+            upper=read_only(upper.copy()),
+            arrays=arrays,
+            reach=reach_bound(arrays),
+        )
+
     def jacobian(self, q: npt.ArrayLike) -> FloatArray:
         """Return the geometric Jacobian of the tip, in the root frame, at variables q, shape (n,).
 

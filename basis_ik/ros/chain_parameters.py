@@ -88,7 +88,20 @@ class ChainParameters:
             raise self.refused(
                 "tip_link", f"{text}; at most {MOST_JOINTS} can be followed: choose another link"
             )
-        return chain
+        return self._narrowed(chain)
+
+    def _narrowed(self, chain: Chain) -> Chain:
+        """Return a chain that keeps `joint_limit_margin`."""
+        margin, names = self["joint_limit_margin"], chain.joint_names
+        if not margin:
+            return chain
+        if len(margin) not in (1, len(names)):
+            text = f"wants 1 number or {len(names)} ({', '.join(names)}), not {len(margin)}"
+            raise self.refused("joint_limit_margin", text)
+        try:
+            return chain.within(chain.lower + np.array(margin), chain.upper - np.array(margin))
+        except ChainError as error:
+            raise self.refused("joint_limit_margin", f"is {margin}: {error}") from None
 
     def ray(self, model: RobotModel, chain: Chain) -> Ray:
         """Return the ray that is pointed at points, in tip coordinates.

@@ -219,6 +219,16 @@ CHAIN = (
         element=float,
     ),
     Declaration(
+        "joint_limit_margin",
+        [],
+        "Distance that commands and solutions keep to the joints' position limits [rad, m]: one "
+        "number for all joints, or one for each; empty: none. Continuous joints do without.",
+        0.0,
+        1e3,
+        read_only=True,
+        element=float,
+    ),
+    Declaration(
         "command_interface",
         "joint_trajectory",
         "How it is commanded; docs/interfaces.md says when which.",

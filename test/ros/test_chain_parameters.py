@@ -163,6 +163,33 @@ def test_motion_limits_are_given_for_each_joint_or_not_at_all(chain):
             of(**{name: [1.0]}).limits(chain)
 
 
+@pytest.mark.parametrize("margin", [[0.1], [0.1] * 7, [0.3, 0.0, 0.1, 0.2, 0.1, 0.0, 0.5]])
+def test_a_margin_narrows_the_limits(chain, margin):
+    narrow = of(tip_link="panda_link8", joint_limit_margin=margin).chain(PANDA)
+    np.testing.assert_allclose(narrow.lower, chain.lower + margin)
+    np.testing.assert_allclose(narrow.upper, chain.upper - margin)
+    np.testing.assert_array_equal(narrow.arrays.lower, narrow.lower)
+    np.testing.assert_array_equal(of().limits(narrow).upper, narrow.upper)
+    outside = [*(0.5 * (chain.lower + chain.upper))[:6], chain.upper[6] - 0.4 * margin[-1]]
+    with pytest.raises(ConfigError, match=r"^parameter 'home' does not fit: panda_joint7"):
+        of(home=list(map(float, outside))).check_home(narrow)
+
+
+def test_a_joint_that_turns_for_ever_has_no_margin():
+    assert not np.isfinite(of(joint_limit_margin=[0.2]).chain(snake(3)).lower).any()
+
+
+@pytest.mark.parametrize(
+    ("margin", "words"),
+    [([1.6], "joint 'panda_joint4' is left no room"), ([0.1] * 2, "wants 1 number or 7 ")],
+    ids=["no room", "two"],
+)
+def test_a_margin_that_makes_no_sense_is_refused(margin, words):
+    with pytest.raises(ConfigError, match=r"^parameter 'joint_limit_margin' ") as caught:
+        of(tip_link="panda_link8", joint_limit_margin=margin).chain(PANDA)
+    assert words in str(caught.value)
+
+
 def test_chains_that_share_a_joint_are_refused_by_their_names():
     whole, wrist = PANDA.chain(None, "panda_link8"), PANDA.chain("panda_link5", "panda_link8")
     with pytest.raises(ConfigError, match=r"^parameter 'chains' has 'a' and 'b'") as caught:

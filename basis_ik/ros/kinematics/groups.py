@@ -100,4 +100,6 @@ class Groups:
                 f"ik_link_name: '{link}' is also moved by {', '.join(sorted(foreign))}, "
                 f"which the chain to '{arm.tip}' does not have",
             )
+        own = [arm.chain.joint_names.index(name) for name in chain.joint_names]
+        chain = chain.within(arm.chain.lower[own], arm.chain.upper[own])  # their margin
         return self._chains.setdefault((arm.name, link), chain)
