@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from basis_ik.kernels.motion_joints import is_equal
 from basis_ik.kernels.safety import is_inside, is_safe
 from basis_ik.model.chain import Chain
+from basis_ik.motion.caps import SpeedCaps
 from basis_ik.motion.goal_motion import GoalMotion
 from basis_ik.motion.goals import JOGGING, Goal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
 from basis_ik.motion.jog import Held, Jog
@@ -102,6 +103,7 @@ class Pipeline:
         acceleration_scaling: Fraction of the joints' acceleration limits to use, in (0, 1].
         position_tolerance: Largest position error of a solution that counts as reached [m].
         orientation_tolerance: Largest orientation error of one [rad].
+        caps: On the speeds of links; None: none.
 
     Attributes:
         speed_override: Fraction of the speed of every motion, in [0, 1]; at 0 the arm brakes and
@@ -130,6 +132,7 @@ class Pipeline:
         acceleration_scaling: float = 1.0,
         position_tolerance: float = 1e-5,
         orientation_tolerance: float = 1e-5,
+        caps: SpeedCaps | None = None,
     ) -> None:
         self._chain = self._aiming = chain
         self._period = period
@@ -137,7 +140,7 @@ class Pipeline:
         self._max_step = limits.velocity * period
         self._lower, self._upper = chain.lower.copy(), chain.upper.copy()  # writable, for kernels
         self._endless = chain.continuous
-        self._limiter = Limiter(limits, period, np.zeros(len(self._max_step)))
+        self._limiter = Limiter(limits, period, np.zeros(len(self._max_step)), caps)
         self._goal_motion = GoalMotion(limits.velocity, period)
         self._jog = Jog(chain, self._limiter)
         self._joint_jog = JointJog(chain, self._limiter)

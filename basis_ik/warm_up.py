@@ -151,7 +151,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
     """
     from basis_ik.kernels.motion_joints import is_equal
     from basis_ik.kernels.safety import is_inside, is_safe
-    from basis_ik.motion import jog, limiter
+    from basis_ik.motion import caps, jog, limiter
     from basis_ik.motion.tracking import Tracking
     from basis_ik.solvers import aim_chain, solve, track
     from basis_ik.transforms import rigid
@@ -168,6 +168,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
         Step("transforms", rigid.warm_up),
         Step("last check", check),
         Step("limits of motion", lambda: limiter.warm_up(MotionLimits.of_chain(chain()))),
+        Step("caps on speeds", lambda: caps.warm_up(chain())),
         Step("links", lambda: chain().link_poses(np.zeros(len(chain().joint_names)))),
         Step("poses", lambda: solve.warm_up(chain())),
         Step("FABRIK's passes", lambda: solve.warm_up_fabrik(chain())),

@@ -25,6 +25,7 @@ from basis_ik.kernels.motion_joints import step as step_joints
 from basis_ik.kernels.motion_profile import ROW, plan_stop, sample
 from basis_ik.kernels.motion_twist import states_on_line
 from basis_ik.model.chain import Chain
+from basis_ik.motion.caps import SPARE
 from basis_ik.motion.goals import TwistGoal
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
@@ -352,6 +353,14 @@ class Jog:
             return True
         return False
 
+    def _capped(self, q: FloatArray, twist: FloatArray) -> FloatArray:
+        """Return a twist (6,), scaled down to what the caps on speeds allow."""
+        for ahead in (0.0, AHEAD):
+            at = q + ahead * self._speeds(q, twist)
+            part = self._limiter.part_of_caps(at, self._speeds(at, twist))
+            twist = twist if part <= SPARE else SPARE / part * twist
+        return twist
+
     def _step_off(self, q: FloatArray, goal: TwistGoal) -> FloatArray | None:
         """Return joints that bring the tip a little on from a singularity; None without any."""
         size = max(float(np.linalg.norm(goal.linear)), float(np.linalg.norm(goal.angular)))
@@ -410,6 +419,8 @@ class Jog:
 
     def _scaled(self, q: FloatArray, twist: FloatArray) -> FloatArray:
         """Return a twist (6,), scaled down to what the joints can do; note if that is nothing."""
+        if self._limiter.capped:
+            twist = self._capped(q, twist)
         states, lost = self._states(q, twist)
         to_stop, joint = self._to_stop(q, states[:, 1])
         here = self._steady(states)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from basis_ik.kernels.motion_joints import ACCELERATION, JERK, LOWER, UPPER, VELOCITY
 from basis_ik.kernels.motion_profile import ROW, plan_stop, sample
 from basis_ik.model.chain import Chain
+from basis_ik.motion.caps import SPARE
 from basis_ik.motion.jog import LATE, STANDING, Held, fastest_before
 from basis_ik.motion.limiter import Limiter
 from basis_ik.solvers.verdict import Verdict
@@ -61,6 +62,9 @@ class JointJog:
         with np.errstate(divide="ignore"):
             part = min(1.0, float((FAST * bounds[VELOCITY] / np.abs(velocities)).min()))
         wanted: FloatArray = self._limiter.override * part * velocities
+        wanted = wanted * min(
+            1.0, SPARE / max(self._limiter.part_of_caps(states[:, 0], wanted), SPARE)
+        )
         gaps = np.where(wanted > 0.0, bounds[UPPER] - states[:, 0], states[:, 0] - bounds[LOWER])
         self.held = None
         for i in np.flatnonzero(wanted):

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.kernels import motion_joints as kernels
+from basis_ik.kernels.motion_caps import plan_brake_together
 from basis_ik.kernels.motion_profile import duration
+from basis_ik.motion.caps import SpeedCaps
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.transforms.checks import finite_array
 
@@ -94,6 +96,7 @@ class Limiter:
         limits: Of the n joints.
         period: Time between two commands [s], positive.
         positions: Where the joints are (n,).
+        caps: On the speeds of links; None: none.
 
     Attributes:
         limits: As given.
@@ -102,8 +105,14 @@ class Limiter:
         override: As set by `slow_down`.
     """
 
-    def __init__(self, limits: MotionLimits, period: float, positions: FloatArray) -> None:
-        self.limits, self.period = limits, period
+    def __init__(
+        self,
+        limits: MotionLimits,
+        period: float,
+        positions: FloatArray,
+        caps: SpeedCaps | None = None,
+    ) -> None:
+        self.limits, self.period, self._caps = limits, period, caps
         n = len(limits.lower)
         self._memory: FloatArray = np.zeros((n, kernels.COLUMNS))
         self._before = self._memory.copy()
@@ -143,6 +152,8 @@ class Limiter:
         self._begin()
 
     def _begin(self) -> None:
+        if self._caps is not None:
+            self._caps.reset()
         self._count = 0
         self._settle()
 
@@ -160,6 +171,8 @@ class Limiter:
     def undo(self) -> None:
         """Take the last command back: what comes next goes on from the one before."""
         self._memory[:] = self._before
+        if self._caps is not None:
+            self._caps.reset()
         self._settled[1:] = self._settled[:-1]
         self._count -= 1
         self._ticks = 0
@@ -221,9 +234,8 @@ class Limiter:
             return self.brake()
         self._prepare(braking=False)
         velocity = self._still if velocity is None else velocity
-        self._ticks = kernels.step(
-            self._memory, goal, velocity, self._slowed(), self.period, self._ticks
-        )
+        step = kernels.step if self._capped is None else self._capped.step
+        self._ticks = step(self._memory, goal, velocity, self._slowed(), self.period, self._ticks)
         self._settle()
         return self.position
 
@@ -238,15 +250,23 @@ class Limiter:
         """
         self._prepare(braking=False)
         self._ticks = 0
-        taken = bool(kernels.take(self._memory, states, self._kept, self.period))
-        if taken:
-            self._settle()
-        return taken
+        if not kernels.take(self._memory, states, self._kept, self.period):
+            return False
+        if self._capped is not None and not self._capped.allows(
+            self._before, self._memory, self._kept, self.period
+        ):
+            self._memory[:] = self._before
+            return False
+        self._settle()
+        return True
 
     def brake(self) -> FloatArray:
         """Return the command (n,) of the next period on the quickest way to rest."""
         self._prepare(braking=True)
-        self._ticks = kernels.brake(self._memory, self._kept, self.period, self._ticks)
+        if self._capped is not None:
+            self._ticks = self._capped.brake(self._memory, self._kept, self.period)
+        else:
+            self._ticks = kernels.brake(self._memory, self._kept, self.period, self._ticks)
         self._settle()
         return self.position
 
@@ -266,14 +286,37 @@ class Limiter:
         """
         goal = None if self.override == 0.0 else goal
         self._prepare(braking=goal is None)
-        memory = self._memory.copy()
-        if goal is None:
-            kernels.brake(memory, self._kept, self.period, 0)
+        share = 1.0
+        if self._capped is not None and goal is not None:
+            share = self._capped.pace(lambda share: self._planned(goal, most, share)[:2])
+        return self._planned(goal, most, share)
+
+    def _planned(self, goal: FloatArray | None, most: int, share: float) -> Motion:
+        """Return the motion of `plan` with a share of the velocity limits."""
+        memory, limits = self._memory.copy(), self._slowed().copy()
+        limits[kernels.VELOCITY] *= share
+        if goal is not None:
+            kernels.step(memory, goal, self._still, limits, self.period, 0)
+        elif self._capped is not None:
+            plan_brake_together(memory, limits)
         else:
-            kernels.step(memory, goal, self._still, self._slowed(), self.period, 0)
+            kernels.brake(memory, limits, self.period, 0)
         total = max(float(duration(row[kernels.PROFILE :])) for row in memory)
         times = sample_times(total, max(self.period, total / most))
-        return _sampled(memory, self._kept, times)
+        return _sampled(memory, limits, times)
+
+    @property
+    def capped(self) -> bool:
+        """Whether there are caps on the speeds of links."""
+        return self._capped is not None
+
+    @property
+    def _capped(self) -> SpeedCaps | None:
+        return self._caps if self._caps is not None and self._caps.active else None
+
+    def part_of_caps(self, q: FloatArray, v: FloatArray) -> float:
+        """Return which part of the caps joints at q (n,) with velocities v (n,) take."""
+        return 0.0 if self._capped is None else self._capped.part(q, v)
 
     def window(self) -> Motion:
         """Return the motion through the last commands, and on if nobody says more.
@@ -296,7 +339,7 @@ class Limiter:
     def _prepare(self, *, braking: bool) -> None:
         """Have the profiles planned anew where what they were planned for has changed."""
         self._before[:] = self._memory
-        if self._kept is not self._wanted and kernels.can_stop(self._memory, self._wanted):
+        if self._kept is not self._wanted and self._can_stop():
             self._kept, self._ticks = self._wanted, 0
         if braking != self.braking:
             self.braking, self._ticks = braking, 0
@@ -308,6 +351,12 @@ class Limiter:
         slowed = self._kept.copy()
         slowed[kernels.VELOCITY] *= self.override
         return slowed
+
+    def _can_stop(self) -> bool:
+        """Tell whether all can stop with the wanted limits, and keep the caps meanwhile."""
+        if not kernels.can_stop(self._memory, self._wanted):
+            return False
+        return self._capped is None or self._capped.brakes(self._memory, self._wanted, self.period)
 
 
 def warm_up(limits: MotionLimits) -> None:

@@ -132,7 +132,9 @@ class ChainController:
         self.targets = TargetInput(
             buffer, chain, self.journal, self.refusals, streams=self._output.streams
         )
-        self.pipeline = Pipeline(chain, period=period, limits=limits)
+        self._caps = self._own.caps(model, chain)
+        self.pipeline = Pipeline(chain, period=period, limits=limits, caps=self._caps)
+        self._set_caps()
         self.state = state
         self._heard = False
         self._fresh, self._sent_at = False, -math.inf
@@ -352,7 +354,11 @@ class ChainController:
         """What the parameters say, as of now."""
         if self._read != self._parameters.changes:
             self._read, self._kept = self._parameters.changes, Settings.of(self._parameters)
+            self._set_caps()
         return self._kept
+
+    def _set_caps(self) -> None:
+        self._caps.set(self.own("max_linear_speed"), self.own("max_angular_speed"))
 
     # The loop --------------------------------------------------------------------------------
 

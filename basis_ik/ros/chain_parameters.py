@@ -14,6 +14,7 @@ from basis_ik.model.elements import listed, shown
 from basis_ik.model.path import ChainError, path_between
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import SPEED_UNITS, Units
+from basis_ik.motion.caps import SpeedCaps
 from basis_ik.motion.goals import Ray
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.ros.arm_parameters import misplaced, pointing_ray
@@ -133,6 +134,26 @@ class ChainParameters:
             return SPEED_UNITS
         scales = (self[f"scale.{name}"] for name in ("linear", "rotational", "joint"))
         return Units(1.0, *scales)
+
+    def caps(self, model: RobotModel, chain: Chain) -> SpeedCaps:
+        """Return the caps on the speeds of the tip and of `capped_links`, none being set yet.
+
+        Raises:
+            ConfigError: A link does not exist, stands, or is moved by joints that are not the
+                chain's.
+        """
+        others = []
+        for link in self["capped_links"]:
+            try:
+                other = model.chain(chain.root, link)
+            except ChainError as error:
+                raise self.refused("capped_links", f"has {shown(link)}: {error}") from None
+            foreign = [name for name in other.joint_names if name not in chain.joint_names]
+            if foreign:
+                text = f"has {shown(link)}, which is moved by {listed(tuple(foreign))}, too"
+                raise self.refused("capped_links", f"{text}: not a joint of the chain")
+            others.append(other)
+        return SpeedCaps(chain, others)
 
     def limits(self, chain: Chain) -> MotionLimits:
         """Return how the chain may move; an empty list stands for the default.

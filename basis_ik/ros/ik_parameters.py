@@ -219,6 +219,27 @@ CHAIN = (
         element=float,
     ),
     Declaration(
+        "max_linear_speed",
+        0.0,
+        "Speed that the origin of the tip, and of `capped_links`, does not exceed [m/s]; 0: none.",
+        0.0,
+        100.0,
+    ),
+    Declaration(
+        "max_angular_speed",
+        0.0,
+        "Angular speed that the tip, and each of `capped_links`, does not exceed [rad/s]; 0: none.",
+        0.0,
+        100.0,
+    ),
+    Declaration(
+        "capped_links",
+        [],
+        "Links that keep the two speeds as the tip does, an elbow for one: moved by joints of the "
+        "chain only.",
+        read_only=True,
+    ),
+    Declaration(
         "joint_limit_margin",
         [],
         "Distance that commands and solutions keep to the joints' position limits [rad, m]: one "

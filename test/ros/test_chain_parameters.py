@@ -190,6 +190,23 @@ def test_a_margin_that_makes_no_sense_is_refused(margin, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("links", "words"),
+    [
+        (["panda_lnk4"], "did you mean 'panda_link4'"),
+        (["panda_link4", "panda_link0"], "'panda_link0': no joint moves"),
+        (["panda_link8"], "moved by 'panda_joint6', 'panda_joint7', too"),
+    ],
+    ids=["unknown", "stands", "beyond the tip"],
+)
+def test_links_whose_speed_the_chain_does_not_settle_are_refused(links, words):
+    chain = PANDA.chain("panda_link0", "panda_link5")
+    of(capped_links=["panda_link4", "panda_link5"]).caps(PANDA, chain)
+    with pytest.raises(ConfigError, match=r"^parameter 'capped_links' has ") as caught:
+        of(capped_links=links).caps(PANDA, chain)
+    assert words in str(caught.value)
+
+
 def test_chains_that_share_a_joint_are_refused_by_their_names():
     whole, wrist = PANDA.chain(None, "panda_link8"), PANDA.chain("panda_link5", "panda_link8")
     with pytest.raises(ConfigError, match=r"^parameter 'chains' has 'a' and 'b'") as caught:

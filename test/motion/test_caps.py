@@ -1,0 +1,298 @@
+"""Links keep the caps on their speeds in every motion, judged by kinematics of this file's own."""
+
+import itertools
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.caps import SpeedCaps
+from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PoseGoal, TwistGoal
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.pipeline import Pipeline
+from basis_ik.transforms.rigid import RigidTransform
+
+URDF = Path(__file__).parents[2] / "urdf"
+PERIOD = 0.01
+ELBOWS = {"ur5e": "forearm_link", "panda": "panda_link4"}
+HOMES = {
+    "ur5e": np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0]),
+    "panda": np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]),
+}
+
+
+def turn(axis, angle):
+    x, y, z = np.array(axis) / np.linalg.norm(axis)
+    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + np.sin(angle) * k + (1.0 - np.cos(angle)) * k @ k
+
+
+class Kinematics:
+    """Where a link is, from the URDF's text alone."""
+
+    def __init__(self, text, root, link):
+        parents = {}
+        for joint in ElementTree.fromstring(text).iter("joint"):
+            if joint.find("child") is not None:
+                parents[joint.find("child").get("link")] = joint
+        self.joints = []
+        while link != root:
+            joint, place = parents[link], np.eye(4)
+            origin = joint.find("origin")
+            given = origin.attrib if origin is not None else {}
+            r, p, y = map(float, given.get("rpy", "0 0 0").split())
+            place[:3, :3] = turn([0, 0, 1], y) @ turn([0, 1, 0], p) @ turn([1, 0, 0], r)
+            place[:3, 3] = list(map(float, given.get("xyz", "0 0 0").split()))
+            axis = None
+            if joint.get("type") in ("revolute", "continuous"):
+                axis = list(map(float, joint.find("axis").get("xyz").split()))
+            self.joints.insert(0, (joint.get("name"), place, axis))
+            link = joint.find("parent").get("link")
+
+    def __call__(self, q):
+        """Return the link's pose (4, 4); `q` by joint name."""
+        pose = np.eye(4)
+        for name, place, axis in self.joints:
+            pose = pose @ place
+            if axis is not None:
+                pose[:3, :3] = pose[:3, :3] @ turn(axis, q[name])
+        return pose
+
+
+class Arm:
+    """A pipeline with caps, an arm that does exactly what it is told, and all its commands."""
+
+    def __init__(self, robot, linear, angular=0.0, *, elbow=True, period=PERIOD, q=None):
+        text = (URDF / f"{robot}.urdf").read_text()
+        model = RobotModel.from_urdf(text)
+        self.chain = chain = model.chain()
+        links = [ELBOWS[robot]] * elbow
+        self.judges = [Kinematics(text, chain.root, link) for link in (chain.tip, *links)]
+        self.caps = SpeedCaps(chain, [model.chain(chain.root, link) for link in links])
+        self.caps.set(linear, angular)
+        self.linear, self.angular, self.period = linear, angular, period
+        self.limits = MotionLimits.of_chain(chain)
+        self.pipe = Pipeline(chain, period=period, caps=self.caps)
+        self.commands = [HOMES[robot] if q is None else q] * 3
+
+    @property
+    def q(self):
+        return self.commands[-1]
+
+    def go(self, goal, periods=5000):
+        """Step towards a goal so often, or until nothing comes any more; tell which."""
+        self.pipe.aim(goal, self.q)
+        return self.step(periods)
+
+    def step(self, periods=5000):
+        for _ in range(periods):
+            command = self.pipe.step(self.q)
+            if command is None:
+                return True
+            self.commands.append(command)
+        return False
+
+    def speeds(self, since=0):
+        """Return linear and angular speeds (links, k) between the commands."""
+        poses = [
+            np.array(
+                [
+                    judge(dict(zip(self.chain.joint_names, q, strict=True)))
+                    for q in self.commands[since:]
+                ]
+            )
+            for judge in self.judges
+        ]
+        ways = [np.linalg.norm(np.diff(pose[:, :3, 3], axis=0), axis=1) for pose in poses]
+        turns = []
+        for pose in poses:
+            off = np.linalg.norm(np.diff(pose[:, :3, :3], axis=0), axis=(1, 2))
+            turns.append(2.0 * np.arcsin(off / np.sqrt(8.0)))
+        return np.array(ways) / self.period, np.array(turns) / self.period
+
+    def check(self, since=0):
+        """Check the caps since a command, and the joints' limits."""
+        linear, angular = self.speeds(since)
+        if self.linear:
+            assert linear.max() <= self.linear * (1.0 + 1e-6)
+        if self.angular:
+            assert angular.max() <= self.angular * (1.0 + 1e-6)
+        assert max(self.worst()) <= 1.0 + 1e-6
+
+    def worst(self):
+        """Largest velocity, acceleration and jerk, each relative to its limit."""
+        limits = (self.limits.velocity, self.limits.acceleration, self.limits.jerk)
+        return [
+            (np.abs(np.diff(self.commands, k, axis=0)) / most / self.period**k).max()
+            for k, most in enumerate(limits, 1)
+        ]
+
+
+def anywhere(rng, chain, home, size):
+    return np.clip(home + rng.uniform(-size, size, len(home)), chain.lower, chain.upper)
+
+
+@pytest.mark.parametrize("robot", HOMES)
+def test_big_joint_goals_go_at_the_cap_for_most_of_their_way(robot):
+    rng, shares = np.random.default_rng(0), []
+    for _ in range(6):
+        arm = Arm(robot, 0.25, elbow=False)
+        goal = anywhere(rng, arm.chain, HOMES[robot], 1.2)
+        start = arm.q
+        assert arm.go(JointGoal(tuple(goal)))
+        assert np.array_equal(arm.q, goal)
+        arm.check()
+        speeds = arm.speeds()[0][0]
+        way = np.array(arm.commands) - start
+        along = goal - start
+        off = way - np.outer(way @ along / (along @ along), along)
+        assert np.abs(off).max() < 1e-9, "a straight line in joint space"
+        moving = speeds[speeds > 0.0]
+        shares.append((moving > 0.9 * 0.25).mean())
+        print(f"mean speed / cap {moving.mean() / 0.25:.3f}, above 90 %: {shares[-1]:.3f} of time")
+    assert np.mean(shares) > 0.8
+
+
+def something(rng, arm):
+    """Return a goal of any kind, and for how many periods."""
+    chain, n, kind = arm.chain, len(arm.q), rng.integers(4)
+    if kind == 0:
+        return JointGoal(tuple(anywhere(rng, chain, arm.q, 1.0)))
+    if kind == 1:
+        return PoseGoal(chain.forward(anywhere(rng, chain, arm.q, 0.6)))
+    if kind == 2:
+        way, spin = rng.uniform(-0.6, 0.6, 3), rng.uniform(-1.5, 1.5, 3)
+        return TwistGoal(tuple(way), tuple(spin * (rng.random() < 0.5)))
+    return JointVelocityGoal(tuple(rng.uniform(-2.0, 2.0, n) * (rng.random(n) < 0.6)))
+
+
+@pytest.mark.parametrize("path", ["joint", "straight_or_joint"])
+@pytest.mark.parametrize("robot", HOMES)
+def test_goals_of_every_kind_that_change_in_mid_motion(robot, path):
+    rng = np.random.default_rng(1)
+    for angular in (0.0, 0.5):
+        arm = Arm(robot, 0.25, angular)
+        arm.pipe.path = path
+        for _ in range(25):
+            arm.go(something(rng, arm), rng.integers(1, 80))
+            if rng.random() < 0.3:
+                arm.pipe.brake()
+                arm.step(rng.integers(1, 60))
+        arm.pipe.brake()
+        arm.step()
+        arm.check()
+        assert arm.speeds()[0].max() > 0.9 * 0.25
+
+
+@pytest.mark.parametrize("robot", HOMES)
+def test_streams_of_poses(robot):
+    arm = Arm(robot, 0.2)
+    centre = arm.chain.forward(arm.q)
+    for pace in (0.5, 2.0, 4.0):  # 0.05, 0.2, 0.4 m/s on a circle of 0.1 m
+        for k in range(150):
+            angle = pace * 0.02 * k
+            way = 0.1 * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.0])
+            target = RigidTransform.from_rotation_translation(
+                centre.rotation, centre.translation + way
+            )
+            arm.go(PoseGoal(target), 2)
+    arm.check()
+    assert arm.speeds()[0].max() > 0.9 * 0.2
+
+
+@pytest.mark.parametrize("robot", HOMES)
+def test_a_twist_and_a_line_are_scaled_to_the_cap(robot):
+    arm = Arm(robot, 0.1, elbow=False)
+    arm.go(TwistGoal((0.0, 0.6, 0.0), (0.0, 0.0, 0.0)), 150)
+    moved = arm.chain.forward(arm.q).translation - arm.chain.forward(arm.commands[0]).translation
+    assert np.linalg.norm(moved[[0, 2]]) < 1e-4, "on its line"
+    assert arm.speeds(100)[0].min() > 0.97 * 0.1
+    arm.pipe.brake()
+    arm.step()
+    arm.pipe.path, since = "straight", len(arm.commands)
+    target = arm.chain.forward(arm.q)
+    arm.go(
+        PoseGoal(
+            RigidTransform.from_rotation_translation(
+                target.rotation, target.translation - [0.0, 0.25, 0.05]
+            )
+        )
+    )
+    assert arm.pipe.solution.success
+    assert np.median(arm.speeds(since)[0]) > 0.9 * 0.1
+    arm.check()
+
+
+def test_a_joint_that_is_jogged_is_scaled_to_the_cap():
+    arm = Arm("ur5e", 0.2)
+    arm.go(JointVelocityGoal((2.0, 0.0, 0.0, 0.0, 0.0, 1.0)), 200)
+    assert arm.speeds(100)[0][0].min() > 0.9 * 0.2
+    v = np.diff(arm.commands, axis=0)[-1]
+    assert v[5] == pytest.approx(0.5 * v[0])
+    arm.check()
+
+
+@pytest.mark.parametrize("robot", HOMES)
+def test_a_cap_that_is_lowered_in_mid_motion_is_soon_kept(robot):
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        arm = Arm(robot, 0.5)
+        arm.go(JointGoal(tuple(anywhere(rng, arm.chain, arm.q, 1.2))), 40)
+        arm.caps.set(0.05, 0.0)
+        arm.linear = 0.05
+        arm.step(40)
+        since = len(arm.commands)
+        arm.step()
+        arm.check(since)
+
+
+@pytest.mark.parametrize("robot", HOMES)
+def test_whole_motions(robot):
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        arm = Arm(robot, 0.25)
+        goal = anywhere(rng, arm.chain, arm.q, 1.2)
+        arm.pipe.aim(JointGoal(tuple(goal)), arm.q)
+        start = np.zeros((len(goal), 3))
+        start[:, 0] = arm.q
+        motion = arm.pipe.plan(start, braking=False)
+        arm.commands = [motion.at(t)[:, 0] for t in np.arange(0.0, motion.times[-1] + 0.02, 0.01)]
+        assert np.array_equal(arm.q, goal)
+        assert 0.98 * 0.25 < arm.speeds()[0].max() <= 0.25
+
+
+def test_caps_cost_nothing_where_there_are_none():
+    free, none = Arm("ur5e", 0.0), Pipeline(Arm("ur5e", 0.0).chain, period=PERIOD)
+    goal = JointGoal(tuple(HOMES["ur5e"] + 0.7))
+    free.go(goal)
+    none.aim(goal, HOMES["ur5e"])
+    for before, command in itertools.pairwise(free.commands[2:]):
+        assert np.array_equal(none.step(before), command)
+
+
+def test_braking_joints_end_together():
+    """Each by itself, some would end sooner, and what they took back of the tip's way with them."""
+    peaks = {}
+    for cap in (0.25, 0.0):
+        arm = Arm("ur5e", cap)
+        arm.go(TwistGoal((0.0, 0.0, 0.245), (0.0, 0.0, 0.0)), 60)
+        arm.pipe.go_on(arm.pipe.state)  # off its line
+        since = len(arm.commands) - 1
+        arm.pipe.brake()
+        assert arm.step()
+        peaks[cap] = arm.speeds(since)[0].max()
+    assert peaks[0.25] <= 0.25 * (1.0 + 1e-6)
+    assert peaks[0.0] > 0.25
+
+
+def test_at_the_cap_the_acceleration_does_not_chatter():
+    arm = Arm("ur5e", 0.25, elbow=False)
+    arm.go(JointGoal(tuple(HOMES["ur5e"] + [1.5, 0.5, -0.7, 0.4, 0.3, 0.5])))
+    cruise = np.flatnonzero(arm.speeds()[0][0] > 0.999 * 0.25)[5:-5]
+    assert len(cruise) > 300
+    accelerations = np.diff(arm.commands, 2, axis=0)[cruise] / PERIOD**2
+    jumps = np.abs(np.diff(accelerations, axis=0)) / arm.limits.acceleration
+    print(f"largest jump {jumps.max():.2g}, median {np.median(jumps):.2g} of the limit")
+    assert jumps.max() < 0.02
