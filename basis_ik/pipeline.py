@@ -141,7 +141,7 @@ class Pipeline:
         self._lower, self._upper = chain.lower.copy(), chain.upper.copy()  # writable, for kernels
         self._endless = chain.continuous
         self._limiter = Limiter(limits, period, np.zeros(len(self._max_step)), caps)
-        self._goal_motion = GoalMotion(limits.velocity, period)
+        self._goal_motion = GoalMotion(limits.velocity)
         self._jog = Jog(chain, self._limiter)
         self._joint_jog = JointJog(chain, self._limiter)
         self._beside = _SolverBeside()
@@ -165,14 +165,19 @@ class Pipeline:
         self._lasting, self._near, self._passing = Lasting(), Lasting(), Lasting()
         self.notice: Reason | None = None
         self._quickest = False  # whether to brake without regard to the tip's line
+        self._when = 0.0  # for which the last command is
+        self._told: float | None = None  # the time that the goal is of
 
-    def aim(self, goal: Goal, measured: FloatArray) -> None:
+    def aim(self, goal: Goal, measured: FloatArray, *, time: float | None = None) -> None:
         """Make a goal the one to go to; solve for it, unless it is the one solved last.
 
         Args:
             goal: What is wanted.
             measured: Measured positions (n,) [rad or m]; the seed of a first solve.
+            time: When it was so, on the clock of `step` [s]; None: now. What comes anew again and
+                again moves, and is followed to where it is by the time of the command.
         """
+        self._told = time
         if goal == self.goal:
             if self.waiting:
                 self._take(self._beside.look(), measured)
@@ -342,7 +347,8 @@ class Pipeline:
             self._destination = self._joint_jog.step(np.array(self.goal.velocities))
             self._say_held(self._destination, self._joint_jog.held)
             return self._destination
-        place, velocity = self._goal_motion.observe(destination)
+        now = self._when - self._period
+        place, velocity, acceleration = self._goal_motion.observe(destination, now, self._told)
         if velocity.any():
             self._line_end = None
         elif self._line_end is not None:
@@ -352,7 +358,7 @@ class Pipeline:
                 return command
             place = self._leave_line(place)
         self._jog.reset()  # from here on the tip is on no line
-        return self._limiter.step(place, velocity)
+        return self._limiter.step(place, velocity, acceleration)
 
     def _leave_line(self, destination: FloatArray) -> FloatArray:
         """Return where the joints are to go (n,) from where the line has led."""
@@ -439,12 +445,15 @@ class Pipeline:
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
         return motion if all(map(self._is_safe, way[1:], way[:-1], steps)) else None
 
-    def step(self, measured: FloatArray) -> FloatArray | None:
+    def step(self, measured: FloatArray, when: float | None = None) -> FloatArray | None:
         """Return the next command (n,) [rad or m], or None when there is nothing to send.
 
         Args:
             measured: Measured positions (n,), all finite.
+            when: Time at which the arm is to be there, on any steady clock [s]; None: a period
+                after the last.
         """
+        self._when = self._when + self._period if when is None else when
         if self._destination is None or self._repeats >= self.ARRIVED_REPEATS:
             return None
         if not self._sound:
@@ -498,7 +507,6 @@ class Pipeline:
         """
         self._limiter.go_on(states)
         self._jog.reset()
-        self._goal_motion.reset()
         self.command = self._limiter.position
 
     def _repeat(self) -> None:

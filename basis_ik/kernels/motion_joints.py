@@ -33,6 +33,7 @@ LOWER, UPPER, VELOCITY, ACCELERATION, JERK = 0, 1, 2, 3, 4
 STRAIGHT = 1.05
 # Part of its largest velocity with which a joint follows a goal; the rest is for catching up.
 FOLLOW = 0.9
+CURVE = 0.5  # likewise of its largest acceleration
 EDGE = 1e-12  # rounding allowance at a position limit [rad or m]
 ROUNDING = 1.0 + 1e-9  # allowance at the other limits
 ROUNDED = 1e-9  # likewise, of parts of a period
@@ -195,21 +196,53 @@ def advance(memory: FloatArray, limits: FloatArray, time: float) -> None:
 
 
 @helper
-def _follow(
-    memory: FloatArray, i: int, goal: float, w: float, limits: FloatArray, period: float
-) -> None:
-    """Take joint i one period on, towards a goal that moves on with velocity w.
+def _may_leave_limits(
+    v: float, a: float, u: float, b: float, limits: FloatArray, i: int, period: float
+) -> bool:
+    """Tell whether joint i may be too fast in a period, or after it.
 
-    Seen from the goal, the joint has to come to rest. One that could then no longer stop before a
-    position limit goes to that limit instead.
+    Between two states the velocity passes both by no more than the largest acceleration makes of
+    half of the period. From then on it does so until the acceleration has been taken back.
+    """
+    jerk = limits[JERK, i]
+    between = max(abs(v), abs(u)) + 0.5 * period * (max(abs(a), abs(b)) + 0.5 * period * jerk)
+    ahead = abs(u + 0.5 * b * abs(b) / jerk)
+    return not (max(between, ahead) <= limits[VELOCITY, i] and abs(b) <= limits[ACCELERATION, i])
+
+
+@helper
+def _follow(
+    memory: FloatArray,
+    i: int,
+    goal: float,
+    w: float,
+    c: float,
+    limits: FloatArray,
+    period: float,
+) -> None:
+    """Take joint i one period on, towards a goal that moves on with velocity w, acceleration c.
+
+    Seen from the goal, the joint has to come to rest. Where its own limits do not allow that, the
+    goal's acceleration is left out. A joint that could then no longer stop before a position limit
+    goes to that limit instead.
     """
     x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
     speed, top, jerk = limits[VELOCITY, i], limits[ACCELERATION, i], limits[JERK, i]
     row = memory[i, PROFILE:]
     w = min(max(w, -FOLLOW * speed), FOLLOW * speed)
-    plan(goal - x, v - w, a, -speed - w, speed - w, top, jerk, row)
-    y, u, b, ended = sample(row, x, v - w, a, period)
-    y, u = (goal if ended else y) + w * period, u + w
+    c = min(max(c, -CURVE * top), CURVE * top)
+    for _ in range(2):
+        rest = top - abs(c)
+        plan(goal - x, v - w, a - c, -speed - w, speed - w, rest, jerk, row)
+        y, u, b, ended = sample(row, x, v - w, a - c, period)
+        y, u, b = (
+            (goal if ended else y) + period * (w + 0.5 * period * c),
+            u + w + period * c,
+            b + c,
+        )
+        if c == 0.0 or not _may_leave_limits(v, a, u, b, limits, i, period):
+            break
+        c = 0.0
     passed = _passed(y, u, b, limits, i, row)
     if passed != 0:
         bound = limits[UPPER if passed > 0 else LOWER, i]
@@ -224,6 +257,7 @@ def step(
     memory: FloatArray,
     goal: FloatArray,
     velocity: FloatArray,
+    acceleration: FloatArray,
     limits: FloatArray,
     period: float,
     ticks: int,
@@ -237,6 +271,7 @@ def step(
         memory: (n, 27).
         goal: (n,) where to; what is nearest within the limits counts.
         velocity: (n,) of the goal.
+        acceleration: (n,) of the goal; only where it has a velocity.
         limits: (5, n).
         period: [s].
         ticks: Periods since the profiles' start; 0 to plan anew.
@@ -253,7 +288,7 @@ def step(
         moves = moves or velocity[i] != 0.0
     if moves:
         for i in range(goal.shape[0]):
-            _follow(memory, i, memory[i, GOAL], velocity[i], limits, period)
+            _follow(memory, i, memory[i, GOAL], velocity[i], acceleration[i], limits, period)
         return 0
     if not known:
         plan_joints(memory, limits)

@@ -156,7 +156,7 @@ class SpeedCaps:
         return self._out_ticks
 
     def step(
-        self, memory: FloatArray, goal: FloatArray, velocity: FloatArray,
+        self, memory: FloatArray, goal: FloatArray, velocity: FloatArray, acceleration: FloatArray,
         limits: FloatArray, period: float, ticks: int,
     ) -> int:  # fmt: skip
         """Go one period on, as fast as the caps allow; arguments and result as of the kernel."""
@@ -165,7 +165,7 @@ class SpeedCaps:
         def attempt(share: float, ticks: int) -> _Step:
             then, slower = memory.copy(), bounds.copy()
             slower[VELOCITY] *= share
-            ticks = step_joints(then, goal, velocity, slower, period, ticks)
+            ticks = step_joints(then, goal, velocity, acceleration, slower, period, ticks)
             return self._judged(memory, then, limits, period, ticks)
 
         best = attempt(1.0, ticks)
@@ -256,6 +256,6 @@ def warm_up(chain: Chain) -> None:
     memory, limits, here = np.zeros((n, COLUMNS)), np.ones((5, n)), np.zeros(n)
     caps.set(1e-6, 0.0)
     caps.part(here, here)
-    caps.step(memory, here + 0.5, here, limits, 0.01, 0)
+    caps.step(memory, here + 0.5, here, here, limits, 0.01, 0)
     caps.brake(memory, limits, 0.01)
     caps.pace(lambda _: (np.arange(2.0), np.zeros((2, n))))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import deque
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,54 +13,232 @@ from basis_ik.kernels.motion_joints import is_equal
 
 FloatArray = NDArray[np.float64]
 
-LONGEST = 0.1  # goals farther apart than this are single goals, not a moving one [s]
-SMOOTHING = 0.05  # time constant of the velocity's low-pass filter [s]
-OVERDUE = 1.5  # intervals after which the next goal no longer is on its way
+LONGEST = 0.25  # goals farther apart than this are single goals, not a moving one [s]
+PAIR = 0.1  # two goals no farther apart are a motion; those that are take a third [s]
+SHORTEST = 1e-3  # of goals that are no farther apart than this the later one counts [s]
+OLDEST = 0.1  # a goal that is older than this when it is told counts as that old [s]
+MOST, INTERVALS = 48, 24  # goals, and times between them, that are remembered
+# The next goal is overdue when it takes longer than any of late, by this part of the usual time.
+OVERDUE = 0.5
+# A kind of motion is judged by what it foretold this part of the time ago for which it is used, but
+# not less than so long ago [s]: what is wrong with its velocity tells only then.
+AHEAD, FORESIGHT = 0.5, 0.06
+MEMORY = 0.3  # time constant with which that is forgotten [s]
+STAY = 0.8  # what another kind has to foretell better by than the one in use
+DOUBT = 0.7  # what a moving goal has to be foretold better by than one that rests
+TINY = 1e-9  # misses that are alike, in times in which joints go so far [s]
+PASSES = 2  # until it is known which goals of an evenly told motion are missing
+
+
+class _Kind(NamedTuple):
+    """A way of telling how the goal moves: a polynomial in time, fitted to the last goals."""
+
+    degree: int
+    window: float
+    """Over which those lie [s]; if they are too few, as many as it takes."""
+    even: bool = False
+    """Whether the goals are taken for evenly spaced: what is uneven is how late they were told."""
+
+
+RESTS, LINEAR = 0, 1
+KINDS = (
+    _Kind(0, 0.0),
+    _Kind(1, 0.05),
+    _Kind(2, 0.2),
+    _Kind(3, 0.2),
+    _Kind(3, 0.4),
+    _Kind(3, 0.3, even=True),
+    _Kind(3, 0.5, even=True),
+)
+
+
+POWERS = np.arange(1 + max(kind.degree for kind in KINDS))
+
+
+class _Told(NamedTuple):
+    """A goal, and the time that it is of [s]."""
+
+    time: float
+    place: FloatArray
+
+
+class _Fits(NamedTuple):
+    """Polynomials in time, one of each of k kinds."""
+
+    since: FloatArray
+    """The time that each is in the time since (k,) [s]: that of the newest goal."""
+    rows: FloatArray
+    """Coefficients (k, 4, n), lowest first."""
+    known: NDArray[np.bool_]
+    """Of which there were goals enough (k,)."""
+
+    def places(self, times: FloatArray) -> FloatArray:
+        """Return what each foretells for a time of its own (k,), shape (k, n)."""
+        powers = (times - self.since)[:, np.newaxis] ** POWERS
+        foretold: FloatArray = np.einsum("kp,kpn->kn", powers, self.rows)
+        return foretold
+
+    def at(self, kind: int, time: float) -> FloatArray:
+        """Return value, first and second derivative of one at a time, shape (3, n)."""
+        t, (place, slope, bend, twist) = time - self.since[kind], self.rows[kind]
+        return np.array(
+            [
+                place + t * (slope + t * (bend + t * twist)),
+                slope + t * (2.0 * bend + 3.0 * t * twist),
+                2.0 * bend + 6.0 * t * twist,
+            ]
+        )
 
 
 class GoalMotion:
-    """Estimates the velocity of a goal, so that it need not be caught up with.
+    """Estimates how a goal moves, so that it need not be caught up with.
 
-    A goal whose next one is overdue rests, and so does one that has jumped farther than the joints
+    Polynomials in time are fitted to the last goals. Of these the one counts that has foretold the
+    goals best of late, as far ahead as it was used; so noise and steps are not taken for motion. A
+    goal whose next one is overdue rests, and so does one that has jumped farther than the joints
     can follow.
 
     Args:
         speeds: Largest speeds of the joints (n,) [rad/s or m/s].
-        period: Time between two calls of `observe` [s].
     """
 
-    def __init__(self, speeds: FloatArray, period: float) -> None:
-        self._speeds, self._period = speeds, period
+    def __init__(self, speeds: FloatArray) -> None:
+        self._speeds = speeds
+        self._degrees = np.array([kind.degree for kind in KINDS])
+        self._windows = np.array([kind.window for kind in KINDS])
+        self._even = np.array([kind.even for kind in KINDS])
         self._still: FloatArray = np.zeros_like(speeds)
+        self._intervals: deque[float] = deque(maxlen=INTERVALS)
         self.reset()
 
     def reset(self) -> None:
         """Forget the goals so far."""
+        self._begin()
         self._goal: FloatArray | None = None
-        self._velocity = self._still
-        self._age = self._interval = np.inf
+        self._of: float | None = None
+        self._seen = -np.inf
 
-    def observe(self, goal: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return where the goal is now (n,) and its velocity (n,) [1/s]; call this each period.
+    def _begin(self) -> None:
+        """Forget how the goal has moved."""
+        self._told: list[_Told] = []
+        self._fits: deque[_Fits] = deque(maxlen=MOST)
+        self._misses, self._weights = np.zeros((2, len(KINDS)))
+        self._kind, self._reach, self._patience = LINEAR, 0.0, 0.0
+        self._intervals.clear()
+
+    def observe(self, goal: FloatArray, now: float, time: float | None = None) -> FloatArray:
+        """Return place, velocity and acceleration of the goal now, as far as known, shape (3, n).
 
         Args:
             goal: The goal as last told (n,).
+            now: The present time, on any clock, later each time [s].
+            time: When the goal was there, on the same clock; None: when it is first seen here.
         """
-        self._age += self._period
-        if self._goal is None or not is_equal(goal, self._goal):
-            self._velocity = self._estimate(goal)
-            self._interval, self._age, self._goal = self._age, 0.0, goal.copy()
-        elif self._age > OVERDUE * self._interval:
-            self._velocity = self._still
-        if self._velocity is self._still:
-            return goal, self._still
-        return goal + self._velocity * self._age, self._velocity
+        if self._goal is None or time != self._of or not is_equal(goal, self._goal):
+            self._take(_Told(max(now if time is None else time, now - OLDEST), goal.copy()), now)
+            self._goal, self._of = self._told[-1].place, time
+        if not self._fits or now - self._seen > self._patience:
+            return np.array([goal, self._still, self._still])
+        self._reach = max(self._reach, now - self._told[-1].time)
+        return self._fits[-1].at(self._kind, now)
 
-    def _estimate(self, goal: FloatArray) -> FloatArray:
-        if self._goal is None or not self._age <= LONGEST:
-            return self._still
-        raw: FloatArray = (goal - self._goal) / self._age
-        if not (np.abs(raw) <= self._speeds).all():
-            return self._still
-        blend = -math.expm1(-self._age / SMOOTHING)
-        return self._velocity + blend * (raw - self._velocity)
+    def _take(self, told: _Told, now: float) -> None:
+        """Remember a goal, and look how it goes with those before."""
+        interval, self._seen = now - self._seen, now
+        if not self._goes_on(told, interval):
+            self._begin()
+            self._told = [told]
+            return
+        self._intervals.append(interval)
+        usual = sum(self._intervals) / len(self._intervals)
+        self._patience = max(self._intervals) + OVERDUE * usual
+        newer = told.time - self._told[-1].time > SHORTEST
+        self._told = [*self._told[1 - MOST : None if newer else -1], told]
+        if len(self._told) == 1:
+            return
+        times = np.array([each.time for each in self._told])
+        # What each kind takes for the times of the goals, shape (k, goals).
+        taken = np.where(self._even[:, np.newaxis], _evened(times), times)
+        if newer and self._fits:
+            self._score(taken[:, -1], float(times[-1] - times[-2]))
+        self._fits.append(self._fitted(taken, np.array([each.place for each in self._told])))
+        self._choose()
+        self._reach = 0.0
+
+    def _goes_on(self, told: _Told, interval: float) -> bool:
+        """Tell whether a goal is part of a motion with those before."""
+        if not self._told or not interval <= LONGEST:
+            return False
+        before = self._told[-1]
+        apart = told.time - before.time
+        if not 0.0 <= apart <= LONGEST:
+            return False
+        # What was late may come with the next one.
+        usual = sum(self._intervals) / len(self._intervals) if self._intervals else 0.0
+        way = np.abs(told.place - before.place)
+        return bool((way <= self._speeds * max(apart, 0.5 * usual)).all())
+
+    def _score(self, times: FloatArray, apart: float) -> None:
+        """Note how well each kind has foretold the newest goal, in parts of their mean.
+
+        Args:
+            times: What each takes for that goal's time (k,).
+            apart: Time since the goal before [s].
+        """
+        horizon = max(AHEAD * self._reach, FORESIGHT)
+        newest = self._told[-1]
+        old = (fits for fits in reversed(self._fits) if newest.time - fits.since[RESTS] >= horizon)
+        fits = next(old, self._fits[0])
+        off = fits.places(times) - newest.place
+        misses = (np.abs(off) / self._speeds).max(axis=1) + TINY
+        parts = np.where(fits.known, misses / misses[fits.known].mean(), 0.0)
+        kept = math.exp(-apart / MEMORY)
+        self._misses = kept * self._misses + parts
+        self._weights = kept * self._weights + fits.known
+
+    def _fitted(self, times: FloatArray, places: FloatArray) -> _Fits:
+        """Return the polynomials next to places (goals, n), at times of each kind (k, goals)."""
+        last = times.shape[1]
+        ago = times - times[:, -1:]
+        counts = np.maximum((ago >= -self._windows[:, np.newaxis]).sum(axis=1), self._degrees + 1)
+        known = counts <= last
+        chosen = np.arange(last) >= last - counts[:, np.newaxis]
+        # In units of the window, so that the normal equations are well conditioned.
+        units = np.maximum(-(ago * chosen).min(axis=1), SHORTEST)
+        used = (self._degrees[:, np.newaxis] >= POWERS) & known[:, np.newaxis]
+        part = ago / units[:, np.newaxis]
+        powers = np.stack([np.ones_like(part), part, part * part, part * part * part], axis=2)
+        powers *= chosen[:, :, np.newaxis] & used[:, np.newaxis]
+        turned = powers.transpose(0, 2, 1)
+        normal = turned @ powers
+        normal[:, POWERS, POWERS] += ~used  # what is not used becomes zero
+        rows = np.linalg.solve(normal, turned @ places)
+        return _Fits(times[:, -1], rows / (units[:, np.newaxis] ** POWERS)[:, :, np.newaxis], known)
+
+    def _choose(self) -> None:
+        """Choose the kind that has foretold the goals best."""
+        known = self._weights > 0.0
+        scores = np.full(len(KINDS), np.inf)
+        scores[known] = self._misses[known] / self._weights[known]
+        scores[self._kind] *= STAY
+        best = LINEAR + int(np.argmin(scores[LINEAR:]))
+        if not known[best]:
+            best = LINEAR if self._intervals[-1] <= PAIR else RESTS
+        elif scores[best] > DOUBT * scores[RESTS]:
+            best = RESTS
+        self._kind = best
+
+
+def _evened(times: FloatArray) -> FloatArray:
+    """Return the evenly spaced times (k,) next to others, with gaps where some are missing."""
+    apart, steps = np.diff(times), np.arange(len(times))
+    usual, middle = np.sort(apart)[len(apart) // 2], times.sum() / len(times)
+    counts = np.append(0.0, np.cumsum(np.maximum(np.round(apart / usual), 1.0)))
+    for _ in range(PASSES):
+        off = counts - counts.sum() / len(counts)
+        interval = float(off @ times) / float(off @ off)
+        counts = np.round((times - middle) / interval + (counts - off))
+        counts = np.maximum.accumulate(counts - steps) + steps  # each later than the one before
+    off = counts - counts.sum() / len(counts)
+    even: FloatArray = middle + float(off @ times) / float(off @ off) * off
+    return even

@@ -297,7 +297,8 @@ class Jog:
         share = min(CHANGE, self._share_to_stop(size, speed, push, top, jerk))
         limits[VELOCITY:, 0] = fastest, share * top, share * jerk
         line[0, :3] = 0.0, speed, push
-        step_joints(line, np.array([size]), np.zeros(1), limits, self._limiter.period, 0)
+        still = np.zeros(1)
+        step_joints(line, np.array([size]), still, still, limits, self._limiter.period, 0)
         left = self._faded(q, aside, push_aside, self._limiter.period, trim)
         return np.outer(line[0, :3], along) + left
 

@@ -222,20 +222,29 @@ class Limiter:
         """Whether velocity and acceleration are zero."""
         return not self._memory[:, kernels.SPEED : kernels.RATE + 1].any()
 
-    def step(self, goal: FloatArray, velocity: FloatArray | None = None) -> FloatArray:
+    def step(
+        self,
+        goal: FloatArray,
+        velocity: FloatArray | None = None,
+        acceleration: FloatArray | None = None,
+    ) -> FloatArray:
         """Return the command (n,) of the next period.
 
         Args:
             goal: Where to (n,) [rad or m]; the nearest position within the limits counts. One that
                 is NaN makes the command NaN.
             velocity: With which the goal moves on (n,) [rad/s or m/s]; None: it rests.
+            acceleration: With which that changes (n,) [rad/s² or m/s²]; None: it does not.
         """
         if self.override == 0.0:
             return self.brake()
         self._prepare(braking=False)
         velocity = self._still if velocity is None else velocity
+        acceleration = self._still if acceleration is None else acceleration
         step = kernels.step if self._capped is None else self._capped.step
-        self._ticks = step(self._memory, goal, velocity, self._slowed(), self.period, self._ticks)
+        self._ticks = step(
+            self._memory, goal, velocity, acceleration, self._slowed(), self.period, self._ticks
+        )
         self._settle()
         return self.position
 
@@ -296,7 +305,7 @@ class Limiter:
         memory, limits = self._memory.copy(), self._slowed().copy()
         limits[kernels.VELOCITY] *= share
         if goal is not None:
-            kernels.step(memory, goal, self._still, limits, self.period, 0)
+            kernels.step(memory, goal, self._still, self._still, limits, self.period, 0)
         elif self._capped is not None:
             plan_brake_together(memory, limits)
         else:

@@ -78,14 +78,15 @@ def braking_now_and_then(rng, limiter, limits, goal):
 
 def moving(rng, limiter, limits, goal):
     """Goals that move on, also at more than the joints' speed, and into the limits."""
-    velocity = np.zeros(len(goal))
+    velocity, acceleration = np.zeros((2, len(goal)))
     while True:
         if rng.random() < 0.01:
             goal = somewhere(rng, limits)
         if rng.random() < 0.05:
             velocity = rng.normal(size=len(goal)) * limits.velocity * rng.choice([0.0, 0.3, 1.0])
+            acceleration = rng.normal(size=len(goal)) * limits.acceleration * rng.choice([0.0, 0.5])
         goal = np.clip(goal + velocity * limiter.period, limits.lower, limits.upper)
-        yield limiter.step(goal, velocity)
+        yield limiter.step(goal, velocity, acceleration)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,220 @@
+"""Poses that move, senders that tell them late or not at all, and how well an arm has followed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+
+from basis_ik.motion.goals import PoseGoal
+from basis_ik.transforms.rigid import RigidTransform
+
+
+def turned(axis, angle):
+    """Return the rotation matrix about an axis, by Rodrigues's formula."""
+    x, y, z = np.asarray(axis) / np.linalg.norm(axis)
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
+
+
+class Kinematics:
+    """Forward kinematics straight from a URDF's text, with nothing of the package in it."""
+
+    def __init__(self, urdf, tip):
+        joints = {j.find("child").get("link"): j for j in ElementTree.fromstring(urdf).iter("joint")
+                  if j.find("child") is not None}  # fmt: skip
+        self._steps = []
+        while tip in joints:
+            joint = joints[tip]
+            origin, axis = joint.find("origin"), joint.find("axis")
+            told = {} if origin is None else origin.attrib
+            xyz, (r, p, y) = (
+                np.array(told.get(key, "0 0 0").split(), float) for key in ("xyz", "rpy")
+            )
+            place = np.eye(4)
+            place[:3, :3] = turned([0, 0, 1], y) @ turned([0, 1, 0], p) @ turned([1, 0, 0], r)
+            place[:3, 3] = xyz
+            turns = joint.get("type") in ("revolute", "continuous")
+            along = np.array(axis.get("xyz").split(), float) if turns else None
+            self._steps.insert(0, (place, along))
+            tip = joint.find("parent").get("link")
+
+    def __call__(self, positions):
+        pose, left = np.eye(4), list(positions)
+        for place, axis in self._steps:
+            pose = pose @ place
+            if axis is not None:
+                pose[:3, :3] = pose[:3, :3] @ turned(axis, left.pop(0))
+        return pose
+
+
+# Paths: the way of the tip (3,) [m] and its turn about the vertical [rad] at a time [s], from rest.
+SPEED, RADIUS = 0.31, 0.1
+RATE = SPEED / RADIUS
+
+
+def circle(t):
+    angle = RATE * t
+    return RADIUS * np.array([0.0, np.sin(angle), np.cos(angle) - 1.0]), 0.0
+
+
+def line(t):
+    """To and fro, 0.31 m/s in the middle."""
+    return RADIUS * np.array([0.3, 0.9, 0.3]) / 0.9950 * np.sin(RATE * t), 0.0
+
+
+def eight(t):
+    angle = 0.8 * RATE * t
+    way = RADIUS * np.array([0.0, np.sin(angle), 0.5 * np.sin(2.0 * angle)])
+    return way, 0.4 * np.sin(angle)
+
+
+PATHS = (circle, line, eight)
+
+
+class Sender(NamedTuple):
+    """How poses are told."""
+
+    rate: float
+    """How many in a second."""
+    jitter: float = 0.0
+    """Standard deviation of what a message is late [s]; they stay in order."""
+    loss: float = 0.0
+    """Part of the messages that are lost."""
+    late: float = 0.0
+    """What every message is late [s]."""
+    stamped: bool = True
+
+    def messages(self, until, rng):
+        """Return when each is of, and when it arrives [s]."""
+        times = np.arange(0.0, until, 1.0 / self.rate)
+        arrivals = times + self.late + np.abs(self.jitter * rng.normal(size=len(times)))
+        kept = rng.random(len(times)) >= self.loss
+        times, arrivals = times[kept], np.maximum.accumulate(arrivals[kept])
+        return times, arrivals
+
+
+class Run(NamedTuple):
+    """What the arm did."""
+
+    times: np.ndarray
+    """For which each command was [s]."""
+    commands: np.ndarray
+    tips: np.ndarray
+    """Where it was then (k, 4, 4)."""
+    told: float
+    """When the last pose was of [s]."""
+
+
+def pose_of(start, path, t):
+    """Return where the path is at a time, from a pose (4, 4)."""
+    way, turn = path(t)
+    return turned([0.0, 0.0, 1.0], turn) @ start[:3, :3], start[:3, 3] + way
+
+
+def follow(pipe, kinematics, home, path, sender, *, period, until=4.0, after=1.5, seed=0):
+    """Tell a pipeline of an exact arm the poses of a path, and let it go on for a while."""
+    rng = np.random.default_rng(seed)
+    times, arrivals = sender.messages(until, rng)
+    start, command, goal, k = kinematics(home), home, None, 0
+    said, commands = [], []
+    # The loop's beat has nothing to do with the sender's.
+    for now in np.arange(0.37 * period, until + after, period):
+        new = int(np.searchsorted(arrivals, now, side="right"))
+        if new > k:
+            k = new
+            rotation, place = pose_of(start, path, times[k - 1])
+            goal = PoseGoal(RigidTransform.from_rotation_translation(rotation, place))
+            when = times[k - 1] if sender.stamped else arrivals[k - 1]
+        if goal is None:
+            continue
+        following(pipe, goal, command, when)
+        answer = stepping(pipe, command, now + period)
+        command = command if answer is None else answer
+        said.append(now + period)
+        commands.append(command)
+    tips = np.array([kinematics(q) for q in commands])
+    return Run(np.array(said), np.array(commands), tips, times[-1])
+
+
+def following(pipe, goal, command, when):
+    pipe.aim(goal, command, time=when)
+
+
+def stepping(pipe, command, when):
+    return pipe.step(command, when)
+
+
+class Figures(NamedTuple):
+    """How well a path was followed."""
+
+    lag: float
+    """The time by which the arm is behind, at the best fit [s]."""
+    shape: float
+    """What is left of the error without it, the root of the mean square [m]."""
+    shape_max: float
+    """Likewise the largest [m]."""
+    turn: float
+    """Likewise of the orientation, the largest [rad]."""
+    error: float
+    """The largest error [m]."""
+
+
+def judge(run, path, *, since=1.0, until=None):
+    """Compare the tip with the path, while poses came."""
+    until = run.told if until is None else until
+    chosen = (run.times >= since) & (run.times <= until)
+    times, tips = run.times[chosen], run.tips[chosen]
+    start = run.tips[0].copy()
+
+    def errors(lag):
+        poses = [pose_of(start, path, t - lag) for t in times]
+        off = np.array([tip[:3, 3] - place for tip, (_, place) in zip(tips, poses, strict=True)])
+        turns = np.array(
+            [np.linalg.norm(tip[:3, :3] - rotation) for tip, (rotation, _) in
+             zip(tips, poses, strict=True)]
+        ) / np.sqrt(2.0)  # fmt: skip
+        return np.linalg.norm(off, axis=1), turns
+
+    lags = np.linspace(-0.05, 0.15, 41)
+    for _ in range(3):
+        best = lags[np.argmin([np.mean(errors(lag)[0] ** 2) for lag in lags])]
+        width = lags[1] - lags[0]
+        lags = np.linspace(best - width, best + width, 21)
+    off, turns = errors(best)
+    return Figures(
+        float(best), float(np.sqrt(np.mean(off**2))), float(off.max()), float(turns.max()),
+        float(errors(0.0)[0].max()),
+    )  # fmt: skip
+
+
+class Ending(NamedTuple):
+    """How it ended when no more poses came."""
+
+    past: float
+    """How far the tip got from the last pose after that was told [m]."""
+    missing: float
+    """How far from it it came to rest [m]."""
+    time: float
+    """When it was within a millimetre of it for good, since the last pose [s]."""
+
+
+def ending(run, path):
+    """Judge what became of the last pose."""
+    start = run.tips[0]
+    last = pose_of(start, path, run.told)[1]
+    after = run.times > run.told
+    off = np.linalg.norm(run.tips[after, :3, 3] - last, axis=1)
+    away = np.flatnonzero(off > 1e-3)
+    time = run.times[after][away[-1]] - run.told if len(away) else 0.0
+    return Ending(float(off.max()), float(off[-1]), float(time))
+
+
+def worst(run, limits, period):
+    """Return the largest velocity, acceleration and jerk, in parts of the limits."""
+    bounds = (limits.velocity, limits.acceleration, limits.jerk)
+    return [
+        float((np.abs(np.diff(run.commands, k, axis=0)) / most / period**k).max())
+        for k, most in enumerate(bounds, 1)
+    ]

@@ -1,0 +1,158 @@
+"""Streams of poses are followed: late, uneven, with losses; and when they cease the arm stops."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from moving_poses import (
+    PATHS,
+    SPEED,
+    Kinematics,
+    Sender,
+    circle,
+    eight,
+    ending,
+    follow,
+    judge,
+    line,
+    worst,
+)
+
+from basis_ik.model.robot import RobotModel
+from basis_ik.motion.limiter import Limiter
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.pipeline import Pipeline
+
+URDF = Path(__file__).parents[2] / "urdf"
+HOMES = {
+    "ur5e": np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0]),
+    "panda": np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]),
+}
+PERIOD = 0.01
+
+
+class Arm:
+    """A robot with its limits, and kinematics of its own."""
+
+    def __init__(self, robot):
+        text = (URDF / f"{robot}.urdf").read_text()
+        self.chain, self.home = RobotModel.from_urdf(text).chain(), HOMES[robot]
+        self.limits = MotionLimits.of_chain(self.chain)
+        self.kinematics = Kinematics(text, self.chain.tip)
+
+    def follow(self, path, sender, period=PERIOD, **more):
+        """Return the run; none of its commands leaves a limit."""
+        pipe = Pipeline(self.chain, period=period, limits=self.limits)
+        run = follow(pipe, self.kinematics, self.home, path, sender, period=period, **more)
+        assert max(worst(run, self.limits, period)) <= 1.0 + 1e-6
+        return run
+
+
+@pytest.fixture(scope="module")
+def arms():
+    return {robot: Arm(robot) for robot in HOMES}
+
+
+def test_the_independent_kinematics_are_right(arms):
+    for arm in arms.values():
+        expected = arm.chain.forward(arm.home + 0.1).matrix
+        assert np.allclose(arm.kinematics(arm.home + 0.1), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)
+@pytest.mark.parametrize("rate", [20, 50, 100, 200])
+@pytest.mark.parametrize("robot", HOMES)
+def test_a_stream_is_followed_without_lag_and_in_shape(arms, robot, rate, path):
+    figures = judge(arms[robot].follow(path, Sender(rate), after=0.0), path)
+    assert abs(figures.lag) < 2e-3
+    assert figures.shape < (6e-4 if rate == 20 else 2e-4)
+    assert figures.shape_max < (2e-3 if rate == 20 else 5e-4)
+    assert figures.turn < 5e-3
+
+
+@pytest.mark.parametrize("path", [circle, eight], ids=lambda path: path.__name__)
+@pytest.mark.parametrize("rate", [20, 50, 100, 200])
+def test_stamps_make_good_what_comes_unevenly_late_or_not_at_all(arms, rate, path):
+    sender = Sender(rate, jitter=0.004, loss=0.2, late=0.01)
+    figures = judge(arms["ur5e"].follow(path, sender, after=0.0), path)
+    assert abs(figures.lag) < 5e-3
+    assert figures.shape < (2.5e-3 if rate == 20 and path is eight else 1e-3)
+
+
+@pytest.mark.parametrize("rate", [20, 50])
+def test_without_stamps_uneven_arrivals_are_evened_out(arms, rate):
+    sender = Sender(rate, jitter=0.004, loss=0.2, stamped=False)
+    figures = judge(arms["ur5e"].follow(circle, sender, after=0.0), circle)
+    late = 0.004 * np.sqrt(2.0 / np.pi)  # the mean of what messages are late
+    assert abs(figures.lag - late) < 2e-3
+    assert figures.shape < 1e-3
+
+
+def test_at_10_hz_a_circle_is_followed_as_far_as_a_cubic_foretells_it(arms):
+    """A cubic through four goals, h apart, misses h⁴ x⁗ at the next: 0.1⁴ s⁴ · 9.2 m/s⁴."""
+    figures = judge(arms["ur5e"].follow(circle, Sender(10), after=0.0), circle)
+    assert abs(figures.lag) < 5e-3
+    assert figures.shape < 1e-3
+
+
+def test_a_fast_loop_follows_as_well(arms):
+    sender = Sender(50, jitter=0.004, loss=0.2)
+    figures = judge(
+        arms["panda"].follow(circle, sender, period=0.002, until=2.5, after=0.0), circle
+    )
+    assert abs(figures.lag) < 1e-3
+    assert figures.shape < 1e-3
+
+
+@pytest.mark.parametrize("robot", HOMES)
+@pytest.mark.parametrize("rate", [10, 20, 50, 100])
+def test_when_poses_cease_the_arm_stops_soon_and_goes_back_to_the_last(arms, robot, rate):
+    arm = arms[robot]
+    run = arm.follow(circle, Sender(rate))
+    end = ending(run, circle)
+    # That no more comes is known half an interval after it was due, and to the loop a period later.
+    known = run.told + 1.5 / rate + 2.0 * PERIOD
+    k = int(np.searchsorted(run.times, known))
+    way = SPEED * (known - run.told)
+    limiter = Limiter(arm.limits, PERIOD, arm.home)
+    differences = [np.diff(run.commands[k - 3 : k], n, axis=0)[-1] / PERIOD**n for n in (0, 1, 2)]
+    limiter.go_on(np.stack(differences, axis=1))
+    start = arm.kinematics(limiter.position)[:3, 3]
+    while not limiter.at_rest:
+        limiter.brake()
+    stop = np.linalg.norm(arm.kinematics(limiter.position)[:3, 3] - start)
+    assert end.past < 1.3 * (way + stop)
+    assert end.missing < 1e-4
+
+
+def test_a_sharp_reversal_is_not_overshot_by_far(arms):
+    def zigzag(t):
+        return np.array([0.0, 0.1 * abs((2.0 * t + 0.5) % 2.0 - 1.0) - 0.05, 0.0]), 0.0
+
+    run = arms["ur5e"].follow(zigzag, Sender(50))
+    y = run.tips[run.times > 0.5][:, 1, 3] - run.tips[0][1, 3]
+    assert y.max() < 0.05 + 0.02
+    assert y.min() > -0.05 - 0.02
+
+
+def test_a_step_in_a_stream_is_gone_to_without_passing_it(arms):
+    def step(t):
+        return np.array([0.0, 0.05 if t > 1.0 else 0.0, 0.0]), 0.0
+
+    run = arms["ur5e"].follow(step, Sender(50), until=2.0)
+    y = run.tips[:, 1, 3] - run.tips[0][1, 3]
+    assert y.max() < 0.05 + 1e-4
+    assert ending(run, step).missing < 1e-4
+
+
+def test_bursts_and_repeated_messages_do_no_harm(arms):
+    class Bursts(Sender):
+        def messages(self, until, rng):
+            times, _ = super().messages(until, rng)
+            arrivals = np.ceil(times / 0.06) * 0.06
+            return np.repeat(times, 2), np.repeat(arrivals, 2)
+
+    run = arms["ur5e"].follow(line, Bursts(50), after=0.0)
+    figures = judge(run, line)
+    assert abs(figures.lag) < 5e-3
+    assert figures.shape < 2e-3
