@@ -472,7 +472,7 @@ class ChainController:
             # the nearest solution is the nearest to where it is now.
             self.pipeline.rest()
         before, began = self.pipeline.solution, time.perf_counter()
-        self.pipeline.aim(goal, measured)
+        self.pipeline.aim(goal, measured, time=self.targets.time)
         solution = self.pipeline.solution
         if order:
             self.state.handle(Event.PURSUE)

@@ -338,7 +338,7 @@ class StreamOutput(Output):
             self._restart(now)
         elif not self._is_due(pipeline, now):
             return pipeline.phase
-        command = self._next(pipeline, measured)
+        command = self._next(pipeline, measured, now)
         if command is None:
             return pipeline.phase
         self._recent.add(command)
@@ -366,8 +366,8 @@ class StreamOutput(Output):
             pipeline.go_on(states)
         return True
 
-    def _next(self, pipeline: Pipeline, measured: FloatArray) -> FloatArray | None:
-        return pipeline.step(measured)
+    def _next(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> FloatArray | None:
+        return pipeline.step(measured, now.loop + self._period)
 
     @abstractmethod
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
@@ -492,10 +492,12 @@ class TrajectoryOutput(StreamOutput):
             self._stamp = self._window_stamp + self._periods * period
         return self._periods > 0
 
-    def _next(self, pipeline: Pipeline, measured: FloatArray) -> FloatArray | None:
+    def _next(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> FloatArray | None:
         command, self._unsent = None, True
-        for _ in range(self._periods):
-            command = pipeline.step(measured)
+        # The last command is the last that is settled in the window.
+        last = now.loop + 1e-9 * (self._stamp - now.clock) + LEAD * self._period
+        for left in reversed(range(self._periods)):
+            command = pipeline.step(measured, last - left * self._period)
             if command is None:
                 break
         self._unsent = command is not None

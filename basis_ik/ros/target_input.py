@@ -60,6 +60,8 @@ class _Waiting(NamedTuple):
 
     target: Target
     since: float
+    time: float
+    """When it was so, on the control loop's clock [s]: by its stamp, else its arrival."""
 
 
 @dataclass
@@ -69,6 +71,8 @@ class _Placed:
     target: Target | None
     goal: Goal
     follow: bool
+    time: float | None = None
+    """When it was so, as of `_Waiting`; None: now."""
 
 
 def carried_links(chain: Chain) -> frozenset[str]:
@@ -208,7 +212,7 @@ class TargetInput:
         """
         self._oldest = oldest
         if not self._advance(steady, patience):
-            self._follow()
+            self._follow(steady)
         target = self.target
         if isinstance(target, JOGGING) and not steady < target.expires:
             self._placed = None
@@ -224,7 +228,7 @@ class TargetInput:
             target, since = self._line[k].target, self._line[k].since
             found = self._look_up(target)
             if not isinstance(found, Refused):
-                self._placed = _Placed(target, found, self._follows(target))
+                self._placed = _Placed(target, found, self._follows(target), self._line[k].time)
                 self.placements += 1
                 del self._line[: k + 1]  # those before it are no longer wanted
                 self._journal.fine("target", "targets are good again")
@@ -235,7 +239,7 @@ class TargetInput:
                 del self._line[k]
         return False
 
-    def _follow(self) -> None:
+    def _follow(self, steady: float) -> None:
         """Place the target in force once more, if its frame may have moved."""
         placed = self._placed
         if placed is None or placed.target is None or not placed.follow:
@@ -252,13 +256,19 @@ class TargetInput:
             if found.reason is Refusal.TF_STALE:
                 self._placed = None
         else:
-            placed.goal = found
+            if found != placed.goal:
+                placed.goal, placed.time = found, steady
             self._journal.fine("target", "targets are good again")
 
     @property
     def target(self) -> Target | None:
         """The target that `locate` answers for; None also for a goal that was `put`."""
         return None if self._placed is None else self._placed.target
+
+    @property
+    def time(self) -> float | None:
+        """When what `locate` has answered was so, on the control loop's clock [s]; None: now."""
+        return None if self._placed is None else self._placed.time
 
     def age(self, steady: float) -> float | None:
         """Return how long ago the newest target was taken [s]; None while there is none."""
@@ -302,7 +312,9 @@ class TargetInput:
 
     def _take(self, target: Target, arrival: Arrival) -> bool:
         self._newest = max(self._newest, target.stamp)
-        self._line = [*self._line[:1], _Waiting(target, arrival.steady)]
+        age = 1e-9 * (arrival.now - target.stamp) if target.stamp else 0.0
+        waiting = _Waiting(target, arrival.steady, arrival.steady - age)
+        self._line = [*self._line[:1], waiting]
         self._taken_at = arrival.steady
         return True
 

@@ -189,6 +189,18 @@ def judge(run, path, *, since=1.0, until=None):
     )  # fmt: skip
 
 
+def judge_errors(times, places, path):
+    """Return the lag of places (k, 3) behind a path [s], and the root mean square of the rest."""
+
+    def off(lag):
+        wanted = np.array([path(t - lag) for t in times])
+        return float(np.sqrt(np.mean(np.sum((places - wanted) ** 2, axis=1))))
+
+    lags = np.arange(-0.05, 0.15, 2e-4)
+    errors = [off(lag) for lag in lags]
+    return float(lags[np.argmin(errors)]), min(errors)
+
+
 class Ending(NamedTuple):
     """How it ended when no more poses came."""
 

@@ -33,11 +33,11 @@ def defective_take_pose(self, message):
     take_pose(self, message)
 
 
-def defective_step(self, measured):
+def defective_step(self, measured, when):
     if self.defect > 0:
         self.defect -= 1
         raise ZeroDivisionError("in the loop")
-    return step(self, measured)
+    return step(self, measured, when)
 
 
 def defective_home(self, request, response):

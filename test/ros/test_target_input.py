@@ -92,6 +92,23 @@ def test_a_stream_that_is_always_a_little_ahead_of_tf_still_arrives(tf, targets,
     assert refusals.counts == {}
 
 
+def test_a_target_is_of_the_time_of_its_stamp_or_else_of_its_arrival(tf, targets):
+    tf.known_until = NOW + 10**9
+    offer(targets, 1.0, stamped=True)
+    located(targets, NOW + 40_000_000)
+    assert targets.time == pytest.approx(0.0)
+    late = PoseStamped(pose=pose_message(at(2.0)))
+    late.header.frame_id = "cart"
+    late.header.stamp.sec, late.header.stamp.nanosec = divmod(NOW + 10_000_000, 10**9)
+    arrival = Arrival(NOW + 50_000_000, 7.05, RULES)
+    assert targets.offer_pose(late, arrival, position_only=False)
+    located(targets, NOW + 60_000_000)
+    assert targets.time == pytest.approx(7.01)
+    offer(targets, 3.0, now=NOW + 70_000_000)
+    located(targets, NOW + 75_000_000)
+    assert targets.time == pytest.approx(0.07)
+
+
 def test_a_stream_in_a_frame_that_tf_never_knows_is_refused(targets, refusals):
     for k in range(200):
         now = NOW + k * 10_000_000

@@ -233,9 +233,9 @@ def test_after_an_error_in_mid_period_it_goes_on_without_a_leap(bench, steps, ga
     bench.run(0.012 + 0.01 * steps, to(-2.0), lateness=np.inf)
     step, left = bench.pipeline.step, iter(range(steps))
 
-    def fail_in_the_end(measured):
+    def fail_in_the_end(measured, when):
         next(left)  # StopIteration: the error
-        return step(measured)
+        return step(measured, when)
 
     with monkeypatch.context() as patch:
         patch.setattr(bench.pipeline, "step", fail_in_the_end)
