@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.motion_joints import is_equal
+from basis_ik.kernels.motion_joints import FOLLOW, VELOCITY, is_equal
 from basis_ik.kernels.safety import is_inside, is_safe
 from basis_ik.model.chain import Chain
 from basis_ik.motion.caps import SpeedCaps
@@ -36,6 +36,9 @@ FloatArray = NDArray[np.float64]
 QUICK, QUICK_PASSES = 1000, 300
 FULL = 6  # joints without which a tip cannot be led along any line
 BESIDE = 0.1  # rad or m: the joints go so far at most from the line to the end of it
+# A tip that is so near to a goal [m and rad], besides the way that this moves in a time [s],
+# follows it or goes to it by joints: that is as straight. From farther away a line leads there.
+CLOSE, CLOSE_TURN, CATCH_UP = 0.03, 0.1, 0.3
 # Samples that a whole motion is given at most; the controller interpolates in between.
 MOST_SAMPLES = 500
 
@@ -111,7 +114,7 @@ class Pipeline:
         solver: "descent" or "fabrik", see `solve`; how poses are solved for from now on.
         path: How the arm goes to a pose from now on, from rest: "joint", "straight" (the tip on a
             line) or "straight_or_joint" (by joints where the line ends). A pose that moves is
-            followed by joints, and so is every one with fewer than six.
+            followed by joints as soon as the tip is close, and so is every one with fewer than six.
         phase: What is being done.
         goal: What is wanted.
         solution: The answer to it; None for goals that need none.
@@ -167,6 +170,7 @@ class Pipeline:
         self._quickest = False  # whether to brake without regard to the tip's line
         self._when = 0.0  # for which the last command is
         self._told: float | None = None  # the time that the goal is of
+        self._followed = False  # whether the last command followed a goal that moves
 
     def aim(self, goal: Goal, measured: FloatArray, *, time: float | None = None) -> None:
         """Make a goal the one to go to; solve for it, unless it is the one solved last.
@@ -240,12 +244,21 @@ class Pipeline:
         self.phase = Phase.MOVING
         self._quickest = False
         self.line_held = None
-        straight = self.path != "joint" and isinstance(self.goal, PoseGoal)
         begins = self.command is None or self._jog.moving or self._limiter.at_rest
-        if straight and begins and self.leads_lines:
-            self._line_end = self._chain.forward(destination)
-        else:
-            self._line_end = None
+        straight = self._goes_straight and begins
+        self._line_end = self._chain.forward(destination) if straight else None
+
+    @property
+    def _leaves_lines(self) -> bool:
+        """Whether the joints lead on where a line ends."""
+        return self.path != "straight"
+
+    @property
+    def _goes_straight(self) -> bool:
+        """Whether the tip is led to the goal on a line, if it is not followed."""
+        if not (isinstance(self.goal, PoseGoal) and self.leads_lines):
+            return False
+        return self.path != "joint" or self.goal.straight
 
     def go_again(self, measured: FloatArray) -> None:
         """Go to where the goal has led once more, from where the arm stands.
@@ -349,16 +362,40 @@ class Pipeline:
             return self._destination
         now = self._when - self._period
         place, velocity, acceleration = self._goal_motion.observe(destination, now, self._told)
-        if velocity.any():
-            self._line_end = None
-        elif self._line_end is not None:
+        moves = bool(velocity.any())
+        if self._line_end is not None:
+            if moves and self._is_close(place, velocity):
+                self._line_end = None
+        elif (
+            self._followed
+            and not moves
+            and self._goes_straight
+            and not self._is_close(place, velocity)
+        ):
+            self._line_end = self._chain.forward(destination)
+        self._followed = moves and self._line_end is None
+        if self._line_end is not None:
             command = self._jog.approach(self._line_end)
             self._say_notice(self._jog.notice)
             if command is not None and (self._jog.held is None or not self._limiter.at_rest):
                 return command
-            place = self._leave_line(place)
+            place, velocity = self._leave_line(destination), np.zeros_like(place)
         self._jog.reset()  # from here on the tip is on no line
         return self._limiter.step(place, velocity, acceleration)
+
+    def _is_close(self, place: FloatArray, velocity: FloatArray) -> bool:
+        """Tell whether joints may go to a place (n,) that moves on (n,), as straight as on a line.
+
+        The tip must be there, or nearly so, and the joints not too slow to stay there.
+        """
+        speeds = self._limiter.override * self._limiter.bounds[VELOCITY]
+        if not (np.abs(velocity) <= FOLLOW * speeds).all():
+            return False
+        left = self._chain.forward(self._limiter.position).inverse() @ self._chain.forward(place)
+        twist = self._chain.jacobian(place) @ velocity
+        speed, turning = float(np.linalg.norm(twist[:3])), float(np.linalg.norm(twist[3:]))
+        near = float(np.linalg.norm(left.translation)) <= CLOSE + CATCH_UP * speed
+        return near and left.as_axis_angle()[1] <= CLOSE_TURN + CATCH_UP * turning
 
     def _leave_line(self, destination: FloatArray) -> FloatArray:
         """Return where the joints are to go (n,) from where the line has led."""
@@ -374,7 +411,7 @@ class Pipeline:
             errors = self._chain.forward(here).inverse() @ end
             missing = float(np.linalg.norm(errors.translation))
             self.line_held = replace(held, missing=missing)
-            if self.path == "straight_or_joint":
+            if self._leaves_lines:
                 return destination
             angle, place = errors.as_axis_angle()[1], here
             self.solution = Solution(here, held.verdict, missing, angle, 0, 0, self.line_held)
@@ -420,6 +457,7 @@ class Pipeline:
             self._limiter.reset(measured)
             self._goal_motion.reset()
             self._jog.reset()
+            self._followed = False
         self._scale()
         braking = self.phase is Phase.BRAKING or not self._sound
         return (measured if self.command is None else self.command), braking

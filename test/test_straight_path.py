@@ -17,6 +17,7 @@ HOMES = {
     "ur5e": np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0]),
     "panda": np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]),
 }
+AWAY = np.array([0.9, 0.4, -0.6, 0.2, 0.3, 0.5])
 PERIOD = 0.01
 WIDE, TURNED = 5e-4, np.radians(0.1)  # m and rad off the line and the axis, at most
 
@@ -217,6 +218,66 @@ def test_a_pose_that_moves_is_followed_by_joints(chains):
     assert np.allclose(arms[0].commands[-1], arms[1].commands[-1], atol=1e-3)
     for arm in arms:
         assert max(arm.worst()) <= 1.0 + 1e-6
+
+
+def beside(start, way):
+    return RigidTransform.from_rotation_translation(start.rotation, start.translation + way)
+
+
+def test_a_goal_that_asks_for_it_is_gone_to_straight_whatever_is_usual(chains):
+    chain, home = chains["ur5e"], HOMES["ur5e"]
+    start, far = chain.forward(home), chain.forward(home + AWAY)
+    arm = Arm(chain, home, path="joint")
+    arm.aim(PoseGoal(far, straight=True))
+    assert arm.walk()
+    assert close(arm.tip, far)
+    assert arm.off(start, far)[0] < WIDE
+    assert max(arm.worst()) <= 1.0 + 1e-6
+
+
+def test_where_its_line_ends_it_goes_on_by_joints(chains):
+    chain, home = chains["panda"], HOMES["panda"]
+    arm = Arm(chain, home, path="joint")
+    target = beside(chain.forward(home), [-0.6, 0.0, 0.0])
+    arm.aim(PoseGoal(target, straight=True))
+    assert arm.walk()
+    assert arm.pipe.line_held.verdict is Verdict.LIMIT
+    assert close(arm.tip, target)
+
+
+def test_a_handle_that_is_too_fast_is_followed_on_its_line(chains):
+    chain, home = chains["ur5e"], HOMES["ur5e"]
+    arm = Arm(chain, home, path="joint")
+    arm.pipe.velocity_scaling = 0.1
+    start, way = chain.forward(home), np.array([0.0, 0.4, -0.2])
+    for k in range(1, 21):
+        arm.aim(PoseGoal(beside(start, way * k / 20), straight=True))
+        arm.walk(2)
+    end = beside(start, way)
+    assert np.linalg.norm(arm.tip.translation - end.translation) > 0.2, "it is far behind"
+    assert arm.walk()
+    assert close(arm.tip, end)
+    assert arm.off(start, end)[0] < WIDE
+    assert max(arm.worst()) <= 1.0 + 1e-6
+
+
+@pytest.mark.parametrize("robot", HOMES)
+def test_what_is_left_of_the_way_to_a_pose_that_moved_and_jumped_is_straight(chains, robot):
+    chain, home = chains[robot], HOMES[robot]
+    arm, start = Arm(chain, home, path="joint"), chain.forward(home)
+    for k in range(60):
+        arm.aim(PoseGoal(beside(start, [0.0, 0.1 * np.sin(0.06 * k), 0.0]), straight=True))
+        arm.walk(2)
+    end = beside(start, [-0.05, 0.25, -0.15])
+    arm.aim(PoseGoal(end, straight=True))
+    since = len(arm.commands)
+    assert arm.walk()
+    assert close(arm.tip, end)
+    tips = np.array([chain.forward(q).translation for q in arm.commands[since:]])
+    left = np.linalg.norm(tips - end.translation, axis=1)
+    begin = since + int(np.argmax(left))  # braked, before the line begins
+    assert arm.off(chain.forward(arm.commands[begin]), end, begin)[0] < 2 * WIDE
+    assert max(arm.worst()) <= 1.0 + 1e-6
 
 
 def test_what_the_joints_were_about_is_not_braked_for_a_line(chains):

@@ -30,10 +30,12 @@ class PoseGoal:
     Attributes:
         root_T_target: The pose.
         position_only: Leave the orientation free.
+        straight: Lead the tip there on a line as far as that goes, whatever is usual.
     """
 
     root_T_target: RigidTransform
     position_only: bool = False
+    straight: bool = False
 
 
 @dataclass(frozen=True)

@@ -26,17 +26,19 @@ class PoseTarget:
         stamp: Time of the pose [ns]; 0 means now, and again now on every later cycle.
         frame_T_target: The pose.
         position_only: Its orientation does not count.
+        straight: As of a `PoseGoal`.
     """
 
     frame_id: str
     stamp: int
     frame_T_target: RigidTransform
     position_only: bool = False
+    straight: bool = False
 
     def goal(self, root_T_frame: RigidTransform | None) -> Goal:
         """Return what it means in the chain's root frame; None: it is told in that frame."""
         pose = self.frame_T_target if root_T_frame is None else root_T_frame @ self.frame_T_target
-        return PoseGoal(pose, self.position_only)
+        return PoseGoal(pose, self.position_only, self.straight)
 
 
 @dataclass(frozen=True)

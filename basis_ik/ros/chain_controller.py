@@ -314,11 +314,18 @@ class ChainController:
 
     # Messages --------------------------------------------------------------------------------
 
-    def take_pose(self, message: PoseStamped) -> None:
-        """Take a pose to go to, unless the arm is not to move."""
+    def take_pose(self, message: PoseStamped, *, straight: bool = False) -> None:
+        """Take a pose to go to, unless the arm is not to move.
+
+        Args:
+            message: The pose.
+            straight: Whether to go there straight as far as that goes, whatever `path` says.
+        """
         if self._takes_targets():
-            position_only = self._settings.position_only
-            self.targets.offer_pose(message, self._arrival(), position_only=position_only)
+            position_only, arrival = self._settings.position_only, self._arrival()
+            self.targets.offer_pose(
+                message, arrival, position_only=position_only, straight=straight
+            )
 
     def take_point(self, message: PointStamped) -> None:
         """Take a point to look at, unless the arm is not to move."""

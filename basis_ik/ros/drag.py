@@ -170,7 +170,7 @@ class Drag:
     def _offer(self, pose: Pose, frame: str) -> None:
         header = Header(frame_id=frame)  # without stamp: here, now
         if self._mode is Mode.POSE:
-            self.arm.take_pose(PoseStamped(header=header, pose=pose))
+            self.arm.take_pose(PoseStamped(header=header, pose=pose), straight=True)
         else:
             self.arm.take_point(PointStamped(header=header, point=pose.position))
 

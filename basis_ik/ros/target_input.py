@@ -135,7 +135,9 @@ class TargetInput:
         self.last_refusal: Refused | None = None
         self.placements = 0
 
-    def offer_pose(self, message: PoseStamped, arrival: Arrival, *, position_only: bool) -> bool:
+    def offer_pose(
+        self, message: PoseStamped, arrival: Arrival, *, position_only: bool, straight: bool = False
+    ) -> bool:
         """Take a pose to bring the tip to, or count it as refused; tell whether it was taken."""
         stamp = self._admit(message.header, arrival)
         if stamp is None:
@@ -143,7 +145,8 @@ class TargetInput:
         pose = pose_value(message.pose)
         if isinstance(pose, Refused):
             return self.refuse(pose)
-        return self._take(PoseTarget(message.header.frame_id, stamp, pose, position_only), arrival)
+        target = PoseTarget(message.header.frame_id, stamp, pose, position_only, straight)
+        return self._take(target, arrival)
 
     def offer_point(
         self, message: PointStamped, arrival: Arrival, *, ray: Ray, pace: Pace | None = None

@@ -40,9 +40,10 @@ class Arm:
         self.limits = MotionLimits.of_chain(self.chain)
         self.kinematics = Kinematics(text, self.chain.tip)
 
-    def follow(self, path, sender, period=PERIOD, **more):
+    def follow(self, path, sender, period=PERIOD, way="joint", **more):
         """Return the run; none of its commands leaves a limit."""
         pipe = Pipeline(self.chain, period=period, limits=self.limits)
+        pipe.path = way
         run = follow(pipe, self.kinematics, self.home, path, sender, period=period, **more)
         assert max(worst(run, self.limits, period)) <= 1.0 + 1e-6
         return run
@@ -68,6 +69,13 @@ def test_a_stream_is_followed_without_lag_and_in_shape(arms, robot, rate, path):
     assert figures.shape < (6e-4 if rate == 20 else 2e-4)
     assert figures.shape_max < (2e-3 if rate == 20 else 5e-4)
     assert figures.turn < 5e-3
+
+
+@pytest.mark.parametrize("robot", HOMES)
+def test_where_lines_are_asked_for_a_stream_is_followed_as_well(arms, robot):
+    figures = judge(arms[robot].follow(eight, Sender(50), way="straight", after=0.0), eight)
+    assert abs(figures.lag) < 2e-3
+    assert figures.shape_max < 1e-3
 
 
 @pytest.mark.parametrize("path", [circle, eight], ids=lambda path: path.__name__)

@@ -25,12 +25,12 @@ take_pose, step, activate = ChainController.take_pose, Pipeline.step, ChainContr
 Pipeline.defect = 0
 
 
-def defective_take_pose(self, message):
+def defective_take_pose(self, message, **how):
     height = message.pose.position.z
     if height == 7.0:
         raise ZeroDivisionError("in a callback")
     self.pipeline.defect = {8.0: 1, 9.0: 1000}.get(height, 0)
-    take_pose(self, message)
+    take_pose(self, message, **how)
 
 
 def defective_step(self, measured, when):

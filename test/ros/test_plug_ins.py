@@ -109,13 +109,28 @@ def test_the_handle_of_a_head_is_a_point(node, arm, robot, rings):
     drag.destroy()
 
 
+def test_a_pose_is_dragged_straight(node, arm):
+    taken = []
+
+    def take_pose(message, *, straight):
+        taken.append((message.header.frame_id, straight))
+
+    drag = Drag(node, SimpleNamespace(**{**vars(arm), "take_pose": take_pose}))
+    drag._look()
+    feedback = Feedback(event_type=Feedback.POSE_UPDATE)
+    feedback.header.frame_id = "base_link"
+    drag._on_feedback(feedback)
+    drag.destroy()
+    assert taken == [("base_link", True)]
+
+
 def test_a_clicked_point_is_for_the_arm_whose_handle_was_used_last(node, arm):
     points = {"left": [], "right": []}
     drags = {}
     for side, taken in points.items():
         of_side = {
             "resolve": f"~/{side}/{{}}".format,
-            "take_pose": lambda pose: None,
+            "take_pose": lambda pose, straight: None,
             "take_point": taken.append,
         }
         drags[side] = Drag(node, SimpleNamespace(**{**vars(arm), **of_side}))

@@ -109,6 +109,16 @@ def test_a_target_is_of_the_time_of_its_stamp_or_else_of_its_arrival(tf, targets
     assert targets.time == pytest.approx(0.07)
 
 
+@pytest.mark.parametrize("straight", [True, False])
+def test_a_target_may_ask_for_a_straight_way(tf, targets, straight):
+    message = PoseStamped(pose=pose_message(at(1.0)))
+    message.header.frame_id = "cart"
+    arrival = Arrival(NOW, 0.0, RULES)
+    assert targets.offer_pose(message, arrival, position_only=False, straight=straight)
+    goal = targets.locate(steady=0.0, patience=PATIENCE, oldest=NOW - RULES.max_age)
+    assert goal.straight is straight
+
+
 def test_a_stream_in_a_frame_that_tf_never_knows_is_refused(targets, refusals):
     for k in range(200):
         now = NOW + k * 10_000_000
