@@ -316,6 +316,27 @@ def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> 
     return ticks + 1
 
 
+@helper
+def _comes_to(v: float, a: float, jerk: float) -> float:
+    """Return the velocity that a joint has once its acceleration has faded, as fast as it may."""
+    return v + 0.5 * a * abs(a) / jerk
+
+
+@helper
+def _keeps_speed(now: FloatArray, then: FloatArray, limits: FloatArray, i: int) -> bool:
+    """Tell whether joint i, at `then` (3,), can still keep its velocity limit; or as well as now.
+
+    Args:
+        now: (3,) where it is.
+        then: (3,) where it may come to be.
+        limits: (5, n).
+        i: Which joint.
+    """
+    was = _comes_to(now[SPEED], now[RATE], limits[JERK, i])
+    speed = _comes_to(then[SPEED], then[RATE], limits[JERK, i])
+    return bool(abs(speed) <= max(limits[VELOCITY, i], abs(was)) * ROUNDING)
+
+
 @jit
 def look_ahead(
     memory: FloatArray,
@@ -335,7 +356,8 @@ def look_ahead(
         time: Since the profiles' start [s]; not positive where the last step followed none: then
             the joints go on as they are.
         period: [s].
-        ahead: How far on braking begins [s]; at once where the joints could not stop in time then.
+        ahead: How far on braking begins [s]; at once where the joints could not stop in time then,
+            or would be too fast.
         settled: (h, 3, n) positions, velocities and accelerations, a period apart, up to now.
         times: (h + k,) since the first of those [s], filled: after them where braking begins, its
             samples and its end.
@@ -350,13 +372,15 @@ def look_ahead(
         for column in range(3):
             for i in range(n):
                 states[j, column, i] = settled[j, column, i]
+    keeps_speed = True
     if time > 0.0:
         advance(work, limits, time + ahead)
     else:
         for i in range(n):
             x, v, a = after(work[i, POSITION], work[i, SPEED], work[i, RATE], 0.0, ahead)
             work[i, POSITION], work[i, SPEED], work[i, RATE] = x, v, a
-    if not can_stop(work, limits):
+            keeps_speed = keeps_speed and _keeps_speed(memory[i], work[i], limits, i)
+    if not (keeps_speed and can_stop(work, limits)):
         work, ahead = memory.copy(), 0.0
     _plan_brake(work, limits)
     slowest = 0.0
@@ -413,6 +437,8 @@ def _allowed(
     if not abs(v) <= max(limits[VELOCITY, i], abs(now[SPEED])) * ROUNDING:
         return False
     if not abs(a) <= max(limits[ACCELERATION, i], abs(now[RATE])) * ROUNDING:
+        return False
+    if not _keeps_speed(now, then, limits, i):
         return False
     # From where no jerk at all would lead, in units of what the largest would add.
     y, u, b = after(now[POSITION], now[SPEED], now[RATE], 0.0, period)

@@ -390,6 +390,13 @@ def test_states_that_no_jerk_leads_to_are_not_taken(column):
     assert not taker(0.0, 0.5, 1.0).take(states)
 
 
+def test_a_speed_that_passes_its_limit_before_the_acceleration_has_faded_is_not_taken():
+    fading = 0.5 * 1.0**2 / 80.0  # what the velocity gains meanwhile
+    for spare, taken in ((1e-6, True), (-1e-6, False)):
+        limiter = taker(0.0, 1.0 - fading - 1.0 * PERIOD - spare, 1.0)
+        assert limiter.take(after(0.0, 1.0 - fading - 1.0 * PERIOD - spare, 1.0, 0.0)) == taken
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_windows_join_keep_the_limits_and_end_at_rest(seed):
     rng = np.random.default_rng(seed)
@@ -453,6 +460,13 @@ def test_a_window_does_not_run_on_where_the_joint_could_not_stop():
     for goal in np.linspace(0.1, 1.0, 20):  # a goal that moves: no profile tells what comes
         limiter.step(np.array([goal]), np.array([0.9]))
         assert limiter.window().positions.max() <= 1.0 + 1e-9
+
+
+def test_a_window_does_not_run_on_where_the_joint_would_get_too_fast():
+    limiter = Limiter(ONE, 0.01, np.array([-1.0]))
+    for goal in np.linspace(-0.7, 0.5, 60):
+        limiter.step(np.array([goal]), np.array([0.2]))
+        assert np.abs(limiter.window().velocities).max() <= 1.0 + 1e-9
 
 
 def test_a_window_at_rest_is_still_some_periods_long():
