@@ -375,9 +375,10 @@ class Pipeline:
             self._line_end = self._chain.forward(destination)
         self._followed = moves and self._line_end is None
         if self._line_end is not None:
+            rested = self._limiter.at_rest  # else this period is used up by coming to rest
             command = self._jog.approach(self._line_end)
             self._say_notice(self._jog.notice)
-            if command is not None and (self._jog.held is None or not self._limiter.at_rest):
+            if command is not None and not (self._jog.held and rested and self._limiter.at_rest):
                 return command
             place, velocity = self._leave_line(destination), np.zeros_like(place)
         self._jog.reset()  # from here on the tip is on no line

@@ -175,7 +175,7 @@ def test_goals_of_every_kind_that_change_in_mid_motion(robot, path):
     for angular in (0.0, 0.5):
         arm = Arm(robot, 0.25, angular)
         arm.pipe.path = path
-        for _ in range(25):
+        for _ in range(40):
             arm.go(something(rng, arm), rng.integers(1, 80))
             if rng.random() < 0.3:
                 arm.pipe.brake()
