@@ -16,12 +16,15 @@ run() { # run TITLE COMMAND...
 }
 
 ik_node() {
-  run "ik_node" python -m pytest -q --durations=10 test/ros/test_ik_node*.py
+  run "ik_node" python -m pytest -q --durations=10 test/ros/test_ik_node*.py \
+    --ignore test/ros/test_ik_node_life.py
 }
 
 programs() {
   local status=0 tests
   run "launch files and configurations" python -m pytest -q --durations=5 test/launch test/config || status=1
+  # It is here because the other lane takes longer.
+  run "the life of ik_node" python -m pytest -q --durations=3 test/ros/test_ik_node_life.py || status=1
   run "the other nodes and programs" python -m pytest -q --durations=10 test/ros test/test_*.py \
     --ignore-glob 'test/ros/test_ik_node*.py' || status=1
   # With ROS 2 installed the underlay is not used, and upstream's packages have their own tests.

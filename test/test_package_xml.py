@@ -11,7 +11,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 RUN = sorted([*(ROOT / "basis_ik").rglob("*.py"), *(ROOT / "launch").glob("*.py")])
 TEST = sorted([ROOT / "conftest.py", *(ROOT / "test").rglob("*.py")])
-OURS = {"basis_ik", *(path.stem for path in TEST)}
+BENCH = (ROOT / "benchmark").glob("*.py")
+OURS = {"basis_ik", *(path.stem for path in (*TEST, *BENCH))}
 # What comes by a rosdep key or in a package that is named otherwise.
 KEYS = {
     "hypothesis": "python3-hypothesis",
