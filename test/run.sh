@@ -17,7 +17,7 @@ run() { # run TITLE COMMAND...
 
 ik_node() {
   run "ik_node" python -m pytest -q --durations=10 test/ros/test_ik_node*.py \
-    --ignore test/ros/test_ik_node_life.py
+    --deselect test/ros/test_ik_node_life.py
 }
 
 programs() {

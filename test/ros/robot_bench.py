@@ -142,6 +142,7 @@ class Robot:
         self.chain = self.model.chain()
         self.positions = home.copy()
         self.talking, self.window, self.recorded = True, None, 0.0
+        self.stalls = 0  # of the node, in motion: the arm then begins its window's way to rest
         self.commands = []
         self.complaints = []
         self.statuses = []
@@ -219,6 +220,8 @@ class Robot:
             self.complaints.append(("window", message))
         if whole:
             set_back = self.window is not None and now < self.window[0]
+            if self.window is not None and stamp - self.window[0] > LEAD * PERIOD:
+                self.stalls += 1
             self._follow_window(now)
             before, self.window = self.positions, (stamp, times, positions)
             self._record(stamp, times, positions)
