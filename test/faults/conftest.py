@@ -1,0 +1,77 @@
+"""Folds the tests `test_row_NN_...` into the rows of the catalogue, and tells the table of them."""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from catalogue import ROWS
+from table import Outcome, lines, markdown, not_passed
+
+FOLDER = Path(__file__).parent
+ROW = re.compile(r"test_row_(\d+)_")
+OUTCOMES = pytest.StashKey()
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--faults-table",
+        metavar="FILE",
+        help="write the table of faults to this file; the run fails where a row has not passed",
+    )
+
+
+@pytest.fixture
+def observed(request):
+    """Tell what was seen, for the table's column: `observed("REJECT(STALE)")`."""
+    return lambda text: request.node.user_properties.append(("observed", text))
+
+
+def pytest_collection_modifyitems(items):
+    """Refuse a test of no row, and a second test of one."""
+    tests = defaultdict(set)
+    for item in items:
+        found = ROW.match(item.name)
+        if found and item.path.parent == FOLDER:
+            tests[int(found[1])].add(f"{item.path.name}::{item.originalname}")
+    strangers = [name for number in tests.keys() - ROWS for name in tests[number]]
+    doubles = [name for names in tests.values() if len(names) > 1 for name in names]
+    if strangers or doubles:
+        raise pytest.UsageError(
+            f"each row has one test; of no row: {sorted(strangers)}, too many: {sorted(doubles)}"
+        )
+
+
+def pytest_configure(config):
+    config.stash[OUTCOMES] = defaultdict(Outcome)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    made = yield
+    if found := ROW.match(item.name):
+        item.config.stash[OUTCOMES][int(found[1])].add(made.get_result())
+
+
+def pytest_sessionfinish(session):
+    """Write the table; where a row has not passed, neither has the run."""
+    file = session.config.getoption("--faults-table", None)
+    if file:
+        outcomes = session.config.stash[OUTCOMES]
+        Path(file).write_text(markdown(outcomes))
+        if not_passed(outcomes) and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.getoption("--faults-table", None):
+        outcomes = config.stash[OUTCOMES]
+        terminalreporter.section("faults")
+        for line in lines(outcomes):
+            terminalreporter.line(" | ".join(line))
+        failed = not_passed(outcomes)
+        seconds = sum(outcome.seconds for outcome in outcomes.values())
+        passed = len(ROWS) - len(failed)
+        terminalreporter.line(f"{passed} of {len(ROWS)} rows passed in {seconds:.0f} s")
+        if failed:
+            terminalreporter.line(f"not passed: {', '.join(map(str, failed))}")
