@@ -64,6 +64,14 @@ def domain():
     return DOMAIN
 
 
+@pytest.fixture(scope="module")
+def module_domain():
+    """A ROS domain for one module alone."""
+    number, claim = claim_domain()
+    yield number
+    claim.close()
+
+
 @pytest.fixture
 def own_domain():
     """A ROS domain for one test alone."""

@@ -27,6 +27,23 @@ def observed(request):
     return lambda text: request.node.user_properties.append(("observed", text))
 
 
+@pytest.fixture(scope="module")
+def keeper(module_domain):
+    """What keeps the world of a module's rows."""
+    from world import Keeper  # the pure rows do without ROS
+
+    keeper = Keeper(module_domain)
+    yield keeper
+    keeper.close()
+
+
+@pytest.fixture
+def world(keeper):
+    """A node and a simulated arm, at rest at home; afterwards all of it must have been safe."""
+    with keeper.lend() as world:
+        yield world
+
+
 def pytest_collection_modifyitems(items):
     """Refuse a test of no row, and a second test of one."""
     tests = defaultdict(set)

@@ -1,0 +1,285 @@
+"""The recorder catches what is bad: else its silence would mean nothing."""
+
+import math
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Duration, Time
+from control_msgs.msg import JointTrajectoryControllerState
+from recorder import SECOND, Recorder
+from robot_bench import too_often_told
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+JOINTS = ["turn", "slide"]
+LOWER, UPPER = np.array([-2.0, 0.0]), np.array([2.0, 0.5])
+VELOCITY, DRIVES = np.array([1.0, 0.5]), np.array([2.0, 1.0])
+PERIOD = 10_000_000  # ns
+START = 1_000 * SECOND
+HOME = np.array([0.5, 0.2])
+
+
+def time(nanoseconds, kind=Time):
+    return kind(sec=nanoseconds // SECOND, nanosec=nanoseconds % SECOND)
+
+
+def motion(seconds):
+    """Return where a sound motion from home leads at times (k,): positions, velocities, ...
+
+    A second long, as smooth as a polynomial of degree five is; (k, 3, 2).
+    """
+    s = np.clip(np.asarray(seconds), 0.0, 1.0)
+    shape = np.stack([
+        s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2, 60 * s * (1 - s) * (1 - 2 * s)
+    ], axis=1)  # fmt: skip
+    way = np.array([0.4, -0.1])
+    states = shape[:, :, np.newaxis] * way
+    states[:, 0] += HOME
+    return states
+
+
+def window(since, points=6):
+    """Return the window of that motion at a time since its start [ns]; its end rests too early."""
+    message = JointTrajectory(joint_names=list(JOINTS))
+    message.header.stamp = time(START + since)
+    times = [k * PERIOD for k in range(points - 1)]
+    times.append(times[-1] + 300_000_000)
+    states = motion([(since + t) / SECOND for t in times])
+    states[-1, 0] = states[-2, 0] + 0.1 * states[-2, 1]
+    states[-1, 1:] = 0.0
+    for when, (q, v, a) in zip(times, states, strict=True):
+        point = JointTrajectoryPoint(
+            positions=q.tolist(), velocities=v.tolist(), accelerations=a.tolist()
+        )
+        point.time_from_start = time(when, Duration)
+        message.points.append(point)
+    return message
+
+
+def joint_state(since, positions, names=JOINTS):
+    message = JointState(name=list(names), position=[float(q) for q in positions])
+    message.header.stamp = time(START + since)
+    return message
+
+
+@pytest.fixture
+def recorder():
+    """One that has heard the arm rest at home for half a second."""
+    recorder = Recorder(JOINTS, LOWER, UPPER, VELOCITY, DRIVES, 0.01)
+    for k in range(50):
+        recorder.hear_state(joint_state((k - 50) * PERIOD, HOME))
+    return recorder
+
+
+def lead(recorder, periods, since=0):
+    """Let a sound stream be heard, and the arm follow it 30 ms later."""
+    for k in range(since, since + periods):
+        recorder.hear_window(window(k * PERIOD), START + k * PERIOD + 1_000_000)
+        (state,) = motion([0.01 * k - 0.03])
+        recorder.hear_state(joint_state(k * PERIOD, state[0]))
+
+
+def caught(recorder, words):
+    faults = recorder.judge()
+    assert any(words in fault for fault in faults), faults
+    return True
+
+
+def test_a_sound_motion_and_an_arm_that_follows_it_are_not_objected_to(recorder):
+    lead(recorder, 60)
+    assert recorder.judge() == []
+    lead(recorder, 60, since=60)
+    assert recorder.judge() == [], "nor what goes on after a judgement"
+
+
+def spoil(change):
+    """Return a stream's window in mid-motion, changed."""
+    message = window(40 * PERIOD)
+    change(message)
+    return message
+
+
+def of_point(k, field, values):
+    def change(message):
+        setattr(message.points[k], field, values)
+
+    return change
+
+
+def nothing(message):
+    message.points = []
+
+
+def other_joints(message):
+    message.joint_names = JOINTS[::-1]
+
+
+def fewer_joints(message):
+    message.joint_names = JOINTS[:1]
+
+
+def twice_at_a_time(message):
+    message.points[2].time_from_start = message.points[1].time_from_start
+
+
+def ahead(message):
+    message.header.stamp = time(START + 41 * PERIOD)
+
+
+def moved(way, first=0, last=None):
+    """Move some points, all of them else, by a way."""
+
+    def change(message):
+        for point in message.points[first:last]:
+            point.positions = [q + d for q, d in zip(point.positions, way, strict=True)]
+
+    return change
+
+
+BAD = {
+    "nan": (of_point(1, "positions", [math.nan, 0.2]), "position is not finite"),
+    "inf": (of_point(5, "positions", [0.6, math.inf]), "position is not finite"),
+    "nan velocity": (of_point(3, "velocities", [math.nan, 0.0]), "velocity is not finite"),
+    "inf acceleration": (of_point(0, "accelerations", [0.0, -math.inf]), "is not finite"),
+    "no points": (nothing, "no points"),
+    "other order": (other_joints, "it names"),
+    "fewer names": (fewer_joints, "it names"),
+    "fewer values": (of_point(2, "positions", [0.6]), "1 position values"),
+    "no velocities": (of_point(2, "velocities", []), "0 velocity values"),
+    "times": (twice_at_a_time, "times do not increase"),
+    "ahead": (ahead, "is 0.009000 s ahead"),
+    "no rest": (of_point(5, "velocities", [1e-6, 0.0]), "does not end at rest"),
+    "step": (moved([0.0101, 0.0], 3), "turn goes"),
+    "step back": (moved([0.0, -0.0051], 2, 3), "slide goes"),
+    "speed": (of_point(3, "velocities", [1.001, 0.0]), "velocity is too large"),
+    "upper limit": (of_point(5, "positions", [0.9, 0.5 + 1e-6]), "slide is led beyond"),
+    "lower limit": (of_point(5, "positions", [0.9, -1e-6]), "slide is led beyond"),
+    "leap": (moved([1e-5, 0.0]), "turn begins at"),
+    "leap of the other": (moved([0.0, -1e-5]), "slide begins at"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_window_in_a_stream_is_caught(recorder, name):
+    change, words = BAD[name]
+    lead(recorder, 40)
+    recorder.hear_window(spoil(change), START + 40 * PERIOD + 1_000_000)
+    assert caught(recorder, words)
+    assert recorder.judge() == [], "told once"
+
+
+def test_the_same_window_unspoilt_is_not_objected_to(recorder):
+    lead(recorder, 40)
+    recorder.hear_window(spoil(lambda _: None), START + 40 * PERIOD + 1_000_000)
+    assert recorder.judge() == []
+
+
+@pytest.mark.parametrize("beyond", [-1, 1])
+def test_a_joint_outside_its_limit_may_be_led_inward_only(recorder, beyond):
+    """Heard from an arm that stands outside, 0.1 beyond the upper limit of its first joint."""
+    outside = np.array([2.1, 0.2])
+    recorder.clock_leaps()
+    for k in range(5):
+        recorder.hear_state(joint_state(k * PERIOD, outside))
+    message = window(5 * PERIOD)
+    for k, point in enumerate(message.points):
+        point.positions = [2.1 + beyond * 0.001 * k, 0.2]
+        point.velocities = [0.0, 0.0]
+    recorder.hear_window(message, None)
+    faults = [fault for fault in recorder.judge() if "measured" not in fault]
+    assert (faults == []) == (beyond < 0), faults
+
+
+def test_a_start_elsewhere_than_the_arm_is_caught(recorder):
+    message = window(0)
+    for point in message.points:
+        point.positions = [0.51, 0.2]
+    recorder.hear_window(message, None)
+    assert caught(recorder, "turn begins at 0.51")
+
+
+def test_a_start_where_the_controller_leads_is_none(recorder):
+    told = JointTrajectoryControllerState(joint_names=JOINTS)
+    told.header.stamp, told.reference.positions = time(START), [0.51, 0.2]
+    recorder.hear_controller(told)
+    message = window(0)
+    for point in message.points:
+        point.positions, point.velocities = [0.51, 0.2], [0.0, 0.0]
+    recorder.hear_window(message, None)
+    assert recorder.judge() == []
+
+
+def test_a_start_in_mid_motion_is_caught(recorder):
+    """The arm is there, but at rest; the window begins at full speed."""
+    message = window(0)
+    message.points[0].velocities = [0.3, 0.0]
+    recorder.hear_window(message, None)
+    assert caught(recorder, "turn begins at 0.5")
+
+
+def test_a_late_window_may_begin_as_far_away_as_a_joint_can_have_gone(recorder):
+    """Late by three periods more than was settled: 0.03 s at the largest speed."""
+    for way, fine in ((0.029, True), (0.031, False)):
+        lead(recorder, 40)
+        message = window(44 * PERIOD)
+        expected = motion([0.41])[0, 0, 0]  # the end of what was settled
+        moved([expected + way - message.points[0].positions[0], 0.0])(message)
+        recorder.hear_window(message, None)
+        faults = [fault for fault in recorder.judge() if "begins" in fault]
+        assert (faults == []) == fine, faults
+        recorder.clock_leaps()
+        recorder.hear_state(joint_state(0, HOME))
+
+
+BAD_ARM = {
+    "nan": ([math.nan, 0.2], "not finite"),
+    "beyond": ([2.0 + 1e-6, 0.2], "beyond its limits"),
+    "leap": ([HOME[0] + 0.3, 0.2], "faster than its drives"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ARM)
+def test_a_bad_state_of_the_arm_is_caught(recorder, name):
+    positions, words = BAD_ARM[name]
+    recorder.hear_state(joint_state(0, positions))
+    assert caught(recorder, words)
+
+
+def test_an_arm_that_leaps_at_the_speed_of_its_drives_is_caught(recorder):
+    """0.2 rad at 2 rad/s, where 1 rad/s is allowed, and 0.05 s may be made up for."""
+    for k in range(11):
+        recorder.hear_state(joint_state(k * PERIOD, HOME + [0.02 * k, 0.0]))
+    assert caught(recorder, "ahead of what it may go")
+
+
+def test_an_arm_that_makes_up_for_a_late_cycle_is_not_objected_to(recorder):
+    for k in range(5):
+        recorder.hear_state(joint_state(k * PERIOD, HOME + [0.02 * k, 0.0]))
+    assert recorder.judge() == []
+
+
+def test_states_that_go_back_in_time_are_caught_unless_the_clock_does(recorder):
+    recorder.hear_state(joint_state(-20 * PERIOD, HOME))
+    assert caught(recorder, "go back")
+    recorder.clock_leaps()
+    recorder.hear_state(joint_state(-100 * PERIOD, HOME))
+    assert recorder.judge() == []
+
+
+def test_after_a_leap_of_the_clock_a_window_goes_on_from_the_one_before(recorder):
+    for way, fine in ((0.0, True), (0.05, False)):
+        lead(recorder, 40)
+        recorder.clock_leaps()
+        message = window(41 * PERIOD)
+        message.header.stamp = time(START - 5 * SECOND)
+        moved([way, 0.0])(message)
+        recorder.hear_window(message, None)
+        faults = [fault for fault in recorder.judge() if "begins" in fault]
+        assert (faults == []) == fine, faults
+        recorder.clock_leaps()
+
+
+def test_a_reason_told_twice_within_a_second_is_caught():
+    line = "[WARN] [{}] [basis_ik]: target refused: STALE: it is {} s old\n"
+    assert too_often_told(line.format(10.0, 3.1) + line.format(10.5, 3.2)) != []
+    assert too_often_told(line.format("10.000", 3.1) + line.format("11.100", 3.2)) == []

@@ -1,0 +1,333 @@
+"""A node and a simulated arm, both processes of their own, and a recorder of both sides."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+from control_msgs.msg import JointTrajectoryControllerState
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from rclpy.time import Time
+from recorder import SECOND, Recorder
+from robot_bench import HOME, PERIOD, URDF, Robot, start_node, stop_node, too_often_told
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+from basis_ik.ros.convert import transform_message
+
+CONTROLLER = "joint_trajectory_controller"
+# The drives are twice as fast as the commands may be: so a leap shows as one.
+SPEED = 0.5
+PATIENCE = 60.0  # s, for what must happen at all
+RECOVERY = 0.5  # s until a good target is followed again
+REST = 1e-6  # rad between two looks
+NODE = (
+    "-p", f"max_velocity_scaling_factor:={SPEED}",
+    "-p", "tracking_lag:=0.5",
+    "-p", f"home:=[{', '.join(map(str, HOME))}]",
+)  # fmt: skip
+
+
+class World(Robot):
+    """Drives nothing itself: publishes description, targets and tf, and hears all that is said.
+
+    Args:
+        domain: Of ROS.
+        node: More arguments of ik_node.
+        arm: More arguments of the simulated arm.
+        simulated_time: Whether the processes take their time from `clock`.
+    """
+
+    def __init__(self, domain, *, node=(), arm=(), simulated_time=False):
+        self.domain = domain
+        self.clock = SimulatedClock() if simulated_time else None
+        self.track, self.process, self.arm, self._told = [], None, None, 0
+        super().__init__(domain)
+        self.talking = False
+        if simulated_time:
+            self.node.get_clock = lambda: self.clock
+            publisher = self.node.create_publisher(Clock, "/clock", 10)
+            self.clock.start(publisher)
+        words = ("-p", f"use_sim_time:={str(simulated_time).lower()}")
+        self._node, self._arm = (*NODE, *words, *node), (*words, *arm)
+        chain = self.chain
+        self.recorder = Recorder(
+            chain.joint_names,
+            chain.lower,
+            chain.upper,
+            SPEED * chain.velocity,
+            chain.velocity,
+            PERIOD,
+        )
+        self.node.create_subscription(JointState, "joint_states", self._hear_state, 1000)
+        self.node.create_subscription(
+            JointTrajectoryControllerState,
+            f"{CONTROLLER}/controller_state",
+            self.recorder.hear_controller,
+            1000,
+        )
+
+    # Processes ---------------------------------------------------------------------------------
+
+    def start(self):
+        """Start both processes, and wait until the node takes targets."""
+        if self.clock is not None:
+            self.clock.run()
+        self.start_arm()
+        self.start_node()
+        self.description.publish(String(data=URDF))
+        self.ready()
+
+    def start_node(self, *arguments):
+        """Start ik_node; what is given comes after the world's own arguments."""
+        self.process, self._told = start_node(self.domain, *self._node, *arguments), 0
+
+    def start_arm(self, *arguments, at=HOME):
+        """Start the simulated arm, at joint positions."""
+        words = ["-r", f"__node:={CONTROLLER}"]
+        for name, position in zip(self.chain.joint_names, at, strict=True):
+            words += ["-p", f"initial_positions.{name}:={float(position)}"]
+        command = [sys.executable, "-m", "basis_ik.ros.programs", "simulated_arm", "--ros-args"]
+        self.arm = subprocess.Popen(
+            [*command, *words, *self._arm, *arguments],
+            env={**os.environ, "ROS_DOMAIN_ID": str(self.domain)},
+        )
+
+    def kill_arm(self):
+        """End the simulated arm as if its power had gone; another one's states are no leap."""
+        self.arm.kill()
+        self.arm.wait(PATIENCE)
+
+    def ready(self):
+        """Wait until the node takes targets."""
+        self.wait(lambda: self.statuses and self.statuses[-1]["state"] == "READY", "it is ready")
+
+    def close(self):
+        """End everything; return the node's exit status and what it has said."""
+        if self.arm is not None:
+            self.arm.kill()
+            self.arm.wait(PATIENCE)
+        ended = None, ""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGCONT)
+            ended = stop_node(self.process)
+        if self.clock is not None:
+            self.clock.stop()
+        super().close()
+        return ended
+
+    # Hearing -----------------------------------------------------------------------------------
+
+    def _tell(self):
+        """Publish the moving frames: the arm tells its joints by itself."""
+        stamp = self.node.get_clock().now().to_msg()
+        frames = list(self.frames.items())  # at once: the test's thread adds to them
+        self.tf.sendTransform([transform_message("base_link", n, f(), stamp) for n, f in frames])
+
+    def _obey_trajectory(self, message):
+        heard = None if self.clock else self.node.get_clock().now().nanoseconds
+        self.recorder.hear_window(message, heard)
+        self.commands.append(message)
+
+    def _hear_state(self, message):
+        self.recorder.hear_state(message)
+        by_name = dict(zip(message.name, message.position, strict=True))
+        self.positions = np.array([by_name[name] for name in self.chain.joint_names])
+        self.track.append(self.positions)
+
+    @property
+    def log(self):
+        """What the node has said so far."""
+        return os.pread(self.process.output.fileno(), 1 << 24, 0).decode(errors="replace")
+
+    # Doing -------------------------------------------------------------------------------------
+
+    def wait(self, condition, what, patience=PATIENCE):
+        """Wait until something holds; fail naming what never came, and if the node has ended."""
+
+        def holds():
+            assert self.process is None or self.process.poll() is None, f"it ended: {self.log}"
+            return condition()
+
+        super().wait(holds, what, patience)
+
+    def moved(self, positions, way=0.1):
+        """Wait until a joint is away from positions (n,)."""
+        self.wait(lambda: np.abs(self.positions - positions).max() > way, "the arm moves")
+
+    def rests(self):
+        """Tell whether the measured arm rests and nothing is commanded."""
+        count, states, before = len(self.commands), len(self.track), self.positions
+        self.wait(lambda: len(self.track) > states + 10, "joint states")
+        return len(self.commands) == count and np.abs(self.positions - before).max() < REST
+
+    def settled(self):
+        """Wait until the arm rests, and nothing is commanded any more."""
+        self.wait(self.rests, "rest")
+
+    def enable(self):
+        """Let it take targets again after a stop."""
+        assert self.call(SetBool, "enable", data=True).success
+        self.wait(lambda: self.statuses[-1]["state"] in ("READY", "HOLDING", "ARRIVED"), "enabled")
+
+    def at_joints(self, positions, tolerance=1e-3):
+        """Tell whether the arm is measured at joint positions (n,)."""
+        return np.abs(self.positions - positions).max() < tolerance
+
+    def set_arm(self, name, value):
+        """Set a parameter of the simulated arm, a number or a text."""
+        wish = [Parameter(name, value=value).to_parameter_msg()]
+        answer = self._ask_arm(SetParameters, "set_parameters", parameters=wish)
+        assert answer.results[0].successful, answer
+
+    def switch_arm(self, name, on):
+        """Call `activate` or `emergency_stop` of the simulated arm."""
+        assert self._ask_arm(SetBool, name, data=on).success
+
+    def _ask_arm(self, kind, name, **fields):
+        client = self.node.create_client(kind, f"{CONTROLLER}/{name}")
+        try:
+            assert client.wait_for_service(PATIENCE), f"the arm has no service {name}"
+            time.sleep(0.2)  # or its first answer may come before it can be heard
+            future = client.call_async(kind.Request(**fields))
+            self.wait(future.done, f"an answer about {name}")
+            return future.result()
+        finally:
+            self.node.destroy_client(client)
+
+    # Between rows ------------------------------------------------------------------------------
+
+    def reset(self):
+        """Bring the arm to rest at its home, enabled, with nothing left to judge."""
+        self.frames.clear()
+        self.enable()
+        assert self.call(Trigger, "home").success
+        self.wait(lambda: self.at_joints(HOME), "the arm is at home")
+        self.settled()
+        faults = self.recorder.judge()
+        assert faults == [], faults[:5]
+        self._told = len(self.log)
+
+    def follows_again(self):
+        """Send a good target: half a second later at most the commands move, and they arrive."""
+        self.settled()
+        goal = self.positions + np.array([0.1, 0.05, -0.05, 0.0, 0.0, 0.1])
+        target = self.chain.forward(goal)
+        since = self.node.get_clock().now().nanoseconds
+        self.send(self.chain.root, target)
+        self.wait(lambda: self.at(target, 1e-3), "a good target is reached")
+        windows = [each for each in self.recorder.windows if each.stamp > since - SECOND // 20]
+        first = next(each for each in windows if np.ptp(each.states[0], axis=0).any())
+        assert first.stamp - since <= RECOVERY * SECOND, "it took too long to follow"
+
+    def judged(self):
+        """Hold what must hold after every row: it follows again, and all of it was safe."""
+        self.follows_again()
+        self.settled()
+        assert self.recorder.windows, "commands were heard"
+        assert self.recorder.states, "the arm was heard"
+        said = self.log[self._told :]
+        faults = self.recorder.judge()
+        assert faults == [], faults[:5]
+        assert too_often_told(said) == []
+        assert "Traceback" not in said
+
+
+class SimulatedClock:
+    """Time of a simulation, told to others as often as one likes.
+
+    Attributes:
+        seconds: The time; may be set.
+        step: How much it goes on each time it is told [s].
+    """
+
+    def __init__(self):
+        self.seconds, self.step, self.interval = 100.0, 0.0, 0.005
+        self._running = True
+
+    def now(self):
+        """Return the time, as a node's clock does."""
+        return Time(nanoseconds=round(1e9 * self.seconds))
+
+    def run(self, factor=1.0):
+        """Let it go on at a multiple of real time."""
+        self.step = factor * self.interval
+
+    def pause(self):
+        """Let it stand still; it is told no more."""
+        self.step = 0.0
+
+    def start(self, publisher):
+        """Tell it to a publisher from now on."""
+        self._publisher = publisher
+        self._thread = threading.Thread(target=self._tick)
+        self._thread.start()
+
+    def stop(self):
+        """End."""
+        self._running = False
+        self._thread.join()
+
+    def _tick(self):
+        while self._running:
+            if self.step:
+                self.seconds += self.step
+                self._publisher.publish(Clock(clock=self.now().to_msg()))
+            time.sleep(self.interval)
+
+
+class Keeper:
+    """Keeps one world for many rows, and replaces one that a row has spoilt.
+
+    Args:
+        domain: Of ROS.
+    """
+
+    def __init__(self, domain):
+        self._domain, self._world = domain, None
+
+    @contextlib.contextmanager
+    def lend(self):
+        """Give a world at rest, at home; afterwards all of it must have been safe."""
+        if self._world is None:
+            self._world = World(self._domain)
+            self._world.start()
+        world, self._sound = self._world, False
+        try:
+            world.reset()
+            try:
+                yield world
+            finally:
+                world.judged()
+                self._sound = True
+        finally:
+            if not self._sound:
+                self.close()
+
+    def close(self):
+        """End the world."""
+        if self._world is not None:
+            world, self._world = self._world, None
+            print(world.close()[1])  # shown with a failure
+
+
+@contextlib.contextmanager
+def own_world(domain, **arguments):
+    """Give a world with arguments of its own; afterwards all of it must have been safe."""
+    world = World(domain, **arguments)
+    try:
+        world.start()
+        world.reset()
+        yield world
+        world.judged()
+    finally:
+        status, said = world.close()
+        print(said)  # shown with a failure
+    assert status == 0
