@@ -7,7 +7,7 @@ export DISTRO DEPENDENCIES
 ENV := . underlay/env.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench shell clean
+.PHONY: help setup demo test faults lint bench shell clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -25,6 +25,11 @@ lint: setup
 
 test: lint ## Lint, type check, and run every test
 	@$(ENV) && bash test/run.sh $(ARGS)
+
+faults: setup ## Try every fault of the catalogue, with processes too (20 minutes); writes docs/faults.md
+	@$(ENV) && python -m basis_ik warm-up && python -m pytest -q test/faults/test_recorder.py && \
+	  python -m pytest -q test/faults --ignore test/faults/test_recorder.py --ignore test/faults/test_catalogue.py \
+	  --faults-table docs/faults.md && python -m pytest -q test/faults/test_catalogue.py
 
 bench: setup ## Measure against other solvers; JSON below benchmark/results/
 	@$(ENV) && bash benchmark/run.sh $(ARGS)

@@ -43,6 +43,13 @@ def test_a_machine_without_ros_gets_what_the_readme_says_and_runs_ci_run():
     assert script("bare").splitlines()[-1] == ".ci/run"
 
 
+def test_every_fault_is_tried_on_such_a_machine():
+    *_, bare = JOBS["bare"]["steps"]
+    *_, faults = JOBS["faults"]["steps"]
+    assert (bare["run"], faults["run"]) == (".ci/run", "make faults")
+    assert JOBS["faults"]["steps"][:-1] == JOBS["bare"]["steps"][:-1]
+
+
 def test_colcon_finds_pytest_as_what_runs_the_tests(monkeypatch):
     """Without it in setup.py, colcon takes unittest, which finds none of them."""
     given = {}

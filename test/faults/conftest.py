@@ -21,6 +21,12 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Leave out the rows with processes, which take long, unless faults are asked for by name."""
+    asked = any("faults" in word for word in config.args)
+    return True if collection_path.name.startswith("test_process_") and not asked else None
+
+
 @pytest.fixture
 def observed(request):
     """Tell what was seen, for the table's column: `observed("REJECT(STALE)")`."""

@@ -9,7 +9,7 @@ HEAD = """# Faults
 What can go wrong, what is required then, and what was seen when it was tried. `make faults` tries
 all of it and writes this file. REJECT: the input is dropped, counted and named in `~/status`. HOLD:
 the arm brakes within its limits, then silence. STOP: nothing is commanded until somebody enables it
-again. REFUSE: the transition, parameter or description fails with its reason, and the old one stays.
+again. REFUSE: the transition, parameter or description fails with its reason, the old one stays.
 
 Where a row needs processes, a recorder judges every command and the measured arm
 (`test/faults/recorder.py`); `make faults` shows first that it catches bad ones.
