@@ -4,7 +4,6 @@ It stands aside from what it judges: nothing of the limiter, the pipeline or the
 It keeps what it hears and judges afterwards, by stamps: messages of two topics overtake each other.
 """
 
-from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ CURVE = 1e-6  # rad or m: a stamp between two points is on a curve, of times rou
 LATENESS = 0.05
 HORIZON = 0.5  # s over which the measured speed is judged, and a start's measured state looked for
 SECOND = 1_000_000_000  # ns
+KEPT = 200  # states of the arm from before a judgement, for what begins after it
 
 
 class Window(NamedTuple):
@@ -36,6 +36,25 @@ class Window(NamedTuple):
     names: list
     times: np.ndarray
     states: list
+
+
+class Told:
+    """What was told of positions, by stamps.
+
+    Attributes:
+        times: shape (k,) [ns].
+        positions: shape (k, n) [rad or m].
+    """
+
+    def __init__(self, states):
+        self.times = np.array([time for time, _ in states], dtype=np.int64)
+        self.positions = np.array([positions for _, positions in states])
+
+    def around(self, stamp):
+        """Return the positions (m, n) that were told within half a second of a stamp."""
+        first = np.searchsorted(self.times, stamp - HORIZON * SECOND)
+        last = np.searchsorted(self.times, stamp + HORIZON * SECOND, side="right")
+        return self.positions[first:last]
 
 
 def nanoseconds(time):
@@ -96,32 +115,32 @@ class Recorder:
         """The windows that have not been judged yet."""
         return [window for window in self._heard if window is not None]
 
-    @property
-    def states(self):
-        """How many states of the arm have not been judged yet."""
-        return sum(map(len, self._arm))
-
     # Judging -----------------------------------------------------------------------------------
 
     def judge(self):
         """Return what was wrong with all that was heard, in words, and forget it."""
-        faults, epoch = [], 0
-        for window in self._heard:
+        # At once: others go on hearing. What comes next is compared with the newest of this.
+        heard, self._heard = self._heard, []
+        arm, self._arm = self._arm, [self._arm[-1][-KEPT:]]
+        led, self._led = self._led, [self._led[-1][-KEPT:]]
+        arm, led, faults, epoch = list(map(Told, arm)), list(map(Told, led)), [], 0
+        for window in heard:
             if window is None:
                 epoch += 1
                 continue
-            found = self._of_form(window) or self._of_content(window, epoch)
+            found = self._of_form(window) or [
+                *self._of_content(window, arm[epoch]),
+                *self._of_start(window, epoch, arm[epoch], led[epoch]),
+            ]
             faults += [f"window at {window.stamp}: {fault}" for fault in found]
             if not found:
                 self._before = window, epoch
-        for states in self._arm:
-            faults += self._of_arm(states)
-        # What comes next is compared with the newest: a start with the arm of half a second ago.
-        self._heard = []
         if self._before is not None:
             self._before = self._before[0], 0
-        self._arm, self._led = ([each[-1][-200:]] for each in (self._arm, self._led))
-        return faults
+        bad = [fault for told in arm for fault in self._of_arm(told)]
+        if bad:
+            del self._arm[0][:KEPT]
+        return faults + bad
 
     def _of_form(self, window):
         """Return what makes the window none that can be judged further."""
@@ -141,7 +160,7 @@ class Recorder:
             return [f"its times do not increase: {window.times.tolist()}"]
         return []
 
-    def _of_content(self, window, epoch):
+    def _of_content(self, window, arm):
         positions, velocities, _ = map(np.array, window.states)
         faults = []
         if window.heard is not None and window.stamp + int(window.times[0]) > window.heard:
@@ -157,13 +176,13 @@ class Recorder:
         if (np.abs(velocities) > self._velocity + ROUNDING).any():
             faults.append(f"a velocity is too large: {np.abs(velocities).max(axis=0).tolist()}")
         # A joint that is measured outside may be led from there, inward and no other way.
-        measured = self._around(self._arm[epoch], window.stamp)
+        measured = arm.around(window.stamp)
         beyond = np.vstack([self._excess(measured).max(axis=0), self._excess(positions)])
         outward = (beyond[1:] > ROUNDING) & (np.diff(beyond, axis=0) > ROUNDING)
         if outward.any():
             k, j = np.argwhere(outward)[0]
             faults.append(f"{self.joints[j]} is led beyond its limit, to {positions[k, j]:.9g}")
-        return faults + self._of_start(window, epoch, positions[0], velocities[0])
+        return faults
 
     def _excess(self, positions):
         """Return how far positions (k, n) are beyond the limits; one row of zeros if k is 0."""
@@ -171,11 +190,12 @@ class Recorder:
             return np.zeros((1, len(self.joints)))
         return np.maximum(np.maximum(self._lower - positions, positions - self._upper), 0.0)
 
-    def _of_start(self, window, epoch, positions, velocities):
+    def _of_start(self, window, epoch, arm, led):
         """A window begins on the one before; or at rest, where the arm is, or is led.
 
         Beyond what the one before has settled, by what a joint can go at most since then.
         """
+        positions, velocities = np.array(window.states[0][0]), np.array(window.states[1][0])
         near = np.zeros(len(self.joints), dtype=bool)
         if self._before is not None:
             before, its_epoch = self._before
@@ -189,8 +209,8 @@ class Recorder:
                 late = 0 if ended else max(since - settled, 0)
                 near = np.abs(positions - expected) <= late / SECOND * self._velocity + CURVE
                 near &= ~ended | (velocities == 0.0)
-        for told in (self._arm[epoch], self._led[epoch]):
-            places = self._around(told, window.stamp)
+        for told in (arm, led):
+            places = told.around(window.stamp)
             if len(places):
                 there = (np.abs(places - positions) <= CURVE).any(axis=0)
                 near |= there & (velocities == 0.0)
@@ -201,18 +221,11 @@ class Recorder:
             f"{self.joints[j]} begins at {positions[j]:.6g}, where neither it nor its command is"
         ]
 
-    def _around(self, told, stamp):
-        """Return the positions (k, n) that were told about a stamp."""
-        times = [time for time, _ in told]
-        first = bisect_left(times, stamp - HORIZON * SECOND)
-        last = bisect_right(times, stamp + HORIZON * SECOND)
-        return np.array([positions for _, positions in told[first:last]])
-
     def _of_arm(self, told):
         """Return what no arm may do: leave its limits, or go faster than it is commanded."""
-        if not told:
+        times, positions = told.times, told.positions
+        if not len(times):
             return []
-        times, positions = np.array([t for t, _ in told]), np.array([q for _, q in told])
         if not np.isfinite(positions).all():
             return ["the measured arm is not finite"]
         faults = []
@@ -221,16 +234,14 @@ class Recorder:
         if (np.diff(times) < 0).any():
             return [*faults, "the measured arm's stamps go back"]
         for k in range(1, len(times)):
-            first = bisect_left(times, times[k] - HORIZON * SECOND)
+            first = int(np.searchsorted(times, times[k] - HORIZON * SECOND))
             spans = (times[k] - times[first:k])[:, np.newaxis] / SECOND
             ways = np.abs(positions[k] - positions[first:k])
+            if (ways[-1:] > (spans[-1:] + 1e-6) * self._drives).any():
+                return [*faults, "the measured arm is faster than its drives"]
             if (ways > (spans + LATENESS) * self._velocity).any():
                 over = (ways / self._velocity - spans).max()
-                faults.append(f"the measured arm is {over:.3f} s ahead of what it may go")
-                break
-            if (ways[-1:] > (spans[-1:] + 1e-6) * self._drives).any():
-                faults.append("the measured arm is faster than its drives")
-                break
+                return [*faults, f"the measured arm is {over:.3f} s ahead of what it may go"]
         return faults
 
 

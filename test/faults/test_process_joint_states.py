@@ -1,0 +1,93 @@
+"""Faults of the measured arm, before a node and a simulated arm as processes."""
+
+import numpy as np
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
+from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.action import ActionClient
+from robot_bench import HOME, URDF, down
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from world import CONTROLLER, World
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+
+
+def test_row_28_no_joint_states(own_domain, observed):
+    world = World(own_domain)
+    try:
+        world.start_node()
+        world.description.publish(String(data=URDF))
+        world.wait_status(state="WAITING")
+        world.send("base_link", FAR, stamp=None)
+        assert world.quiet(2.0)
+        assert world.commands == []
+        message = world.statuses[-1]["message"]
+        assert "joint_states" in message
+        observed(f"WAITING, no command: {message}")
+        world.start_arm()
+        world.ready()
+        assert world.quiet(0.5), "what was asked before is not replayed"
+        world.judged()
+    finally:
+        status, said = world.close()
+        print(said)  # shown with a failure
+    assert status == 0
+
+
+def move_arm(world, positions, seconds):
+    """Let somebody else move the arm, by its controller's action."""
+    client = ActionClient(
+        world.node, FollowJointTrajectory, f"{CONTROLLER}/follow_joint_trajectory"
+    )
+    try:
+        assert client.wait_for_server(30.0)
+        point = JointTrajectoryPoint(positions=positions.tolist(), velocities=[0.0] * 6)
+        point.time_from_start.sec = seconds
+        trajectory = JointTrajectory(joint_names=list(world.chain.joint_names), points=[point])
+        sent = client.send_goal_async(FollowJointTrajectory.Goal(trajectory=trajectory))
+        world.wait(sent.done, "an answer to the goal")
+        ended = sent.result().get_result_async()
+        world.wait(ended.done, "the end of the goal")
+        assert ended.result().status == GoalStatus.STATUS_SUCCEEDED
+    finally:
+        client.destroy()
+
+
+def test_row_37_moved_while_idle(world, observed):
+    elsewhere = HOME + np.array([0.8, 0.3, -0.4, 0.2, 0.0, 0.5])
+    world.send("base_link", NEAR)
+    world.wait(lambda: world.at(NEAR, 1e-3), "the arm is there")
+    world.settled()
+    commands = len(world.commands)
+    move_arm(world, elsewhere, 3)
+    world.settled()
+    assert world.at_joints(elsewhere)
+    assert len(world.commands) == commands, "nothing brings it back"
+    count = len(world.recorder.windows)
+    world.send("base_link", FAR)
+    world.wait(lambda: len(world.recorder.windows) > count, "the next motion")
+    first = world.recorder.windows[count]
+    off = np.abs(np.array(first.states[0][0]) - elsewhere).max()
+    observed(f"the next motion begins {off:.1e} rad from the measured position")
+    assert off < 1e-6
+    world.wait(lambda: world.at(FAR, 1e-3), "the arm is there")
+
+
+def test_row_38_arm_does_not_follow(world, observed):
+    world.set_arm("blocked_joint", "shoulder_pan_joint")
+    try:
+        world.send("base_link", FAR)
+        world.wait_status(state="TRACKING_LOST", level=DiagnosticStatus.ERROR)
+        message = world.statuses[-1]["message"]
+        assert "shoulder_pan_joint is" in message
+        observed(f"TRACKING_LOST: {message}")
+        world.settled()
+        held = world.positions
+        world.send("base_link", NEAR)
+        assert world.quiet(1.0), "latched"
+    finally:
+        world.set_arm("blocked_joint", "")
+    world.settled()
+    assert world.at_joints(held, 0.02), "no step on release"
+    world.enable()

@@ -1,0 +1,165 @@
+"""Faults of targets, before a node and a simulated arm that are processes of their own."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import flood
+import numpy as np
+import pytest
+import rclpy
+from geometry_msgs.msg import PoseStamped
+from recorder import SECOND, state_at
+from robot_bench import PERIOD, down, wait_until_said
+from world import LATENESS, SPEED, own_world
+
+from basis_ik.ros.convert import pose_message
+from basis_ik.transforms.rigid import RigidTransform
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+TIMEOUT = 0.1  # s, incoming_command_timeout
+FLOOD = Path(flood.__file__)
+
+
+def refusals(world, reason):
+    return int(world.statuses[-1].get(f"refused.{reason}", 0))
+
+
+def test_row_09_unknown_frame(world, observed):
+    shelf = RigidTransform.from_rpy(0.0, 0.0, 0.3, [0.4, 0.1, 0.2])
+    before = refusals(world, "NO_TRANSFORM")
+    world.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
+    world.wait(lambda: refusals(world, "NO_TRANSFORM") == before + 1, "its refusal")
+    observed(world.statuses[-1]["last_refusal"].split(" (")[0])
+    assert world.recorder.windows == []
+    world.place("base_link", "shelf", shelf)
+    time.sleep(0.2)
+    world.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
+    world.wait(lambda: world.at(shelf @ down(0.0, 0.0, 0.2), 1e-3), "the arm is there")
+    observed("reached once the frame was published")
+
+
+def tip_speed(world, window):
+    """Return the speed of the tip at the begin of a window [m/s]."""
+    here, then = (
+        world.chain.forward(state_at(window, k * PERIOD * SECOND)).translation for k in (0, 1)
+    )
+    return np.linalg.norm(then - here) / PERIOD
+
+
+def stream_of_twists(world, seconds):
+    """Jog upwards for a while; return the time of the last twist [ns]."""
+    last = None
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        last = world.node.get_clock().now().nanoseconds
+        world.jog("base_link", linear=(0.0, 0.0, 0.1))
+        time.sleep(0.02)
+    return last
+
+
+@pytest.mark.parametrize("clock", ["goes on", "stands still"])
+def test_row_15_stream_ceases(request, own_domain, observed, clock):
+    if clock == "goes on":
+        world = request.getfixturevalue("world")
+        slows_down(world, stream_of_twists(world, 1.0), observed)
+        return
+    with own_world(own_domain, simulated_time=True) as world:
+        last = stream_of_twists(world, 1.0)
+        world.clock.pause()
+        time.sleep(0.2)  # what is on its way
+        assert world.quiet(1.0), "nothing is commanded while it stands"
+        observed("no command while /clock stood still")
+        world.clock.run()
+        slows_down(world, last, observed)
+
+
+def slows_down(world, last, observed):
+    """Hold that the tip slows down in time after the last twist [ns]."""
+    world.settled()
+    fast = [w.stamp for w in world.recorder.windows if tip_speed(world, w) > 0.099]
+    assert len(fast) > 20, "it was at full speed"
+    late = (max(fast) - last) / SECOND
+    observed(f"the tip slowed down {1e3 * late:.0f} ms after the last twist")
+    # A period, in which it is noticed, and two that were settled by then.
+    assert late <= TIMEOUT + 3 * PERIOD + LATENESS
+
+
+def memory(process):
+    """Return what a process has in memory [kB]."""
+    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1])
+    raise AssertionError("no VmRSS")
+
+
+def test_row_16_flood(world, observed):
+    """60 s long; the node's own windows tell how many periods it has had."""
+    seconds = 60.0
+    flooding = subprocess.Popen(
+        [sys.executable, str(FLOOD), "10000", str(seconds)],
+        env={**os.environ, "ROS_DOMAIN_ID": str(world.domain)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        world.wait(lambda: world.recorder.windows, "it follows the flood")
+        time.sleep(5.0)
+        first, before = len(world.recorder.windows), memory(world.process)
+        time.sleep(seconds - 10.0)
+        windows, after = world.recorder.windows[first:], memory(world.process)
+        said, _ = flooding.communicate(timeout=60.0)
+    finally:
+        flooding.kill()
+    count, lasted = map(float, said.split())
+    stamps = {window.stamp for window in windows}
+    rate = (len(stamps) - 1) / ((max(stamps) - min(stamps)) / SECOND)
+    observed(
+        f"{count / lasted:.0f} targets a second; {rate:.1f} commands a second; memory "
+        f"{(after - before) / 1000:+.1f} MB"
+    )
+    assert count / lasted >= 5_000, "it was a flood"
+    assert rate >= 0.95 / PERIOD
+    assert after - before < 4_000, "memory is flat"
+    end = RigidTransform.from_quaternion_xyzw(flood.QUATERNION, flood.position(0.0))
+    world.wait(lambda: world.at(end, 1e-3), "the newest counts")
+
+
+def test_row_17_two_publishers(world, observed):
+    context = rclpy.Context()
+    context.init(domain_id=world.domain)
+    second = rclpy.create_node("second", context=context)
+    try:
+        publisher = second.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
+        said = wait_until_said(world.process, "2 publishers, the newest target counts")
+        assert "on /basis_ik/target_pose by /robot, /second" in said
+        observed("WARN: 2 publishers, /robot and /second")
+        for _ in range(4):
+            world.send("base_link", FAR)
+            time.sleep(0.2)
+            message = PoseStamped(pose=pose_message(NEAR))
+            message.header.frame_id = "base_link"
+            message.header.stamp = second.get_clock().now().to_msg()
+            publisher.publish(message)
+            time.sleep(0.2)
+        world.wait(lambda: world.at(NEAR, 1e-3), "the newest counts")
+        observed("the newest of 8 was reached")
+    finally:
+        second.destroy_node()
+        context.shutdown()
+
+
+def test_row_18_target_jumps(world, observed):
+    turned = FAR @ RigidTransform.from_rpy(0.0, 0.0, np.pi, [0.0, 0.0, 0.0])
+    for target in (NEAR, FAR, turned, NEAR):
+        world.send("base_link", target)
+        time.sleep(0.4)  # in mid-motion the next one comes
+    world.wait(lambda: world.at(NEAR, 1e-3), "the last is reached")
+    shares = [
+        np.abs(w.states[1]).max(axis=0) / world.chain.velocity for w in world.recorder.windows
+    ]
+    fastest = np.max(shares) / SPEED
+    observed(f"four jumps of 0.9 m and half a turn; at most {fastest:.1%} of the speed allowed")
+    assert 0.9 < fastest <= 1.0 + 1e-9
