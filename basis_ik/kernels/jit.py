@@ -11,7 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -92,6 +92,7 @@ def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
         kernel.compile = partial(_compile, kernel, kernel.compile)  # type: ignore[method-assign]
         files: Any = kernel._cache  # type: ignore[attr-defined]
         if files.cache_path is not None:
+            files.load_overload = partial(_load, files, files.load_overload)
             files.save_overload = partial(_save_alone, files.save_overload)
         _kernels.append(kernel)
     return kernel  # type: ignore[no-any-return]
@@ -188,17 +189,42 @@ def _root() -> Path:
     return Path(numba.config.CACHE_DIR or Path(__file__).parent / "__pycache__")
 
 
+def _load(files: Any, load: Callable[[Any, Any], Any], signature: Any, context: Any) -> Any:
+    """Fetch a kernel from the cache; what is corrupt there counts as missing.
+
+    A machine that lost its power leaves files that are empty or cut off, and numba raises whatever
+    unpickling them does. The index is emptied, for numba reads it again before it saves.
+    """
+    try:
+        return load(signature, context)
+    except Exception as error:
+        _warn(f"is corrupt ({type(error).__name__})")
+    with suppress(OSError):
+        files.flush()
+    return None
+
+
 def _save_alone(save: Callable[[Any, Any], None], signature: Any, result: Any) -> None:
-    """Write into the cache while no other process does.
+    """Write into the cache while no other process does; where that fails, do without.
 
     Numba numbers a kernel's files by what its index holds: two processes that add to the index at
     once would give the same number to the machine code of different types of arguments.
     """
     directory = Path(_cache_directory())
-    directory.mkdir(parents=True, exist_ok=True)
-    with (directory / "lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        save(signature, result)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with (directory / "lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            save(signature, result)
+    except OSError as error:  # the disk is full
+        _warn(f"cannot be written ({error.strerror})")
+
+
+@cache
+def _warn(what: str) -> None:
+    """Say what is wrong with the cache: once, not of each kernel."""
+    text = f"the kernel cache in {_cache_directory()} {what}: start-up will be slow"
+    warnings.warn(text, stacklevel=1)
 
 
 @cache

@@ -95,6 +95,35 @@ def test_without_a_place_for_the_cache_kernels_still_compile_and_say_so():
     assert double(4) == 8
 
 
+@pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])
+@pytest.mark.parametrize("left", [0, 40])
+def test_a_cache_that_was_cut_off_is_written_anew_and_told(package, tmp_path, kind, left):
+    """A machine that lost its power leaves such files."""
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(package, **cache) == (3.0, "")
+    for path in (tmp_path / "cache").rglob(kind):
+        os.truncate(path, left)
+    value, said = run(package, **cache)
+    assert value == 3.0
+    assert "UserWarning: the kernel cache in " in said
+    assert said.count(" is corrupt (") == 1, "told once, not for each kernel"
+    assert run(package, **cache) == (3.0, ""), "it was written anew"
+
+
+def test_where_the_cache_cannot_be_written_kernels_still_compile_and_say_so(package, tmp_path):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run(package, **cache)
+    for path in (tmp_path / "cache").rglob("*.nb?"):
+        path.unlink()
+    (lock,) = (tmp_path / "cache").rglob("lock")
+    lock.unlink()
+    lock.mkdir()  # what not even root can write
+    value, said = run(package, **cache)
+    assert value == 3.0
+    assert said.count(" cannot be written (Is a directory): start-up will be slow") == 1
+    assert not list((tmp_path / "cache").rglob("*.nb?"))
+
+
 @pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_OPT"])
 def test_settings_that_change_the_machine_code_have_a_cache_of_their_own(
     package, tmp_path, setting
