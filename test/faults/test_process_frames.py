@@ -7,18 +7,19 @@ from itertools import pairwise
 
 import pytest
 import rclpy
+from motions import FAR, NEAR, set_off, unstarted
 from recorder import SECOND
 from robot_bench import PERIOD, URDF, down
 from std_msgs.msg import String
 from tf2_ros import TransformBroadcaster
-from world import World, own_world
+from world import own_world
 
 from basis_ik.ros.convert import transform_message
 from basis_ik.ros.sim_clock import CLOCK_MISSING
 from basis_ik.transforms.rigid import RigidTransform
 
 HERE = RigidTransform.identity()
-NEAR, BESIDE, FAR = down(0.40, 0.20, 0.40), down(0.40, -0.20, 0.40), down(-0.40, -0.30, 0.40)
+BESIDE = down(0.40, -0.20, 0.40)
 # From full speed: 0.25 s at the largest acceleration, and 0.05 s until that is reached.
 BRAKING = 0.3
 REPEATS = 25  # of the last command
@@ -95,9 +96,7 @@ def hold_once(world, observed, before):
 def test_row_24_clock_goes_back(own_domain, observed, seconds):
     with own_world(own_domain, simulated_time=True) as world:
         world.frames["table"] = lambda: NEAR
-        start = world.positions
-        world.send("base_link", FAR)
-        world.moved(start, 0.3)
+        set_off(world)
         before = leap(world, seconds)
         hold_once(world, observed, before)
         world.frames["table"] = lambda: BESIDE  # tf knows it by later stamps, too
@@ -110,9 +109,8 @@ def test_row_24_clock_goes_back(own_domain, observed, seconds):
 
 def test_row_25_clock_leaps_ahead(own_domain, observed):
     with own_world(own_domain, simulated_time=True) as world:
-        start, seen = world.positions, len(world.statuses)
-        world.send("base_link", FAR)
-        world.moved(start, 0.3)
+        seen = len(world.statuses)
+        set_off(world)
         before = leap(world, 3600.0)
         hold_once(world, observed, before)
         states = [status["state"] for status in world.statuses[seen:]]
@@ -121,8 +119,7 @@ def test_row_25_clock_leaps_ahead(own_domain, observed):
 
 
 def test_row_26_no_clock(own_domain, observed):
-    world = World(own_domain, simulated_time=True)
-    try:
+    with unstarted(own_domain, simulated_time=True) as world:
         world.start_arm()
         world.start_node()
         world.description.publish(String(data=URDF))
@@ -135,8 +132,3 @@ def test_row_26_no_clock(own_domain, observed):
         world.clock.run()
         world.ready()
         assert world.quiet(0.5), "what was asked before is not replayed"
-        world.judged()
-    finally:
-        status, said = world.close()
-        print(said)  # shown with a failure
-    assert status == 0

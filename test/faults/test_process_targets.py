@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import rclpy
 from geometry_msgs.msg import PoseStamped
+from motions import FAR, NEAR, memory
 from recorder import SECOND, state_at
 from robot_bench import PERIOD, down, wait_until_said
 from world import LATENESS, SPEED, own_world
@@ -18,7 +19,6 @@ from world import LATENESS, SPEED, own_world
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
 
-NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 TIMEOUT = 0.1  # s, incoming_command_timeout
 FLOOD = Path(flood.__file__)
 
@@ -87,14 +87,6 @@ def slows_down(world, last, observed):
     assert late <= TIMEOUT + 3 * PERIOD + LATENESS
 
 
-def memory(process):
-    """Return what a process has in memory [kB]."""
-    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1])
-    raise AssertionError("no VmRSS")
-
-
 def test_row_16_flood(world, observed):
     """60 s long; the node's own windows tell how many periods it has had."""
     seconds = 60.0
@@ -118,11 +110,11 @@ def test_row_16_flood(world, observed):
     rate = (len(stamps) - 1) / ((max(stamps) - min(stamps)) / SECOND)
     observed(
         f"{count / lasted:.0f} targets a second; {rate:.1f} commands a second; memory "
-        f"{(after - before) / 1000:+.1f} MB"
+        f"{after - before:+.1f} MB"
     )
     assert count / lasted >= 5_000, "it was a flood"
     assert rate >= 0.95 / PERIOD
-    assert after - before < 4_000, "memory is flat"
+    assert after - before < 4.0, "memory is flat"
     end = RigidTransform.from_quaternion_xyzw(flood.QUATERNION, flood.position(0.0))
     world.wait(lambda: world.at(end, 1e-3), "the newest counts")
 
