@@ -65,31 +65,6 @@ def test_a_bad_description_or_chain_is_told_in_one_line(domain, described, text,
     assert all(word in line for word in words)
 
 
-AT_START = {
-    "controller space": ("controller:=a b", "'controller' is 'a b', which is not a topic name"),
-    "controller slashes": (
-        "controller:=/abs//x",
-        "'controller' is '/abs//x', which is not a",
-    ),
-    "controller empty": ("controller:=''", "'controller' is '', which is not a topic name"),
-    "chain space": ('chains:=["bad name"]', "'chains' has 'bad name', which is not a name"),
-    "chain slash": ("chains:=[a/b]", "'chains' has 'a/b', which is not a name"),
-    "chain twice": ("chains:=[a,a]", "'chains' has 'a' twice; each must have a name of its own"),
-    "axis zero": ("pointing_axis:=[0.0,0.0,0.0]", "'pointing_axis' wants three numbers"),
-    "axis short": ("pointing_axis:=[1.0]", "'pointing_axis' wants three numbers"),
-    "axis nan": ("pointing_axis:=[.nan,1.0,0.0]", "'pointing_axis' must lie in"),
-    "home nan": ("home:=[.nan]", "'home' must lie in"),
-    "acceleration": ("max_acceleration:=[-1.0]", "'max_acceleration' must lie in"),
-    "jerk": ("max_jerk:=[.inf]", "'max_jerk' must lie in"),
-    "sim time": ("use_sim_time:=5", "'use_sim_time' wants true or false, not 5"),
-}
-
-
-@pytest.mark.parametrize(("given", "words"), AT_START.values(), ids=AT_START)
-def test_what_needs_no_robot_is_refused_before_one_is_waited_for(complaint, given, words):
-    assert f"ik_node: parameter {words}" in complaint("ik_node", given)
-
-
 def test_a_named_chains_parameters_are_refused_by_their_full_names(complaint):
     given = ("chains:=[left,right]", "right.controller:=a b")
     assert "ik_node: parameter 'right.controller' is 'a b'" in complaint("ik_node", *given)

@@ -1,0 +1,184 @@
+"""Bad joint states: dropped with their reason, and the commands stay what they would have been."""
+
+import math
+
+import numpy as np
+import pytest
+from pure_arm import HOME, PERIOD, Arm, down
+from sensor_msgs.msg import JointState
+
+from basis_ik.motion.chain_state import State
+
+SLOW = {"max_velocity_scaling_factor": 0.2}
+FAR = (0.45, 0.30)
+
+
+def on_its_way(**given):
+    arm = Arm(**{**SLOW, **given})
+    arm.go(down(*FAR))
+    arm.cycles(20)
+    assert arm.state.state is State.MOVING
+    return arm
+
+
+@pytest.fixture
+def arm():
+    """The arm in mid-motion."""
+    return on_its_way()
+
+
+def whole_way(driver=None):
+    """Return all commands of a motion; `driver(arm)` tells joint states in place of the usual."""
+    arm = Arm()
+    if driver is not None:
+        arm.driver = lambda: driver(arm)
+    arm.go(down(*FAR))
+    arm.until_rest()
+    assert len(arm.commands) > 50
+    return arm.commands
+
+
+@pytest.fixture(scope="module")
+def usual():
+    return whole_way()
+
+
+SEEDED = {
+    "NaN": lambda q: np.where(np.arange(6) == 3, math.nan, q),
+    "infinite": lambda q: q + math.inf,
+    "beyond the limit": lambda q: np.where(np.arange(6) == 2, math.pi + 1e-6, q),
+    "too fast": lambda q: q + np.eye(6)[5] * (math.pi * PERIOD + 1e-6),
+    "a joint less": lambda q: q[:5],
+}
+
+
+@pytest.mark.parametrize("spoil", SEEDED.values(), ids=SEEDED)
+def test_the_oracle_catches_a_seeded_bad_command(arm, spoil):
+    names = list(arm.chain.joint_names)
+    near = HOME.copy()
+    near[2] = math.pi - 1e-9
+    arm.move_by_hand(near if spoil is SEEDED["beyond the limit"] else HOME)
+    bad = spoil(arm.place)
+    with pytest.raises(AssertionError):
+        arm.obey(JointState(name=names[: len(bad)], position=bad.tolist()))
+    with pytest.raises(AssertionError):
+        arm.obey(JointState(name=names[::-1], position=arm.place.tolist()))
+    arm.obey(JointState(name=names, position=arm.place.tolist()))
+
+
+def test_row_29_a_joint_is_missing(arm, observed):
+    lost = arm.chain.joint_names[5]
+    arm.driver = lambda: arm.tell(arm.chain.joint_names[:5], arm.place[:5])
+    arm.cycles(49)
+    assert arm.state.state is State.MOVING, "it may come in the next state"
+    arm.cycles(2)
+    assert arm.state.state is State.BRAKING
+    arm.until_rest()
+    assert arm.state.state is State.WAITING
+    assert arm.status()["message"].startswith(f"no joint state of {lost}")
+    arm.driver = lambda: [
+        arm.tell(arm.chain.joint_names[k::2], arm.place[k::2]) for k in (0, 1)
+    ]  # in two parts
+    arm.cycles(5)
+    arm.follows_again()
+    observed(f"HOLD after 0.50 s: no joint state of {lost}")
+
+
+def test_row_30_joints_in_another_order(usual, observed):
+    order = [3, 0, 5, 1, 4, 2]
+
+    def driver(arm):
+        order.append(order.pop(0))
+        arm.tell([arm.chain.joint_names[k] for k in order], arm.place[order])
+
+    np.testing.assert_array_equal(whole_way(driver), usual)
+    observed(f"{len(usual)} commands, all bits alike")
+
+
+def test_row_31_joints_of_others(usual, observed):
+    def driver(arm):
+        names = ["wheel", *arm.chain.joint_names[:3], "", *arm.chain.joint_names[3:], "wheel"]
+        arm.tell(names, [9.0, *arm.place[:3], -9.0, *arm.place[3:], 8.0])
+
+    np.testing.assert_array_equal(whole_way(driver), usual)
+    observed(f"{len(usual)} commands, all bits alike")
+
+
+def beside(arm, names, positions):
+    """Tell a state beside the usual one of the period."""
+    return lambda: arm.tell(names, positions)
+
+
+def test_row_32_a_joint_named_twice(arm, observed):
+    names, place = list(arm.chain.joint_names), list(arm.place)
+    for name in names:
+        said = arm.refuses("DUPLICATE_JOINT", beside(arm, [*names, name], [*place, 0.0]))
+        assert name in said
+    arm.follows_again()
+    observed("REJECT(DUPLICATE_JOINT), naming it")
+
+
+def test_row_33_more_names_than_positions(arm, observed):
+    names, place = list(arm.chain.joint_names), list(arm.place)
+    for n, p in ((6, 5), (5, 6), (1, 6), (6, 1), (0, 6)):
+        said = arm.refuses("SIZE_MISMATCH", beside(arm, names[:n], place[:p]))
+        assert said == f"{n} names, {p} positions"
+    arm.follows_again()
+    observed(f"REJECT(SIZE_MISMATCH): {said}")
+
+
+def test_row_34_numbers_that_are_none(arm, usual, observed):
+    names, place = list(arm.chain.joint_names), list(arm.place)
+    for k, name in enumerate(names):
+        for value in (math.nan, math.inf, -math.inf):
+            said = arm.refuses("NON_FINITE", beside(arm, [name], [value]))
+            assert said.startswith(f"joint {name}: ")
+        for value in (1e200, -1.1e5):
+            arm.refuses("OUT_OF_RANGE", beside(arm, names, [*place[:k], value, *place[k + 1 :]]))
+    arm.follows_again()
+
+    def driver(arm):
+        arm.tell([*arm.chain.joint_names, "wheel", "fan"], [*arm.place, math.nan, -math.inf])
+
+    np.testing.assert_array_equal(whole_way(driver), usual)
+    observed("REJECT(NON_FINITE) of each joint; of other joints ignored, all bits alike")
+
+
+def test_row_35_joint_states_cease(arm, observed):
+    arm.talks = False
+    for k in range(51):
+        arm.go(down(FAR[0], FAR[1] - 1e-4 * k))
+        arm.cycles()
+        assert arm.state.state is State.MOVING or k > 48
+    assert arm.state.state is State.BRAKING
+    for k in range(100):
+        arm.go(down(FAR[0], FAR[1] - 1e-4 * k))
+        arm.cycles()
+    assert arm.state.state is State.WAITING
+    assert arm.status()["message"].startswith("no joint state of shoulder_pan_joint, ")
+    assert arm.control.refusals.counts["NOT_READY"] > 50, "targets meanwhile"
+    sent = len(arm.oracle.commands)
+    arm.cycles(100)
+    arm.talks = True
+    arm.cycles(100)
+    assert len(arm.oracle.commands) == sent, "silence, and nothing is taken up again"
+    arm.follows_again()
+    observed("HOLD after 0.50 s, then silence; NOT_READY meanwhile")
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0], ids=["below", "above"])
+def test_row_36_a_joint_outside_its_limits(observed, side):
+    """The elbow, which has pi either way, is 0.05 rad beyond; wherever the target is."""
+    start = HOME.copy()
+    start[2] = side * (math.pi + 0.05)
+    arm = Arm(start=start)
+    target = arm.chain.forward(HOME * [1, 1, side, 1, 1, 1])
+    arm.go(target)
+    arm.until_rest()
+    elbow = side * np.concatenate([[start[2]], arm.commands[:, 2]])
+    outside = elbow > math.pi
+    assert outside[0]
+    assert not outside[-1]
+    assert (np.diff(elbow)[outside[:-1]] < 0.0).all(), "inward, always"
+    arm.follows_again()
+    observed(f"inward in {outside.sum()} commands, and never out again")
