@@ -1,0 +1,92 @@
+"""What the rows with processes have in common: motions, and what is looked at meanwhile."""
+
+import contextlib
+from pathlib import Path
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from robot_bench import down
+from world import SPEED, World
+
+NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
+TOP_SPEED = SPEED * np.pi  # rad/s, of the commands
+# What it brakes in: the largest speed in 0.25 s, and the jerk's 0.05 s; half as much again, for
+# cycles of the arm that were late.
+BRAKING_TIME = 1.5 * (0.25 * SPEED + 0.05)  # s
+BRAKING_WAY = 0.75 * TOP_SPEED * (0.25 * SPEED + 0.05)  # rad
+CYCLE = 0.008  # s between two joint states of the arm, by their stamps
+
+
+@contextlib.contextmanager
+def unstarted(domain, world=World, **arguments):
+    """Give a world whose processes the test starts; afterwards all of it must have been safe."""
+    world = world(domain, **arguments)
+    try:
+        yield world
+        world.judged()
+    finally:
+        status, said = world.close()
+        print(said)  # shown with a failure
+    assert status == 0
+
+
+def set_off(world, way=0.4, height=0.4):
+    """Send the arm to `FAR`, or where the node takes it for that, and wait until it is well off."""
+    start, world.set_off = world.positions, len(world.track)
+    world.send("base_link", down(-0.40, -0.30, height))
+    world.moved(start, way)
+
+
+def has_braked(world):
+    """Wait until the arm rests; return in how many radians it braked since it set off, at most.
+
+    By its own joint states, which are a cycle apart whenever they are heard: from where it was
+    last at nine tenths of the largest speed. It did not get to where it had been sent.
+    """
+    world.settled()
+    assert not world.at(FAR, 1e-2), "it went on to the end"
+    track = np.array(world.track[world.set_off :])
+    speeds = np.abs(np.diff(track, axis=0)).max(axis=1) / CYCLE
+    (fast,), (moving,) = np.nonzero(speeds >= 0.9 * TOP_SPEED), np.nonzero(speeds > 1e-3)
+    assert len(fast), "it was at full speed"
+    way = np.abs(track[-1] - track[fast[-1]]).max()
+    assert way <= BRAKING_WAY
+    assert (moving[-1] - fast[-1]) * CYCLE <= BRAKING_TIME
+    return way
+
+
+def stands(world, seconds=0.5):
+    """Tell whether nothing is commanded and nothing moves for a while."""
+    before = world.positions
+    return world.quiet(seconds) and np.abs(world.positions - before).max() < 1e-3
+
+
+def memory(process):
+    """Return the resident memory [MB]."""
+    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1e3
+    raise AssertionError("no VmRSS")
+
+
+class LoopReports:
+    """What `/diagnostics` tells of the node's control loop."""
+
+    def __init__(self, world):
+        self._world, self._told = world, []
+        world.node.create_subscription(DiagnosticArray, "/diagnostics", self._hear, 10)
+
+    def _hear(self, message):
+        for status in message.status:
+            if status.name == "basis_ik: control loop":
+                self._told.append({pair.key: pair.value for pair in status.values})
+
+    def newest(self):
+        """Return what is true from now on: the next report but one."""
+        count = len(self._told)
+        self._world.wait(lambda: len(self._told) >= count + 2, "reports of the loop")
+        return self._told[-1]
+
+    def missed(self):
+        """Return how many periods were missed ever."""
+        return int(self.newest()["missed_periods"])

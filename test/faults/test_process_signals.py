@@ -1,0 +1,167 @@
+"""A node that raises, solves for long or never comes to rest; and the signals that end one."""
+
+import signal
+import time
+
+import numpy as np
+import pytest
+from motions import FAR, NEAR, has_braked, set_off, stands
+from recorder import SECOND
+from robot_bench import URDF, down, output_of, start_node, wait_until_said
+from std_msgs.msg import String
+from world import World
+
+# What a pose's height makes the node do wrong.
+RAISES, SOLVES_LONG, NEVER_RESTS = 7.0, 8.0, 9.0
+DEFECTIVE = f"""
+import sys
+import time
+
+from basis_ik.pipeline import Pipeline
+from basis_ik.ros.chain_controller import ChainController
+from basis_ik.ros.ik_node import IkNode
+from basis_ik.ros.programs import run
+
+take_pose, aim, come_to_rest = ChainController.take_pose, Pipeline.aim, IkNode.come_to_rest
+defects = set()
+
+
+def defective_take_pose(self, message, **how):
+    height = message.pose.position.z
+    if height == {RAISES}:
+        raise ZeroDivisionError("in a callback")
+    if height >= {SOLVES_LONG}:
+        defects.add(height)
+        message.pose.position.z = 0.4
+    take_pose(self, message, **how)
+
+
+def defective_aim(self, *arguments, **named):
+    if {SOLVES_LONG} in defects:
+        defects.remove({SOLVES_LONG})
+        print("solving for long", flush=True)
+        time.sleep(0.4)
+    return aim(self, *arguments, **named)
+
+
+def defective_come_to_rest(self, patience):
+    if {NEVER_RESTS} in defects:
+        time.sleep(60.0)
+    come_to_rest(self, patience)
+
+
+ChainController.take_pose, Pipeline.aim = defective_take_pose, defective_aim
+IkNode.come_to_rest = defective_come_to_rest
+sys.exit(run("ik_node"))
+"""
+
+
+class DefectiveWorld(World):
+    """Its node does wrong when it is told to."""
+
+    def __init__(self, domain, script):
+        self._script = script
+        super().__init__(domain)
+
+    def start_node(self):
+        arguments, program = self._node, (str(self._script),)
+        self.process, self._told = start_node(self.domain, *arguments, program=program), 0
+
+    def ended(self):
+        """Wait for the node's end; return its exit status and what it has said in this test."""
+        process, self.process = self.process, None
+        status, said = output_of(process)
+        return status, said[self._told :]
+
+    def start_again(self):
+        """Start the node after it has ended."""
+        self.statuses.clear()
+        self.start_node()
+        self.description.publish(String(data=URDF))
+        self.ready()
+
+
+@pytest.fixture(scope="module")
+def defective_world(domain, tmp_path_factory):
+    script = tmp_path_factory.mktemp("defective") / "node.py"
+    script.write_text(DEFECTIVE)
+    world = DefectiveWorld(domain, script)
+    try:
+        world.start()
+        yield world
+    finally:
+        print(world.close()[1])
+
+
+@pytest.fixture
+def defective(defective_world):
+    if defective_world.process is None:
+        defective_world.start_again()
+    defective_world.reset()
+    yield defective_world
+    defective_world.judged()
+
+
+def test_row_62_an_exception_in_a_callback(defective_world, observed):
+    world = defective_world
+    world.reset()
+    set_off(world)
+    world.send("base_link", down(0.3, 0.3, RAISES))
+    world.wait(lambda: world.state() == "inactive", "it is deactivated")
+    world.settled()
+    assert not world.at(FAR, 1e-2)
+    world.send("base_link", NEAR)
+    assert stands(world)
+    assert world.log.count("Traceback") == 1
+    assert world.log.count("ZeroDivisionError: in a callback") == 1
+    assert world.transit("activate")
+    world.ready()
+    world.follows_again()
+    assert world.recorder.judge() == []
+    observed("braked, inactive until activated; one traceback")
+
+
+@pytest.mark.parametrize(("name", "times"), [("SIGINT", 1), ("SIGTERM", 2)])
+def test_row_69_a_signal_in_mid_solve(defective, observed, name, times):
+    defective.send("base_link", down(0.4, 0.2, SOLVES_LONG))
+    wait_until_said(defective.process, "solving for long")
+    since = time.monotonic()
+    for _ in range(times):
+        defective.process.send_signal(getattr(signal, name))
+        time.sleep(0.05)
+    status, said = defective.ended()
+    took = time.monotonic() - since
+    # Another status if it had taken 1.2 s: then it is forced.
+    assert status == 0, said
+    assert "Traceback" not in said
+    defective.start_again()
+    observed(f"{name} x {times}: exit status 0 after {took:.2f} s, of which 0.4 s were the solve")
+
+
+@pytest.mark.parametrize(
+    ("names", "forced"),
+    [
+        (("SIGINT",), False),
+        (("SIGINT", "SIGTERM"), False),
+        (("SIGTERM",), True),
+    ],
+    ids=["once", "twice", "forced"],
+)
+def test_row_95_a_signal_at_full_speed(defective, observed, names, forced):
+    height = NEVER_RESTS if forced else 0.4
+    set_off(defective, height=height)
+    since = defective.node.get_clock().now().nanoseconds
+    for name in names:
+        defective.process.send_signal(getattr(signal, name))
+        time.sleep(0.02)
+    status, said = defective.ended()
+    assert status == (1 if forced else 0), said
+    assert "Traceback" not in said
+    way = has_braked(defective)
+    last = defective.recorder.windows[-1]
+    braked = (last.stamp - since) / SECOND
+    if forced:
+        observed("never at rest by itself: exit status 1, the arm brakes on its last window")
+    else:
+        observed(f"{'+'.join(names)}: at rest {braked:.2f} s and {way:.2f} rad later, status 0")
+    defective.start_again()
