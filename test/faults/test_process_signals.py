@@ -3,7 +3,6 @@
 import signal
 import time
 
-import numpy as np
 import pytest
 from motions import FAR, NEAR, has_braked, set_off, stands
 from recorder import SECOND
