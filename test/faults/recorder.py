@@ -11,10 +11,10 @@ import numpy as np
 SETTLED = 2  # points after a window's first that no later window may change
 ROUNDING = 1e-9  # rad or m
 CURVE = 1e-6  # rad or m: a stamp between two points is on a curve, of times rounded to 1e-9 s
-# s. The arm's controller counts its own cycles, and the clock when it takes a window. A cycle that
-# the machine has delayed is made up for at the speed of the drives, which is above that of the
-# commands: so much of the way may come at once.
-LATENESS = 0.05
+# s. The arm's controller counts its own cycles of 8 ms, and the clock when it takes a window: two
+# of them may come at once. A cycle that the machine has delayed is made up for, too, at the speed
+# of the drives, which is above that of the commands: then the arm's states come late as well.
+LATENESS = 0.02
 HORIZON = 0.5  # s over which the measured speed is judged, and a start's measured state looked for
 SECOND = 1_000_000_000  # ns
 KEPT = 200  # states of the arm from before a judgement, for what begins after it
@@ -44,11 +44,13 @@ class Told:
     Attributes:
         times: shape (k,) [ns].
         positions: shape (k, n) [rad or m].
+        delays: How late they came, shape (k,) [ns].
     """
 
     def __init__(self, states):
-        self.times = np.array([time for time, _ in states], dtype=np.int64)
-        self.positions = np.array([positions for _, positions in states])
+        self.times = np.array([time for time, _, _ in states], dtype=np.int64)
+        self.positions = np.array([positions for _, positions, _ in states])
+        self.delays = np.array([delay for _, _, delay in states], dtype=np.int64)
 
     def around(self, stamp):
         """Return the positions (m, n) that were told within half a second of a stamp."""
@@ -79,7 +81,8 @@ class Recorder:
         self._lower, self._upper, self._velocity, self._drives = lower, upper, velocity, drives
         self._heard = []  # windows, and None for a clock that leaps
         self._before = None  # the last window that was judged
-        self._arm, self._led = [[]], [[]]  # (ns, positions), a list for each time the clock leaps
+        # Stamp [ns], positions, delay [ns]: a list for each time the clock leaps.
+        self._arm, self._led = [[]], [[]]
 
     # Hearing -----------------------------------------------------------------------------------
 
@@ -92,17 +95,18 @@ class Recorder:
         stamp = nanoseconds(message.header.stamp)
         self._heard.append(Window(heard, stamp, list(message.joint_names), times, states))
 
-    def hear_state(self, message):
-        """Keep where the arm is, as a JointState tells."""
+    def hear_state(self, message, heard):
+        """Keep where the arm is, as a JointState tells that came at a time [ns]."""
         by_name = dict(zip(message.name, message.position, strict=True))
         positions = np.array([by_name[name] for name in self.joints])
-        self._arm[-1].append((nanoseconds(message.header.stamp), positions))
+        stamp = nanoseconds(message.header.stamp)
+        self._arm[-1].append((stamp, positions, heard - stamp))
 
     def hear_controller(self, message):
         """Keep where the controller leads the arm, as a JointTrajectoryControllerState tells."""
         by_name = dict(zip(message.joint_names, message.reference.positions, strict=True))
         positions = np.array([by_name[name] for name in self.joints])
-        self._led[-1].append((nanoseconds(message.header.stamp), positions))
+        self._led[-1].append((nanoseconds(message.header.stamp), positions, 0))
 
     def clock_leaps(self):
         """Compare no stamps of before with those of afterwards."""
@@ -239,7 +243,8 @@ class Recorder:
             ways = np.abs(positions[k] - positions[first:k])
             if (ways[-1:] > (spans[-1:] + 1e-6) * self._drives).any():
                 return [*faults, "the measured arm is faster than its drives"]
-            if (ways > (spans + LATENESS) * self._velocity).any():
+            late = LATENESS + max(told.delays[first : k + 1]) / SECOND
+            if (ways > (spans + late) * self._velocity).any():
                 over = (ways / self._velocity - spans).max()
                 return [*faults, f"the measured arm is {over:.3f} s ahead of what it may go"]
         return faults

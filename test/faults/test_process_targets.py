@@ -12,9 +12,9 @@ import pytest
 import rclpy
 from geometry_msgs.msg import PoseStamped
 from motions import FAR, NEAR, memory
-from recorder import SECOND, state_at
+from recorder import LATENESS, SECOND, state_at
 from robot_bench import PERIOD, down, wait_until_said
-from world import LATENESS, SPEED, own_world
+from world import SPEED, own_world
 
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform

@@ -137,7 +137,7 @@ class World(Robot):
         self.commands.append(message)
 
     def _hear_state(self, message):
-        self.recorder.hear_state(message)
+        self.recorder.hear_state(message, self.node.get_clock().now().nanoseconds)
         by_name = dict(zip(message.name, message.position, strict=True))
         self.positions = np.array([by_name[name] for name in self.chain.joint_names])
         self.track.append(self.positions)
