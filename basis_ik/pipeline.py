@@ -39,6 +39,9 @@ BESIDE = 0.1  # rad or m: the joints go so far at most from the line to the end 
 # A tip that is so near to a goal [m and rad], besides the way that this moves in a time [s],
 # follows it or goes to it by joints: that is as straight. From farther away a line leads there.
 CLOSE, CLOSE_TURN, CATCH_UP = 0.03, 0.1, 0.3
+# An arm that rests no farther than this from its last command [rad or m], and that has not moved
+# by more than that since, has been led there as well as it can be.
+BESIDE_COMMAND, STILL = 0.05, 0.005
 # Samples that a whole motion is given at most; the controller interpolates in between.
 MOST_SAMPLES = 500
 
@@ -96,7 +99,9 @@ class Pipeline:
 
     A goal that rests is solved once; one that moves is followed with its own velocity. Motion
     starts from rest at the measured positions; while it lasts, each command continues from the one
-    before, so that the arm's own lag does not feed back.
+    before, so that the arm's own lag does not feed back. An arm that still stands where the last
+    motion has left it, a little beside its command, is led on from that command: from where it is
+    measured to be it would make a step at each start, and creep.
 
     Args:
         chain: What to move.
@@ -162,6 +167,7 @@ class Pipeline:
         self._destination: FloatArray | None = None
         self.line_held: Held | None = None
         self._line_end: RigidTransform | None = None  # root_T_tip; None where joints lead the way
+        self._left: tuple[FloatArray, FloatArray] | None = None  # last command, and the arm then
         self._sound = True  # whether the destination is finite and within the limits
         self._repeats = 0
         self._elapsed = 0.0  # time of all steps [s]
@@ -235,7 +241,7 @@ class Pipeline:
             self.solution = solution
             self._go_to(solution.positions)
         elif self._destination is None:
-            self._go_to(measured)
+            self._go_to(self._start(measured))
 
     def _go_to(self, destination: FloatArray) -> None:
         self._destination = destination
@@ -295,11 +301,24 @@ class Pipeline:
         self._chain, self._jog = chain, Jog(chain, self._limiter)
 
     def rest(self) -> None:
-        """Forget goal and command; the next motion starts from the measured positions."""
+        """Forget goal and command; the next motion starts from rest."""
         self.goal = self.solution = self.command = self._destination = None
         self._beside.forget()
         self._say_no_notice()
         self.phase = Phase.IDLE
+
+    def begin_where_measured(self) -> None:
+        """Let the next motion from rest begin at the measured positions, wherever the last led."""
+        self._left = None
+
+    def _start(self, measured: FloatArray) -> FloatArray:
+        """Return where a motion from rest begins (n,)."""
+        if self._left is None:
+            return measured
+        command, stood = self._left
+        still = (np.abs(measured - stood) <= STILL).all()
+        near = (np.abs(measured - command) <= BESIDE_COMMAND).all()
+        return command if still and near else measured
 
     def _solve(self, goal: PoseGoal | PointGoal, seed: FloatArray, max_iterations: int) -> Solution:
         if isinstance(goal, PoseGoal):
@@ -454,14 +473,16 @@ class Pipeline:
 
     def _prepare(self, measured: FloatArray) -> tuple[FloatArray, bool]:
         """Return the command from which to go on, and whether to brake."""
-        if self.command is None:
-            self._limiter.reset(measured)
+        start = self.command
+        if start is None:
+            start = self._start(measured)
+            self._limiter.reset(start)
             self._goal_motion.reset()
             self._jog.reset()
             self._followed = False
         self._scale()
         braking = self.phase is Phase.BRAKING or not self._sound
-        return (measured if self.command is None else self.command), braking
+        return start, braking
 
     def plan(self, start: FloatArray, *, braking: bool) -> Motion | None:
         """Return a whole motion to rest, for those who send it at once instead of commands.
@@ -508,7 +529,7 @@ class Pipeline:
         arrived = braking or is_equal(command, self._destination)
         ends = braking or not (self.waiting or isinstance(self.goal, JOGGING))
         if arrived and self._limiter.at_rest and ends:
-            self._repeat()
+            self._repeat(measured)
         elif not braking:
             self.phase = Phase.MOVING
         return command
@@ -548,10 +569,12 @@ class Pipeline:
         self._jog.reset()
         self.command = self._limiter.position
 
-    def _repeat(self) -> None:
+    def _repeat(self, measured: FloatArray) -> None:
         """Count the commands at rest; after some of them be silent."""
         self._repeats += 1
         silent = self._repeats >= self.ARRIVED_REPEATS
+        if silent and self.command is not None:
+            self._left = self.command, measured
         if self.phase is Phase.BRAKING:
             if silent:
                 self.rest()

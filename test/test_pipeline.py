@@ -152,6 +152,32 @@ def test_motion_starts_from_the_measured_positions_after_rest(pipe):
     assert np.abs(first - moved).max() <= np.pi * PERIOD + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("beside", "moved", "from_command"),
+    [(0.03, 0.0, True), (0.049, 0.004, True), (0.051, 0.0, False), (0.03, 0.006, False)],
+    ids=["beside", "just beside", "too far beside", "moved by others"],
+)
+def test_an_arm_that_stands_beside_its_command_is_led_on_from_it(pipe, beside, moved, from_command):
+    pipe.aim(JointGoal(tuple(HOME + 0.2)), HOME)
+    walk_beside(pipe, HOME, beside)
+    arm = HOME + 0.2 + beside - moved
+    pipe.aim(JointGoal(tuple(HOME)), arm)
+    start = HOME + 0.2 if from_command else arm
+    assert np.abs(pipe.step(arm) - start).max() < 1e-3
+    pipe.brake()
+    last = walk_beside(pipe, arm, beside)
+    pipe.begin_where_measured()
+    pipe.aim(JointGoal(tuple(HOME)), last)
+    assert np.abs(pipe.step(last) - last).max() < 1e-3, "the controller may be another one"
+
+
+def walk_beside(pipe, measured, beside):
+    """Step with an arm that stands beside its commands; return where it comes to rest."""
+    while (command := pipe.step(measured)) is not None:
+        measured = command + beside
+    return measured
+
+
 def test_while_moving_the_lag_of_the_arm_does_not_feed_back(chain):
     pipes = [Pipeline(chain, period=PERIOD) for _ in range(2)]
     for pipe in pipes:

@@ -179,6 +179,7 @@ class ChainController:
     def activate(self) -> None:
         """Start to take targets; those that came before are not replayed."""
         self.targets.clear()
+        self.pipeline.begin_where_measured()
         self.state.handle(Event.ACTIVATE)
 
     def deactivate(self) -> None:
@@ -188,6 +189,7 @@ class ChainController:
 
     def enable(self) -> None:
         """Take targets again; those that came meanwhile are not replayed."""
+        self.pipeline.begin_where_measured()
         self.state.handle(Event.ENABLE)
         self._output.failure = ""
 
@@ -423,6 +425,7 @@ class ChainController:
         else:
             self.journal.once("waiting", f"waiting: {lacking}")
         self.targets.clear()
+        self.pipeline.begin_where_measured()  # what led the arm may be another one afterwards
         self._brake(Event.LACK, lacking)
 
     def _change_tool(self) -> str:

@@ -1,13 +1,18 @@
 """Bad joint states: dropped with their reason, and the commands stay what they would have been."""
 
 import math
+from collections import deque
 
 import numpy as np
 import pytest
+from control_msgs.msg import JointJog
 from pure_arm import HOME, PERIOD, Arm, down
 from sensor_msgs.msg import JointState
 
 from basis_ik.motion.chain_state import State
+from basis_ik.motion.goals import JointGoal
+from basis_ik.motion.limits import MotionLimits
+from basis_ik.pipeline import Pipeline
 
 SLOW = {"max_velocity_scaling_factor": 0.2}
 FAR = (0.45, 0.30)
@@ -182,3 +187,83 @@ def test_row_36_a_joint_outside_its_limits(observed, side):
     assert (np.diff(elbow)[outside[:-1]] < 0.0).all(), "inward, always"
     arm.follows_again()
     observed(f"inward in {outside.sum()} commands, and never out again")
+
+
+class Beside(Arm):
+    """An arm that is always 0.03 rad beside its command, and told 150 ms late."""
+
+    AWAY, LATE = 0.03, 15
+
+    def __init__(self, **given):
+        self.told = deque([HOME + self.AWAY] * (self.LATE + 1), self.LATE + 1)
+        super().__init__(start=HOME + self.AWAY, **given)
+
+    def obey(self, message):
+        super().obey(message)
+        self.place = self.place + self.AWAY
+
+    def driver(self):
+        self.told.append(self.place)
+        self.tell(self.chain.joint_names, self.told[0])
+
+
+def pause(arm):
+    """Let joint states cease for a while."""
+    arm.talks = False
+    arm.cycles(60)
+    arm.talks = True
+
+
+def leave_alone(arm):
+    """Deactivate, and activate again."""
+    arm.control.deactivate()
+    arm.cycles(40)
+    arm.control.activate()
+
+
+def stop(arm):
+    """Stop, and enable again."""
+    arm.control.stop()
+    arm.cycles(40)
+    arm.control.enable()
+
+
+def test_row_98_late_states_and_an_arm_beside_its_command(observed):
+    arm = Beside()
+    ends = [HOME + 0.2 * np.eye(6)[k % 3] for k in range(6)]
+    for end in ends:
+        assert arm.control.go_to(end.tolist()) is None
+        arm.until_rest()
+        np.testing.assert_array_equal(arm.commands[-1], end)
+        assert arm.state.state is State.HOLDING, "it is not there, and that is told"
+        arm.cycles(100)
+        np.testing.assert_array_equal(arm.commands[-1], end)
+    jog = JointJog(joint_names=[arm.chain.joint_names[0]], velocities=[0.0])
+    for _ in range(20):  # a joystick in its middle moves nothing
+        arm.hear("joint_jog", jog)
+        arm.until_rest()
+    np.testing.assert_array_equal(arm.commands[-1], ends[-1])
+    # From the first command on there is no step, at no start of a motion: the limits say so.
+    limits = MotionLimits.of_chain(arm.chain)
+    for order, most in ((1, limits.velocity), (2, limits.acceleration), (3, limits.jerk)):
+        steps = np.abs(np.diff(arm.commands, order, axis=0))
+        assert (steps <= most * PERIOD**order * (1.0 + 1e-6)).all()
+    for leave in (pause, leave_alone, stop):  # where others may have led it, it begins where it is
+        leave(arm)
+        arm.cycles(60)
+        arm.oracle.before, place, sent = arm.place, arm.place, len(arm.commands)
+        arm.control.go_to(HOME.tolist())
+        arm.cycles(1)
+        assert np.abs(arm.commands[sent] - place).max() < 1e-3
+        arm.until_rest()
+    pipe, measured = Pipeline(arm.chain, period=PERIOD), HOME + Beside.AWAY
+    before, longest = HOME + Beside.AWAY, 0.0
+    for k in range(1000):
+        goal = HOME + 0.02 * (-1) ** k
+        pipe.aim(JointGoal(tuple(goal)), measured)
+        while (command := pipe.step(measured)) is not None:
+            longest = max(longest, np.abs(command - before).max() if k else 0.0)
+            before, measured = command, command + Beside.AWAY
+        np.testing.assert_array_equal(before, goal)
+    assert longest < 0.01
+    observed(f"1,000 motions and 20 jogs end where they should; longest step {longest:.4f} rad")
