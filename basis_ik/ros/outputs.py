@@ -28,7 +28,7 @@ from trajectory_msgs.msg import JointTrajectory
 from basis_ik.motion.limiter import AHEAD, LEAD, MOST_POINTS, Motion
 from basis_ik.motion.tracking import RecentCommands
 from basis_ik.pipeline import Phase, Pipeline
-from basis_ik.ros.sim_clock import Moment
+from basis_ik.ros.sim_clock import Moment, loop_time
 from basis_ik.ros.trajectory_messages import SerializedTrajectory, to_array, to_point
 
 FloatArray = NDArray[np.float64]
@@ -99,7 +99,7 @@ class ControllerState:
             self._on_state,
             qos_profile_sensor_data,
         )
-        self._heard_at = time.monotonic()
+        self._heard_at = loop_time(self._node)
         self._expected = False
         self._heard_clock, self._usual = 0, 0.0  # ROS time [ns]; between two states [s]
         self._ahead: deque[float] = deque(maxlen=STAMPS)
@@ -107,7 +107,7 @@ class ControllerState:
         self.speed_scaling = 1.0
 
     def _on_state(self, message: JointTrajectoryControllerState) -> None:
-        self._heard_at, self._expected, self._newest = time.monotonic(), True, message
+        self._heard_at, self._expected, self._newest = loop_time(self._node), True, message
         stamp, clock = message.header.stamp, self._node.get_clock()
         now = clock.now().nanoseconds
         gap = min(1e-9 * (now - self._heard_clock), CONTROLLER_TIMEOUT)
@@ -140,7 +140,7 @@ class ControllerState:
         Args:
             joint_names: Of the joints.
         """
-        if time.monotonic() - self._heard_at > CONTROLLER_TIMEOUT:
+        if loop_time(self._node) - self._heard_at > CONTROLLER_TIMEOUT:
             return None
         told = zip(self._newest.joint_names, self._newest.reference.positions, strict=False)
         positions = dict(told)
@@ -149,13 +149,13 @@ class ControllerState:
 
     def lacking(self) -> str:
         """Return why the controller does not obey; empty where nothing speaks against it."""
-        silence = time.monotonic() - self._heard_at
+        silence = loop_time(self._node) - self._heard_at
         if silence <= CONTROLLER_TIMEOUT:
             return self._clock_offset()
         if not self._expected:
             topic = self._subscription.topic_name
             self._expected = self._node.count_publishers(topic) > 0
-            self._heard_at = time.monotonic()
+            self._heard_at = loop_time(self._node)
             return ""
         if self._node.count_publishers(self._subscription.topic_name) == 0:
             return "the controller is gone"
