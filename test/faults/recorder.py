@@ -79,7 +79,8 @@ class Recorder:
     def __init__(self, joints, lower, upper, velocity, drives, period):
         self.joints, self.period = list(joints), round(period * SECOND)
         self._lower, self._upper, self._velocity, self._drives = lower, upper, velocity, drives
-        self._heard = []  # windows, and None for a clock that leaps
+        # Windows, numbers of those that were missed, and None for a clock that leaps.
+        self._heard = []
         self._before = None  # the last window that was judged
         # Stamp [ns], positions, delay [ns]: a list for each time the clock leaps.
         self._arm, self._led = [[]], [[]]
@@ -108,6 +109,10 @@ class Recorder:
         positions = np.array([by_name[name] for name in self.joints])
         self._led[-1].append((nanoseconds(message.header.stamp), positions, 0))
 
+    def miss(self, count):
+        """Learn that windows were sent which this process had no time to hear."""
+        self._heard.append(count)
+
     def clock_leaps(self):
         """Compare no stamps of before with those of afterwards."""
         self._heard.append(None)
@@ -117,7 +122,13 @@ class Recorder:
     @property
     def windows(self):
         """The windows that have not been judged yet."""
-        return [window for window in self._heard if window is not None]
+        return [window for window in self._heard if isinstance(window, Window)]
+
+    def delay(self, since):
+        """Return how late the arm's states came that are of a time [ns] or later: at most [s]."""
+        return (
+            max((delay for stamp, _, delay in self._arm[-1] if stamp >= since), default=0) / SECOND
+        )
 
     # Judging -----------------------------------------------------------------------------------
 
@@ -128,17 +139,19 @@ class Recorder:
         arm, self._arm = self._arm, [self._arm[-1][-KEPT:]]
         led, self._led = self._led, [self._led[-1][-KEPT:]]
         arm, led, faults, epoch = list(map(Told, arm)), list(map(Told, led)), [], 0
+        missed = False
         for window in heard:
-            if window is None:
-                epoch += 1
+            if not isinstance(window, Window):
+                epoch += window is None
+                missed = missed or window is not None
                 continue
-            found = self._of_form(window) or [
-                *self._of_content(window, arm[epoch]),
-                *self._of_start(window, epoch, arm[epoch], led[epoch]),
-            ]
-            faults += [f"window at {window.stamp}: {fault}" for fault in found]
+            found = self._of_form(window)
             if not found:
-                self._before = window, epoch
+                found = self._of_content(window, arm[epoch])
+                if not missed:  # or nobody knows what it goes on from
+                    found += self._of_start(window, epoch, arm[epoch], led[epoch])
+                self._before, missed = (window, epoch), False
+            faults += [f"window at {window.stamp}: {fault}" for fault in found]
         if self._before is not None:
             self._before = self._before[0], 0
         bad = [fault for told in arm for fault in self._of_arm(told)]

@@ -234,6 +234,18 @@ def test_a_late_window_may_begin_as_far_away_as_a_joint_can_have_gone(recorder):
         hear_state(recorder, 0, HOME)
 
 
+def test_what_was_missed_is_what_a_window_may_have_begun_on(recorder):
+    for missed, fine in ((0, False), (1, True)):
+        lead(recorder, 20)
+        if missed:
+            recorder.miss(missed)
+        recorder.hear_window(window(70 * PERIOD), None)
+        faults = [fault for fault in recorder.judge() if "begins" in fault]
+        assert (faults == []) == fine, faults
+        recorder.clock_leaps()
+        hear_state(recorder, 0, HOME)
+
+
 BAD_ARM = {
     "nan": ([math.nan, 0.2], "not finite"),
     "beyond": ([2.0 + 1e-6, 0.2], "beyond its limits"),
@@ -259,6 +271,14 @@ def test_an_arm_that_makes_up_for_a_late_cycle_is_not_objected_to(recorder):
     for k in range(5):
         hear_state(recorder, k * PERIOD, [HOME[0] + 0.02 * k, HOME[1]], delay=30_000_000)
     assert recorder.judge() == []
+
+
+def test_it_tells_how_late_the_states_of_the_arm_came(recorder):
+    hear_state(recorder, 0, HOME, delay=SECOND)
+    hear_state(recorder, PERIOD, HOME, delay=200_000_000)
+    assert recorder.delay(START) == 1.0
+    assert recorder.delay(START + 1) == 0.2
+    assert recorder.delay(START + SECOND) == 0.0
 
 
 def test_states_that_go_back_in_time_are_caught_unless_the_clock_does(recorder):

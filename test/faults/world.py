@@ -25,8 +25,10 @@ from basis_ik.ros.convert import transform_message
 CONTROLLER = "joint_trajectory_controller"
 # The drives are twice as fast as the commands may be: so a leap shows as one.
 SPEED = 0.5
-PATIENCE = 60.0  # s, for what must happen at all
+PATIENCE = 180.0  # s, for what must happen at all
 RECOVERY = 0.5  # s until a good target is followed again
+ATTEMPTS, STARVED = 5, 0.1  # s by which the arm's states are late on a machine with too little time
+ASIDE = np.array([0.1, 0.05, -0.05, 0.0, 0.0, 0.1])  # rad, to a good target
 REST = 1e-6  # rad between two looks
 NODE = (
     "-p", f"max_velocity_scaling_factor:={SPEED}",
@@ -136,6 +138,9 @@ class World(Robot):
         self.recorder.hear_window(message, heard)
         self.commands.append(message)
 
+    def _lose(self, lost):
+        self.recorder.miss(lost.total_count_change)
+
     def _hear_state(self, message):
         self.recorder.hear_state(message, self.node.get_clock().now().nanoseconds)
         by_name = dict(zip(message.name, message.position, strict=True))
@@ -216,13 +221,27 @@ class World(Robot):
         self._told = len(self.log)
 
     def follows_again(self):
-        """Send a good target: half a second later at most the commands move, and they arrive."""
-        self.settled()
-        goal = self.positions + np.array([0.1, 0.05, -0.05, 0.0, 0.0, 0.1])
-        target = self.chain.forward(goal)
-        since = self.node.get_clock().now().nanoseconds
+        """Send a good target: half a second later at most the commands move, and they arrive.
+
+        Where the arm's states come late, the machine has no time for all of its processes, and
+        what took long tells nothing of the node: then once more.
+        """
+        for _ in range(ATTEMPTS):
+            self.settled()
+            since = self.node.get_clock().now().nanoseconds
+            try:
+                self._follow(since)
+            except AssertionError:
+                if self.recorder.delay(since) < STARVED:
+                    raise
+            else:
+                return
+        raise AssertionError(f"the machine had no time in any of {ATTEMPTS} attempts")
+
+    def _follow(self, since):
+        target = self.chain.forward(self.positions + ASIDE)
         self.send(self.chain.root, target)
-        self.wait(lambda: self.at(target, 1e-3), "a good target is reached")
+        self.wait(lambda: self.at(target, 1e-3), "a good target is reached", 10.0)
         windows = [each for each in self.recorder.windows if each.stamp > since - SECOND // 20]
         first = next(each for each in windows if np.ptp(each.states[0], axis=0).any())
         assert first.stamp - since <= RECOVERY * SECOND, "it took too long to follow"
