@@ -11,8 +11,6 @@ from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from robot_bench import HOME, down, running
 
-from basis_ik.transforms.rigid import RigidTransform
-
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 ELBOW = 2
 
@@ -88,18 +86,6 @@ def test_a_frame_that_tf_cannot_hold_is_refused_before_tf_and_told_briefly(robot
     assert memory(robot.process) - size < 20_000
     assert robot.quiet()
     follows_again(robot)
-
-
-def test_a_target_in_an_unknown_frame_is_taken_once_the_frame_is_published(robot):
-    before = refusals(robot, "NO_TRANSFORM")
-    robot.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
-    robot.wait(lambda: refusals(robot, "NO_TRANSFORM") == before + 1, "its refusal")
-    assert robot.quiet()
-    base_T_shelf = RigidTransform.from_rpy(0.0, 0.0, 0.3, [0.4, 0.1, 0.2])
-    robot.place("base_link", "shelf", base_T_shelf)
-    time.sleep(0.2)
-    robot.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
-    robot.wait(lambda: robot.at(base_T_shelf @ down(0.0, 0.0, 0.2)), "the arm is there")
 
 
 @pytest.mark.parametrize(

@@ -175,18 +175,6 @@ def test_what_is_grasped_is_chased_no_longer(robot):
 # Topics --------------------------------------------------------------------------------------
 
 
-def test_two_publishers_of_targets_are_counted_once_in_the_log(robot):
-    with another(robot, "second") as node:
-        node.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
-        said = wait_until_said(robot.process, "2 publishers, the newest target counts")
-        assert "on /basis_ik/target_pose by /robot, /second" in said
-        for _ in range(300):
-            robot.send("base_link", NEAR)
-            time.sleep(0.01)
-    said = wait_until_said(robot.process, "no second publisher on /basis_ik/target_pose")
-    assert said.count("2 publishers") == 1
-
-
 def test_a_publisher_that_cannot_be_heard_is_an_error_with_its_remedy(robot):
     with another(robot, "camera") as node:
         node.create_publisher(PoseStamped, "basis_ik/target_pose", qos_profile_sensor_data)

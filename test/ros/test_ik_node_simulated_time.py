@@ -12,8 +12,6 @@ from robot_bench import HOME, PERIOD, URDF, Robot, down, start_node, stop_node
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
-from basis_ik.ros.sim_clock import CLOCK_MISSING
-
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 
 
@@ -78,17 +76,6 @@ def moving(world):
     world.wait(lambda: np.abs(world.positions - start).max() > 0.3, "the arm moves")
 
 
-def test_without_time_nothing_is_commanded_and_the_status_says_why(world):
-    world.wait_status(state="WAITING", message=CLOCK_MISSING)
-    world.send("base_link", FAR, stamp=None)
-    assert world.quiet(1.0)
-    world.run()
-    ready(world)
-    assert world.quiet(0.5), "a target of before is not replayed"
-    world.send("base_link", FAR)
-    world.wait(lambda: world.at(FAR), "the arm is there")
-
-
 def test_after_a_reset_stamped_targets_are_taken_again(world):
     world.seconds = 100.0
     world.run()
@@ -101,27 +88,6 @@ def test_after_a_reset_stamped_targets_are_taken_again(world):
     world.send("base_link", FAR)
     world.wait(lambda: world.at(FAR), "the arm is there")
     assert "refused.OUT_OF_ORDER" not in world.statuses[-1]
-
-
-@pytest.mark.parametrize("leap", [-50.0, -0.5, 3600.0])
-def test_a_clock_that_jumps_in_mid_motion_brakes_the_arm_for_good(world, leap):
-    world.seconds = 100.0
-    world.run()
-    ready(world)
-    place = NEAR @ down(0.0, 0.0, 0.0).inverse()
-    world.frames["table"] = lambda: place
-    world.send("base_link", FAR)
-    moving(world)
-    world.seconds += leap
-    world.wait_status(state="BRAKING")
-    world.wait(world.quiet, "silence")
-    assert not world.at(FAR, 1e-2)
-    assert world.quiet(0.5), "it does not go on by itself"
-    place = NEAR  # tf knows it by stamps of before, too
-    world.frames["table"] = lambda: place
-    time.sleep(0.2)
-    world.send("table", down(0.0, 0.0, 0.0).inverse(), stamp=None)
-    world.wait(lambda: world.at(NEAR @ down(0.0, 0.0, 0.0).inverse()), "the arm is there")
 
 
 def test_the_arm_stands_still_with_the_simulation_and_goes_on_with_it(world):
