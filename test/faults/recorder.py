@@ -13,7 +13,7 @@ ROUNDING = 1e-9  # rad or m
 CURVE = 1e-6  # rad or m: a stamp between two points is on a curve, of times rounded to 1e-9 s
 # s. The arm's controller counts its own cycles of 8 ms, and the clock when it takes a window: two
 # of them may come at once. A cycle that the machine has delayed is made up for, too, at the speed
-# of the drives, which is above that of the commands: then the arm's states come late as well.
+# of the drives, which is above that of the commands: then states of the arm come late, or none do.
 LATENESS = 0.02
 HORIZON = 0.5  # s over which the measured speed is judged, and a start's measured state looked for
 SECOND = 1_000_000_000  # ns
@@ -44,7 +44,7 @@ class Told:
     Attributes:
         times: shape (k,) [ns].
         positions: shape (k, n) [rad or m].
-        delays: How late they came, shape (k,) [ns].
+        delays: By how much they were late, shape (k,) [ns].
     """
 
     def __init__(self, states):
@@ -101,7 +101,9 @@ class Recorder:
         by_name = dict(zip(message.name, message.position, strict=True))
         positions = np.array([by_name[name] for name in self.joints])
         stamp = nanoseconds(message.header.stamp)
-        self._arm[-1].append((stamp, positions, heard - stamp))
+        # It may also have left out cycles, as one does that was late by more than 0.1 s.
+        silence = stamp - self._arm[-1][-1][0] if self._arm[-1] else 0
+        self._arm[-1].append((stamp, positions, max(heard - stamp, silence)))
 
     def hear_controller(self, message):
         """Keep where the controller leads the arm, as a JointTrajectoryControllerState tells."""
@@ -125,7 +127,7 @@ class Recorder:
         return [window for window in self._heard if isinstance(window, Window)]
 
     def delay(self, since):
-        """Return how late the arm's states came that are of a time [ns] or later: at most [s]."""
+        """Return by how much the arm was late at most since a time [ns], as its states tell [s]."""
         return (
             max((delay for stamp, _, delay in self._arm[-1] if stamp >= since), default=0) / SECOND
         )

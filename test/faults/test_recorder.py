@@ -278,7 +278,9 @@ def test_it_tells_how_late_the_states_of_the_arm_came(recorder):
     hear_state(recorder, PERIOD, HOME, delay=200_000_000)
     assert recorder.delay(START) == 1.0
     assert recorder.delay(START + 1) == 0.2
-    assert recorder.delay(START + SECOND) == 0.0
+    hear_state(recorder, PERIOD + 3 * SECOND, HOME)
+    assert recorder.delay(START) == 3.0, "three seconds in which none came"
+    assert recorder.delay(START + 9 * SECOND) == 0.0
 
 
 def test_states_that_go_back_in_time_are_caught_unless_the_clock_does(recorder):
