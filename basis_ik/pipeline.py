@@ -307,6 +307,11 @@ class Pipeline:
         self._say_no_notice()
         self.phase = Phase.IDLE
 
+    @property
+    def left_at(self) -> FloatArray | None:
+        """Last command (n,) of a motion that has ended, from which the next may begin, or None."""
+        return None if self._left is None else self._left[0]
+
     def begin_where_measured(self) -> None:
         """Let the next motion from rest begin at the measured positions, wherever the last led."""
         self._left = None

@@ -462,6 +462,13 @@ class ChainController:
         order = self._is_order(goal, measured)
         if not order:  # told again where it is, or else the arm would start when others move it
             self._obeyed = self.targets.placements
+        left_at = self.pipeline.left_at
+        if (
+            self.pipeline.command is None
+            and left_at is not None
+            and not self._output.keeps(left_at)
+        ):
+            self.pipeline.begin_where_measured()
         if order or self._output.streams or self.pipeline.waiting:
             self._set_up()
             self._aim(goal, measured, order=order)

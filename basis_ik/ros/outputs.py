@@ -42,6 +42,7 @@ CONTROLLER_TIMEOUT = 0.5
 CONTROLLER_SILENCE = 0.1
 # rad or m: a controller whose reference is farther from its stream than this has begun anew.
 ELSEWHERE = 0.005
+TAKEN = 1e-4  # rad or m: a controller whose reference is nearer to a command has taken it
 RESUMPTION = 50_000_000  # ns for which it is heard again until something is sent
 SMOOTHING = 0.1  # part that each time between two of them has in the usual one
 STAMPS = 100  # of a controller's state that are remembered, some seconds of them
@@ -264,6 +265,10 @@ class Output(ABC):
         """Return where the controller leads the joints (n,) [rad or m]; None if untold."""
         return None
 
+    def keeps(self, command: FloatArray) -> bool:
+        """Tell whether the arm is still led to the last command (n,) of a motion that has ended."""
+        return True
+
     @abstractmethod
     def end(self) -> None:
         """Leave the arm at rest, here and now."""
@@ -422,6 +427,11 @@ class TrajectoryOutput(StreamOutput):
     def led_to(self) -> FloatArray | None:
         """Return where the controller leads the joints; see `Output.led_to`."""
         return self._state.reference(self._joint_names)
+
+    def keeps(self, command: FloatArray) -> bool:
+        """Tell whether the controller still leads the arm there; it may not have taken the end."""
+        led_to = self.led_to()
+        return led_to is not None and bool((np.abs(led_to - command) <= TAKEN).all())
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send the next window, unless the controller is silent; see `Output.advance`.

@@ -228,6 +228,11 @@ def stop(arm):
     arm.control.enable()
 
 
+def take_away(arm):
+    """Let the controller tell that it leads the arm elsewhere."""
+    arm.control._output.keeps = lambda _: False
+
+
 def test_row_98_late_states_and_an_arm_beside_its_command(observed):
     arm = Beside()
     ends = [HOME + 0.2 * np.eye(6)[k % 3] for k in range(6)]
@@ -248,11 +253,12 @@ def test_row_98_late_states_and_an_arm_beside_its_command(observed):
     for order, most in ((1, limits.velocity), (2, limits.acceleration), (3, limits.jerk)):
         steps = np.abs(np.diff(arm.commands, order, axis=0))
         assert (steps <= most * PERIOD**order * (1.0 + 1e-6)).all()
-    for leave in (pause, leave_alone, stop):  # where others may have led it, it begins where it is
+    # Where others may have led it, or do, it begins where it is.
+    for k, leave in enumerate((pause, leave_alone, stop, take_away)):
         leave(arm)
-        arm.cycles(60)
+        arm.cycles(150)
         arm.oracle.before, place, sent = arm.place, arm.place, len(arm.commands)
-        arm.control.go_to(HOME.tolist())
+        arm.control.go_to(ends[k % 2].tolist())
         arm.cycles(1)
         assert np.abs(arm.commands[sent] - place).max() < 1e-3
         arm.until_rest()

@@ -19,6 +19,7 @@ from basis_ik.ros.outputs import (
     FollowJointTrajectoryOutput,
     OutputOptions,
     Progress,
+    TrajectoryOutput,
     VelocityOutput,
 )
 from basis_ik.ros.sim_clock import Moment
@@ -325,3 +326,24 @@ def test_in_simulated_time_a_pause_is_no_silence(monkeypatch):
     assert clocks.state.lacking() == "", "real time is none of its business"
     clocks.here += 10**9
     assert clocks.state.lacking().startswith("the controller is not active")
+
+
+class Streaming(Clocks):
+    """The same, for a stream of windows."""
+
+    def create_publisher(self, *_):
+        return SimpleNamespace(topic_name="/t")
+
+
+@pytest.mark.parametrize(
+    ("off", "keeps"), [(0.0, True), (0.9e-4, True), (1.1e-4, False), (0.03, False), (None, False)]
+)
+def test_a_motion_goes_on_from_a_command_that_the_controller_keeps(off, keeps):
+    """One that tells nothing, or another place, may not have taken the end of the last motion."""
+    clocks, options = Streaming(), ("c", ["a", "b"], 0.01, 0.2, np.ones(2))
+    output = TrajectoryOutput(OutputOptions(clocks, *options))
+    if off is not None:
+        message = JointTrajectoryControllerState(joint_names=["b", "a"])
+        message.reference.positions = [2.0, 1.0 + off]
+        clocks.tell(message)
+    assert output.keeps(np.array([1.0, 2.0])) is keeps
