@@ -1,0 +1,86 @@
+"""Each row of the catalogue has one test, and the page of faults says what has come of it."""
+
+import ast
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from catalogue import ROWS
+from table import COLUMNS, Outcome, lines, markdown, not_passed
+
+FOLDER = Path(__file__).parent
+PAGE = FOLDER.parents[1] / "docs" / "faults.md"
+
+
+def functions():
+    """Return (number, file) of every test of a row."""
+    found = []
+    for file in sorted(FOLDER.glob("test_*.py")):
+        for each in ast.parse(file.read_text()).body:
+            if isinstance(each, ast.FunctionDef) and (
+                number := re.match(r"test_row_(\d\d+)_\w", each.name)
+            ):
+                found.append((int(number[1]), file.name))
+    return found
+
+
+def test_the_rows_are_numbered_from_1_to_98():
+    assert list(ROWS) == list(range(1, 99))
+
+
+def test_each_row_has_one_test_where_its_kind_belongs():
+    assert sorted(number for number, _ in functions()) == list(ROWS)
+    for number, file in functions():
+        assert file.startswith("test_pure_") == (ROWS[number].how == "pure"), (number, file)
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="make faults has not written the page yet")
+def test_the_page_says_of_each_row_that_it_passed():
+    """In the words of the catalogue: `make faults` writes it."""
+    page = [line for line in PAGE.read_text().splitlines() if re.match(r"\| \d", line)]
+    told = [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in page]
+    assert [len(cells) for cells in told] == [len(COLUMNS)] * len(ROWS)
+    for (number, row), cells in zip(ROWS.items(), told, strict=True):
+        seen = str(number), row.fault, row.required, row.how, "pass"
+        assert (*cells[:4], cells[5]) == seen
+        assert cells[4], f"row {number}: nothing was observed"
+
+
+def report(when="call", outcome="passed", observed=()):
+    """A phase of a test, as pytest reports it."""
+    return SimpleNamespace(
+        when=when,
+        passed=outcome == "passed",
+        duration=0.5,
+        user_properties=[("observed", text) for text in observed],
+    )
+
+
+@pytest.mark.parametrize(
+    ("reports", "word"),
+    [
+        ([], "not run"),
+        ([report("setup"), report(), report("teardown")], "pass"),
+        ([report("setup"), report(outcome="failed"), report("teardown")], "fail"),
+        ([report("setup", "failed"), report("teardown")], "fail"),
+        ([report("setup"), report(outcome="skipped"), report("teardown")], "fail"),
+        ([report("setup"), report(), report("teardown", "failed")], "fail"),
+        ([report(), report(outcome="failed"), report()], "fail"),
+    ],
+)
+def test_a_row_has_passed_when_all_phases_of_all_its_tests_have(reports, word):
+    outcome = Outcome()
+    for each in reports:
+        outcome.add(each)
+    assert outcome.word == word
+    assert outcome.seconds == 0.5 * len(reports)
+    assert (1 in not_passed({1: outcome})) == (word != "pass")
+
+
+def test_what_was_observed_is_told_once_each_in_one_line():
+    outcome = Outcome()
+    outcome.add(report("teardown", observed=["a | b", "c\nd"]))
+    outcome.add(report("teardown", observed=["c\nd", "e"]))
+    assert lines({1: outcome})[1][4] == "a | b; c\nd; e"
+    assert "| a \\| b; c d; e |" in markdown({1: outcome})
