@@ -1,10 +1,8 @@
 """What the rows with processes have in common: motions, and what is looked at meanwhile."""
 
 import contextlib
-from pathlib import Path
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray
 from robot_bench import down
 from world import SPEED, World
 
@@ -59,34 +57,3 @@ def stands(world, seconds=0.5):
     """Tell whether nothing is commanded and nothing moves for a while."""
     before = world.positions
     return world.quiet(seconds) and np.abs(world.positions - before).max() < 1e-3
-
-
-def memory(process):
-    """Return the resident memory [MB]."""
-    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1e3
-    raise AssertionError("no VmRSS")
-
-
-class LoopReports:
-    """What `/diagnostics` tells of the node's control loop."""
-
-    def __init__(self, world):
-        self._world, self._told = world, []
-        world.node.create_subscription(DiagnosticArray, "/diagnostics", self._hear, 10)
-
-    def _hear(self, message):
-        for status in message.status:
-            if status.name == "basis_ik: control loop":
-                self._told.append({pair.key: pair.value for pair in status.values})
-
-    def newest(self):
-        """Return what is true from now on: the next report but one."""
-        count = len(self._told)
-        self._world.wait(lambda: len(self._told) >= count + 2, "reports of the loop")
-        return self._told[-1]
-
-    def missed(self):
-        """Return how many periods were missed ever."""
-        return int(self.newest()["missed_periods"])

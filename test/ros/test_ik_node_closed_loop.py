@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -16,7 +15,6 @@ from robot_bench import HOME, PATIENCE, URDF, Robot, down, running, start_node, 
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-from trajectory_msgs.msg import JointTrajectory
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 CONTROLLER = "joint_trajectory_controller"
@@ -264,45 +262,3 @@ def test_a_stop_is_kept_through_another_robot_and_another_life(own_domain):
         robot.wait_status(state="READY")
         robot.send("base_link", NEAR)
         robot.wait(lambda: robot.at(NEAR), "the arm goes")
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_signal_brakes_the_arm_before_the_node_ends(own_domain, name):
-    robot = Robot(own_domain)
-    process = start_node(own_domain)
-    robot.description.publish(String(data=URDF))
-    robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
-    set_off(robot)
-    code, _ = stop_node(process, getattr(signal, name))
-    robot.wait(robot.quiet, "silence")
-    commands = np.array(robot.commands)
-    robot.close()
-    assert code == 0
-    assert robot.complaints == []
-    assert np.array_equal(commands[-1], commands[-2]), "the last commands are at rest"
-
-
-def test_another_publisher_of_commands_is_named_and_nothing_moves(own_domain):
-    with running(own_domain) as robot:
-        topic = f"{CONTROLLER}/joint_trajectory"
-        publisher = robot.node.create_publisher(JointTrajectory, topic, 1)
-        robot.wait_status(state="WAITING", level=DiagnosticStatus.ERROR)
-        assert "has another publisher, /robot; end it" in robot.statuses[-1]["message"]
-        robot.send("base_link", NEAR)
-        assert robot.quiet(0.5)
-        assert robot.transit("deactivate")
-        assert not robot.transit("activate"), "refused as long as it is there"
-        robot.node.destroy_publisher(publisher)
-        robot.wait(lambda: robot.transit("activate"), "alone, it is activated")
-
-
-def test_a_second_node_of_the_same_name_commands_nothing(own_domain):
-    with running(own_domain) as robot:
-        second = start_node(own_domain)
-        try:
-            robot.wait_status(state="WAITING", level=DiagnosticStatus.ERROR)
-            robot.send("base_link", NEAR)
-            assert robot.quiet(0.5)
-        finally:
-            stop_node(second)
-        robot.wait(lambda: robot.statuses[-1]["state"] == "READY", "it is alone again")

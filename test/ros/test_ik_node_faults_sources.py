@@ -1,17 +1,13 @@
 """Publishers that lie, contradict each other, fall silent or cannot be heard."""
 
 import contextlib
-import threading
 import time
 
 import numpy as np
 import pytest
 import rclpy
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import PoseStamped
-from rclpy.qos import qos_profile_sensor_data
-from robot_bench import HOME, down, running, wait_until_said
-from sensor_msgs.msg import JointState
+from robot_bench import HOME, down, running
 
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -84,37 +80,6 @@ def test_joint_states_of_another_time_move_nothing(robot, stamp, reason, words):
     robot.wait(lambda: robot.at(NEAR), "the arm is there")
 
 
-def test_of_two_drivers_that_contradict_each_other_none_moves_the_arm(robot):
-    with another(robot, "joint_state_publisher") as node:
-        zeros = node.create_publisher(JointState, "joint_states", 10)
-        state = JointState(name=list(robot.chain.joint_names), position=[0.0] * 6)
-        going = threading.Event()
-
-        def tell():
-            while not going.wait(0.011):
-                state.header.stamp = robot.node.get_clock().now().to_msg()
-                zeros.publish(state)
-
-        thread = threading.Thread(target=tell)
-        thread.start()
-        try:
-            robot.wait_status(state="WAITING")
-            robot.wait(
-                lambda: "/joint_state_publisher, /robot" in robot.statuses[-1]["message"],
-                "they are named",
-            )
-            assert robot.statuses[-1]["last_refusal"].startswith("JUMP: ")
-            for target in (NEAR, FAR):
-                robot.send("base_link", target)
-                assert robot.quiet(1.0)
-        finally:
-            going.set()
-            thread.join()
-    robot.settle()
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "the arm is there")
-
-
 def test_an_encoder_that_has_a_new_reference_is_believed_after_a_while(robot):
     before = int(robot.statuses[-1].get("refused.JUMP", 0))
     robot.positions = HOME + 1.0
@@ -170,17 +135,3 @@ def test_what_is_grasped_is_chased_no_longer(robot):
     time.sleep(1.0)
     assert np.linalg.norm(robot.tip().translation - NEAR.translation) < 1e-3
     robot.wait(robot.quiet, "silence")
-
-
-# Topics --------------------------------------------------------------------------------------
-
-
-def test_a_publisher_that_cannot_be_heard_is_an_error_with_its_remedy(robot):
-    with another(robot, "camera") as node:
-        node.create_publisher(PoseStamped, "basis_ik/target_pose", qos_profile_sensor_data)
-        said = wait_until_said(robot.process, "cannot be heard")
-    (line,) = [line for line in said.splitlines() if "cannot be heard" in line]
-    assert line.startswith("[ERROR]")
-    assert "/basis_ik/target_pose" in line
-    assert "RELIABILITY" in line
-    assert "ros2 topic info -v" in line

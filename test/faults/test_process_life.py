@@ -1,0 +1,51 @@
+"""Faults of the managed life."""
+
+import numpy as np
+from control_msgs.action import FollowJointTrajectory
+from motions import FAR, NEAR, has_braked, set_off, stands
+from rclpy.action import ActionClient
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectoryPoint
+from world import CONTROLLER
+
+
+def test_row_66_a_target_while_inactive(world, observed):
+    assert world.transit("deactivate")
+    world.send("base_link", FAR)
+    world.look("base_link", (0.9, -0.5, 0.7))
+    world.jog("base_link", linear=(0.1, 0.0, 0.0))
+    assert not world.call(Trigger, "home").success
+    assert stands(world)
+    assert world.transit("activate")
+    assert stands(world, 1.0), "it is not replayed"
+    observed("ignored; nothing moves after activate")
+
+
+def move_by_controller(world, positions):
+    """Let the arm's controller go to positions by itself, in a second."""
+    topic = f"{CONTROLLER}/follow_joint_trajectory"
+    client = ActionClient(world.node, FollowJointTrajectory, topic)
+    try:
+        assert client.wait_for_server(30.0)
+        goal = FollowJointTrajectory.Goal()
+        goal.trajectory.joint_names = list(world.chain.joint_names)
+        point = JointTrajectoryPoint(positions=list(positions))
+        point.time_from_start.sec = 1
+        goal.trajectory.points = [point]
+        client.send_goal_async(goal)
+        world.wait(lambda: world.at_joints(positions), "its controller has moved the arm")
+    finally:
+        client.destroy()
+
+
+def test_row_67_deactivated_in_mid_motion(world, observed):
+    set_off(world)
+    assert world.transit("deactivate")
+    way = has_braked(world)
+    elsewhere = world.positions + np.array([0.3, 0.0, 0.0, 0.0, 0.0, 0.2])
+    move_by_controller(world, elsewhere)
+    assert world.transit("activate")
+    assert stands(world)
+    world.send("base_link", NEAR)
+    world.wait(lambda: world.at(NEAR, 1e-3), "the arm is there")  # from where it was measured
+    observed(f"braked after {way:.2f} rad; began anew where the arm had been moved to")
