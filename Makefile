@@ -7,10 +7,10 @@ export DISTRO DEPENDENCIES
 ENV := . underlay/env.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test faults lint bench shell clean
+.PHONY: help setup demo test faults faults-mutate lint bench shell clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 	@echo "  Variables: ROBOT=ur5e|panda (demo), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|oldest, ARGS=\"...\" (demo: launch arguments; test: pytest's)"
 
 setup: ## Make .setup/: Python environment, underlay, package (the others call it)
@@ -30,6 +30,9 @@ faults: setup ## Try every fault of the catalogue, with processes too (20 minute
 	@$(ENV) && python -m basis_ik warm-up && python -m pytest -q test/faults/test_recorder.py && \
 	  python -m pytest -q test/faults --ignore test/faults/test_recorder.py --ignore test/faults/test_catalogue.py \
 	  --faults-table docs/faults.md && python -m pytest -q test/faults/test_catalogue.py
+
+faults-mutate: setup ## Take the guards out one by one, and look which faults' tests fall; writes docs/faults_mutations.md
+	@$(ENV) && python -m basis_ik warm-up && python test/faults/mutate.py $(ARGS)
 
 bench: setup ## Measure against other solvers; JSON below benchmark/results/
 	@$(ENV) && bash benchmark/run.sh $(ARGS)

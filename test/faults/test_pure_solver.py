@@ -178,7 +178,8 @@ def test_row_57_a_singularity(observed, mode, most):
     fastest = (np.abs(np.diff(arm.commands, axis=0)) / arm.chain.velocity / PERIOD).max()
     assert fastest <= most + 1e-6
     named = [each for each in told if "singularity" in each]
-    assert named
+    assert any(each.startswith("nearing a singularity: ") for each in named)
+    assert any(each.startswith("passing a singularity: ") for each in named) == (mode != "stop")
     assert "wrist_1_joint" in named[-1] or "wrist_3_joint" in named[-1]
     turned = np.abs(arm.place - WRIST)[[3, 5]].min()
     if mode == "stop":

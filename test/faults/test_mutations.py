@@ -1,0 +1,27 @@
+"""The guards that `make faults-mutate` takes out are those of the present source."""
+
+from catalogue import ROWS
+from mutate import PAGE, found_once, page, given_for
+from mutations import MUTATIONS
+
+
+def test_each_mutation_is_found_once_and_changes_something():
+    assert [each.name for each in MUTATIONS if not found_once(each)] == []
+    assert all(each.text != each.replacement for each in MUTATIONS)
+    names = [each.name for each in MUTATIONS]
+    assert len(set(names)) == len(names)
+
+
+def test_the_tests_that_must_fall_exist():
+    lost = [m.name for m in MUTATIONS if len(given_for(m.falls)) != len(m.falls) or not m.falls]
+    assert lost == []
+
+
+def test_every_pure_row_stands_on_a_guard_that_was_taken_out():
+    covered = {each for mutation in MUTATIONS for each in mutation.falls}
+    pure = [number for number, row in ROWS.items() if row.how == "pure"]
+    assert [number for number in pure if number not in covered] == []
+
+
+def test_the_page_tells_of_all_of_them():
+    assert PAGE.read_text() == page(), "make faults-mutate"
