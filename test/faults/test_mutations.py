@@ -1,7 +1,7 @@
 """The guards that `make faults-mutate` takes out are those of the present source."""
 
 from catalogue import ROWS
-from mutate import PAGE, found_once, page, given_for
+from mutate import PAGE, found_once, given_for, page
 from mutations import MUTATIONS
 
 
