@@ -1,6 +1,7 @@
 """What the rows with processes have in common: motions, and what is looked at meanwhile."""
 
 import contextlib
+from pathlib import Path
 
 import numpy as np
 from robot_bench import down
@@ -57,3 +58,11 @@ def stands(world, seconds=0.5):
     """Tell whether nothing is commanded and nothing moves for a while."""
     before = world.positions
     return world.quiet(seconds) and np.abs(world.positions - before).max() < 1e-3
+
+
+def memory(process):
+    """Return the resident memory [MB]."""
+    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1e3
+    raise AssertionError("no VmRSS")

@@ -2,7 +2,7 @@
 
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
-from motions import FAR, NEAR, has_braked, set_off, stands
+from motions import FAR, NEAR, has_braked, memory, set_off, stands
 from rclpy.action import ActionClient
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectoryPoint
@@ -49,3 +49,32 @@ def test_row_67_deactivated_in_mid_motion(world, observed):
     world.send("base_link", NEAR)
     world.wait(lambda: world.at(NEAR, 1e-3), "the arm is there")  # from where it was measured
     observed(f"braked after {way:.2f} rad; began anew where the arm had been moved to")
+
+
+def entities(world):
+    """Return what the node has in the graph."""
+    node = world.node
+    asks = (
+        node.get_publisher_names_and_types_by_node,
+        node.get_subscriber_names_and_types_by_node,
+        node.get_service_names_and_types_by_node,
+        node.get_client_names_and_types_by_node,
+    )
+    return [sorted(name for name, _ in ask("basis_ik", "/")) for ask in asks]
+
+
+def test_row_68_a_hundred_lives(world, observed):
+    def live():
+        for transition in ("deactivate", "cleanup", "configure", "activate"):
+            assert world.transit(transition)
+
+    for _ in range(10):
+        live()
+    before, size = entities(world), memory(world.process)
+    for _ in range(90):
+        live()
+    world.wait(lambda: entities(world) == before, "the same entities as before")
+    grown = memory(world.process) - size
+    assert grown < 20.0
+    world.ready()
+    observed(f"the same entities; {grown:+.1f} MB in 90 of 100 lives")

@@ -16,7 +16,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from motions import FAR, NEAR, has_braked, set_off, stands, unstarted
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
-from robot_bench import HOME, PATIENCE, output_of, start_node, stop_node
+from robot_bench import HOME, PATIENCE, URDF, output_of, start_node, stop_node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
@@ -241,6 +241,21 @@ def test_row_70_the_driver_is_killed(world, observed):
     assert stands(world, 1.0)
     world.ready()
     observed("WAITING; back at home: READY, nothing moves")
+
+
+def test_row_71_the_node_is_killed(world, observed):
+    set_off(world)
+    world.process.kill()
+    world.process.wait(PATIENCE)
+    world.process.output.close()
+    world.process = None
+    way = has_braked(world)
+    world.statuses.clear()
+    world.start_node()
+    world.description.publish(String(data=URDF))
+    world.ready()
+    assert stands(world)
+    observed(f"the arm brakes on the last window, in {way:.2f} rad")
 
 
 @pytest.mark.parametrize("rival", ["publisher", "node"])
