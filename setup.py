@@ -22,6 +22,7 @@ setup(
         installed("launch"),
         installed("config"),
         installed("config/robots"),
+        installed("config/security"),
         installed("rviz"),
         installed("urdf"),
     ],

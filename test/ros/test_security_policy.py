@@ -1,0 +1,212 @@
+"""The policy for SROS 2 allows each program what it has in the graph, and nothing else."""
+
+import re
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import rclpy
+from rclpy.action import graph
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from robot_bench import URDF, start_node, stop_node, wait_until_said
+from std_msgs.msg import String
+
+ROOT = Path(__file__).parents[2]
+POLICY = ROOT / "config" / "security" / "policy.xml"
+# Of the format: which lists there are, what one may do with them, and what each holds.
+LISTS = {"topics": "topic", "services": "service", "actions": "action"}
+DEEDS = {
+    "topics": {"publish", "subscribe"},
+    "services": {"reply", "request"},
+    "actions": {"execute", "call"},
+}
+NODE, ARM, DESCRIBER = "ik_node", "driver", "robot_state_publisher"
+OPERATOR, ADMINISTRATOR, VIEWER = "operator", "administrator", "viewer"
+CONTROLLER = "joint_trajectory_controller"
+# What the arm has only with a robot.
+CONTROLLER_OWN = re.compile("joint_states|trajectory$|controller_state|activate|emergency_stop")
+GRAPH_PATIENCE = 20.0  # s until the graph knows what there is
+
+
+def read_policy():
+    """Return what each enclave may do: pairs of a deed and a full name."""
+    enclaves = {}
+    for enclave in ET.parse(POLICY).getroot().find("enclaves"):
+        allowed = enclaves.setdefault(enclave.get("path").removeprefix("/basis_ik/"), set())
+        for profile in enclave.find("profiles"):
+            space, node = profile.get("ns"), profile.get("node")
+            for each in profile:
+                for deed in each.attrib:
+                    allowed |= {(deed, full_name(name.text, space, node)) for name in each}
+    return enclaves
+
+
+def full_name(name, space, node):
+    if name.startswith("~"):
+        name = f"{node}{name[1:]}"
+    return name if name.startswith("/") else f"{space.rstrip('/')}/{name}"
+
+
+def who(deed, *names):
+    """Return the enclaves that may do this with any of these."""
+    wanted = {(deed, name) for name in names}
+    return {enclave for enclave, allowed in read_policy().items() if allowed & wanted}
+
+
+def test_it_is_a_policy_of_the_format():
+    policy = ET.parse(POLICY).getroot()
+    assert (policy.tag, policy.attrib) == ("policy", {"version": "0.2.0"})
+    (enclaves,) = policy
+    for enclave in enclaves:
+        assert (enclave.tag, set(enclave.attrib)) == ("enclave", {"path"})
+        (profiles,) = enclave
+        for profile in profiles:
+            assert (profile.tag, set(profile.attrib)) == ("profile", {"ns", "node"})
+            for each in profile:
+                assert set(each.attrib) < DEEDS[each.tag]  # one at a time
+                assert set(each.attrib.values()) == {"ALLOW"}
+                assert {child.tag for child in each} == {LISTS[each.tag]}
+                names = [child.text for child in each]
+                assert names == sorted(set(names))
+
+
+def test_only_the_operator_tells_the_arm_where_to_go():
+    targets = ("target_pose", "target_point", "twist", "joint_jog", "speed_override")
+    names = [f"/basis_ik/{name}" for name in (*targets, "target/feedback")]
+    assert who("publish", *names) == {OPERATOR}
+    assert who("request", "/basis_ik/home", "/basis_ik/enable") == {OPERATOR}
+    assert who("call", "/basis_ik/point_head_action") == {OPERATOR}
+
+
+def test_only_the_node_commands_the_controller():
+    assert who("publish", f"/{CONTROLLER}/joint_trajectory") == {NODE}
+    assert who("call", f"/{CONTROLLER}/follow_joint_trajectory") == set()
+
+
+def test_only_their_sources_tell_what_the_robot_is_and_where():
+    assert who("publish", "/joint_states", f"/{CONTROLLER}/controller_state") == {ARM}
+    assert who("publish", "/robot_description", "/tf", "/tf_static") == {DESCRIBER}
+
+
+def test_only_the_administrator_reaches_parameters_and_life():
+    for enclave, allowed in read_policy().items():
+        asked = [name.rpartition("/")[2] for deed, name in allowed if deed == "request"]
+        inner = [name for name in asked if name == "change_state" or "parameter" in name]
+        assert bool(inner) == (enclave == ADMINISTRATOR), (enclave, inner)
+
+
+def test_whoever_may_move_the_arm_may_stop_it():
+    assert who("request", "/basis_ik/stop") == {OPERATOR, ADMINISTRATOR}
+
+
+def test_the_viewer_looks_only():
+    written = {name for deed, name in read_policy()[VIEWER] if deed in ("publish", "call")}
+    assert written == {"/parameter_events", "/rosout"}
+
+
+def test_what_one_may_write_another_may_hear():
+    """A name that nobody is at the other end of is a slip of the pen."""
+    enclaves = read_policy()
+    pairs = {"publish": "subscribe", "request": "reply", "call": "execute"}
+    everything = set().union(*enclaves.values())
+    for deed, answer in pairs.items():
+        for name in {name for done, name in everything if done == deed}:
+            assert (answer, name) in everything, (deed, name)
+
+
+def test_wildcards_are_for_the_names_of_command_line_tools_alone():
+    names = {name for allowed in read_policy().values() for _, name in allowed if "*" in name}
+    assert names == {"/_ros2cli_*/get_type_description"}
+
+
+@pytest.fixture
+def watcher(own_domain):
+    """A node that looks at the graph and tells a robot's description."""
+    context = rclpy.Context()
+    context.init(domain_id=own_domain)
+    node = rclpy.create_node("watcher", context=context)
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    node.description = node.create_publisher(String, "robot_description", latched)
+    yield node
+    node.destroy_node()
+    context.shutdown()
+
+
+def deeds_of(watcher, nodes):
+    """Return what nodes do in the graph: pairs of a deed and a full name."""
+    found = set()
+    for node in nodes:
+        for deed, ask in (
+            ("publish", watcher.get_publisher_names_and_types_by_node),
+            ("subscribe", watcher.get_subscriber_names_and_types_by_node),
+            ("reply", watcher.get_service_names_and_types_by_node),
+            ("request", watcher.get_client_names_and_types_by_node),
+        ):
+            # An action is made of services and topics, which the policy names by the action.
+            found |= {(deed, name) for name, _ in ask(node, "/") if "/_action/" not in name}
+        for deed, ask in (
+            ("execute", graph.get_action_server_names_and_types_by_node),
+            ("call", graph.get_action_client_names_and_types_by_node),
+        ):
+            found |= {(deed, name) for name, _ in ask(watcher, node, "/")}
+    return found
+
+
+def nodes_of(enclave):
+    path = f"enclaves/enclave[@path='/basis_ik/{enclave}']/profiles/profile"
+    return [profile.get("node") for profile in ET.parse(POLICY).getroot().iterfind(path)]
+
+
+def differences(watcher, enclave):
+    """Return what an enclave's nodes do beyond the policy, and what it allows beyond them."""
+    there = {name for name, _ in watcher.get_node_names_and_namespaces()}
+    nodes = nodes_of(enclave)
+    done = deeds_of(watcher, [node for node in nodes if node in there])
+    allowed = read_policy()[enclave]
+    return {"not allowed": done - allowed, "superfluous": allowed - done}
+
+
+def settled(watcher, enclave, wanted):
+    """Wait until the graph is as wanted; return the differences."""
+    end = time.monotonic() + GRAPH_PATIENCE
+    while (found := differences(watcher, enclave)) != wanted and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
+
+
+def test_the_policy_allows_what_the_programs_have_in_the_graph_and_nothing_else(
+    watcher, own_domain
+):
+    arm = start_node(own_domain, program=("-m", "basis_ik.ros.programs", "simulated_arm"))
+    node = start_node(own_domain)
+    try:
+        wait_until_said(arm, "waiting for a robot description")
+        # Only while it waits does it hear the description.
+        waiting = {("subscribe", "/robot_description")}
+        later = {deed for deed in read_policy()[ARM] if CONTROLLER_OWN.search(deed[1])}
+        wanted = {"not allowed": set(), "superfluous": later}
+        assert settled(watcher, ARM, wanted) == wanted
+        watcher.description.publish(String(data=URDF))
+        wait_until_said(arm, "simulating")
+        wanted = {"not allowed": set(), "superfluous": waiting}
+        assert settled(watcher, ARM, wanted) == wanted
+        wait_until_said(node, "ready:")
+        wanted = {"not allowed": set(), "superfluous": set()}
+        assert settled(watcher, NODE, wanted) == wanted
+    finally:
+        assert stop_node(node)[0] == 0
+        assert stop_node(arm)[0] == 0
+
+
+@pytest.mark.parametrize("keystore", ["", "empty"], ids=["no keystore", "enclave without keys"])
+def test_the_node_refuses_to_run_open_where_security_is_enforced(
+    complaint, monkeypatch, tmp_path, keystore
+):
+    if keystore:
+        (tmp_path / "enclaves" / "basis_ik" / "ik_node").mkdir(parents=True)
+        monkeypatch.setenv("ROS_SECURITY_KEYSTORE", str(tmp_path))
+    monkeypatch.setenv("ROS_SECURITY_ENABLE", "true")
+    monkeypatch.setenv("ROS_SECURITY_STRATEGY", "Enforce")
+    line = complaint("ik_node", more=("--enclave", "/basis_ik/ik_node"))
+    assert ("creating node" if keystore else "ROS 2 refuses") in line
