@@ -1,0 +1,125 @@
+"""What docs/real_arm.md tells people to type names what the node and the arm have."""
+
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from robot_bench import URDF, Robot, start_node, stop_node
+from std_msgs.msg import String
+
+from basis_ik.ros import ik_parameters
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "real_arm.md").read_text()
+CONTROLLER = "joint_trajectory_controller"
+# Of ros2_control and of the shell: what runs on a robot only, or is no name of ours.
+ELSEWHERE = {"ros2 control", "ros2 node", "ros2 run", "xacro", "python", "export", "pkill"}
+LOOKED_AT = {f"ros2 {verb}" for verb in ("topic", "service", "param", "lifecycle", "launch")}
+DECLARED = {each.name: each for each in (*ik_parameters.NODE, *ik_parameters.CHAIN)}
+
+
+def commands():
+    """Return the words of each command in the page's blocks, comments left out."""
+    blocks = re.findall(r"^```bash\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    return [shlex.split(line, comments=True) for line in lines]
+
+
+def of(beginning):
+    """Return the words that follow in each command that begins like this."""
+    words = beginning.split()
+    found = [line[len(words) :] for line in commands() if line[: len(words)] == words]
+    assert found, beginning
+    return found
+
+
+def test_every_command_is_of_a_kind_that_is_looked_at():
+    for line in commands():
+        assert line[0] in ELSEWHERE or " ".join(line[:2]) in LOOKED_AT | ELSEWHERE, line
+
+
+@pytest.mark.parametrize("line", of("ros2 param set /basis_ik"), ids=lambda line: line[0])
+def test_parameters_that_are_set_may_be_and_take_the_value(line):
+    name, value = line
+    declared = DECLARED[name]
+    assert not declared.read_only
+    assert declared.low <= yaml.safe_load(value) <= declared.high
+
+
+def test_parameters_that_are_looked_at_exist():
+    for (name,) in of("ros2 param get /basis_ik"):
+        assert name in DECLARED
+    for name in re.findall(r"`(\w+): [^`]*`", PAGE):
+        assert name in DECLARED, name
+
+
+def test_what_is_to_be_lowered_before_the_start_is_fixed_afterwards():
+    (told,) = re.findall(r"lower in it what cannot be changed later: (.*)", PAGE)
+    names = re.findall(r"`(\w+)", told)
+    assert len(names) == 3
+    assert all(DECLARED[name].read_only for name in names)
+
+
+def test_launch_files_and_their_arguments_exist():
+    for package, file, *arguments in of("ros2 launch"):
+        assert package == "basis_ik"
+        text = (ROOT / "launch" / file).read_text()
+        for argument in arguments:
+            assert f'"{argument.split(":=")[0]}"' in text
+
+
+def test_transitions_are_those_of_a_managed_node():
+    for node, transition in of("ros2 lifecycle set"):
+        assert (node, transition) in {("/basis_ik", "configure"), ("/basis_ik", "activate")}
+
+
+@pytest.fixture
+def graph(own_domain):
+    """A node that looks at the graph, beside the node and the arm."""
+    robot = Robot(own_domain)
+    robot.talking = False  # the arm tells where it is
+    arm = start_node(own_domain, program=("-m", "basis_ik.ros.programs", "simulated_arm"))
+    node = start_node(own_domain)
+    robot.description.publish(String(data=URDF))
+    try:
+        robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
+        yield robot.node
+    finally:
+        robot.close()
+        assert stop_node(node)[0] == 0
+        assert stop_node(arm)[0] == 0
+
+
+def test_topics_and_services_exist_with_the_types_that_are_given(graph):
+    topics = dict(graph.get_topic_names_and_types())
+    services = dict(graph.get_service_names_and_types())
+    for verb, *words in of("ros2 topic"):
+        (name,) = [word for word in words if word.startswith("/")]
+        assert name in topics
+        if verb == "pub":
+            kind, text = words[words.index(name) + 1 :]
+            assert topics[name] == [kind]
+            check_fields(interface(kind)(), yaml.safe_load(text))
+    for name, kind, *text in of("ros2 service call"):
+        assert services[name] == [kind]
+        check_fields(interface(kind).Request(), yaml.safe_load(*text) if text else {})
+    arm_parameters = of(f"ros2 param get /{CONTROLLER}")
+    assert arm_parameters == [["state_interfaces"]]  # of ros2_control, as the page says
+
+
+def interface(kind):
+    package, room, name = kind.split("/")
+    return getattr(importlib.import_module(f"{package}.{room}"), name)
+
+
+def check_fields(message, values):
+    """Hold what is written in YAML against a message's fields; a list's items have its type."""
+    for name, value in values.items():
+        field = getattr(message, name)  # raises for a field that does not exist
+        if isinstance(value, dict):
+            check_fields(field, value)
+        else:
+            setattr(message, name, value)  # raises for a value that does not fit
