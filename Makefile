@@ -3,15 +3,17 @@ SHELL := /bin/bash
 DISTRO ?= jazzy
 DEPENDENCIES ?= newest
 ROBOT ?= ur5e
+MINUTES ?= 10
+SEED ?= 1
 export DISTRO DEPENDENCIES
 ENV := . underlay/env.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test faults faults-mutate lint bench shell clean
+.PHONY: help setup demo test faults faults-mutate soak lint bench shell clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
-	@echo "  Variables: ROBOT=ur5e|panda (demo), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|oldest, ARGS=\"...\" (demo: launch arguments; test: pytest's)"
+	@echo "  Variables: ROBOT=ur5e|panda (demo), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|oldest, MINUTES=10, SEED=1 (soak), ARGS=\"...\" (demo: launch arguments; test: pytest's)"
 
 setup: ## Make .setup/: Python environment, underlay, package (the others call it)
 	@bash underlay/setup.sh
@@ -36,6 +38,9 @@ faults-mutate: setup ## Take the guards out one by one, and look which faults' t
 
 bench: setup ## Measure against other solvers; JSON below benchmark/results/
 	@$(ENV) && bash benchmark/run.sh $(ARGS)
+
+soak: setup ## Minutes of everything at once, drawn from a seed, on real processes; JSON below benchmark/results/
+	@$(ENV) && python benchmark/soak.py --minutes $(MINUTES) --seed $(SEED) --json benchmark/results/soak.json $(ARGS)
 
 shell: setup ## Open a shell in which ros2, colcon, python and pytest find everything
 	@$(ENV) && PS1='(basis_ik) \w\$$ ' exec bash --norc -i
