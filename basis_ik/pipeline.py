@@ -564,6 +564,11 @@ class Pipeline:
         """Positions, velocities and accelerations of the last command, shape (n, 3)."""
         return self._limiter.state
 
+    @property
+    def on_line(self) -> bool:
+        """Whether the tip is led on a line, by a twist or straight to a pose."""
+        return self._jog.moving
+
     def go_on(self, states: FloatArray) -> None:
         """Continue from another state than that of the last command.
 

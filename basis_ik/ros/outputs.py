@@ -413,6 +413,7 @@ class TrajectoryOutput(StreamOutput):
         self._window: Motion | None = None  # the last that was sent, which the controller follows
         self._window_stamp = 0  # [ns]
         self._unsent = False  # whether the pipeline has gone on, and no window of it was sent
+        self._asked = False  # whether something was asked since the last window
         self._paused_until = -math.inf  # ROS time [ns]; nothing is sent while it is not heard
 
     def _look(self) -> str:
@@ -432,6 +433,16 @@ class TrajectoryOutput(StreamOutput):
         """Tell whether the controller still leads the arm there; it may not have taken the end."""
         led_to = self.led_to()
         return led_to is not None and bool((np.abs(led_to - command) <= TAKEN).all())
+
+    def begin(self) -> None:
+        """Learn that there is another goal."""
+        super().begin()
+        self._asked = True
+
+    def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
+        """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
+        super().brake(pipeline, quickest=quickest)
+        self._asked = True
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send the next window, unless the controller is silent; see `Output.advance`.
@@ -494,13 +505,20 @@ class TrajectoryOutput(StreamOutput):
         if elapsed < 0 and self._window is not None:  # the clock has been set back
             pipeline.go_on(self._window.at(self._period + 1e-9 * EARLY))
             self._restart(now)
-        elif self._periods > LEAD + AHEAD:
-            # The controller has begun to brake.
+        elif self._periods > (LEAD if self._leads_elsewhere(pipeline) else LEAD + AHEAD):
+            # The controller has begun to brake, or goes on to what was asked before.
             pipeline.go_on(self._state_at(now, pipeline))
             self._begin_at(now.clock)
         elif self._periods > 0:
             self._stamp = self._window_stamp + self._periods * period
         return self._periods > 0
+
+    def _leads_elsewhere(self, pipeline: Pipeline) -> bool:
+        """Tell whether what was asked since the last window leads away from the way it goes on.
+
+        A tip on a line is left on it: what is asked of it changes little in so few periods.
+        """
+        return self._asked and not pipeline.on_line
 
     def _next(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> FloatArray | None:
         command, self._unsent = None, True
@@ -520,7 +538,8 @@ class TrajectoryOutput(StreamOutput):
             self._anew = False
         message = self._messages[len(motion.times) - 1]
         self._publisher.publish(message.filled(self._stamp, motion))
-        self._window, self._window_stamp, self._unsent = motion, self._stamp, False
+        self._window, self._window_stamp = motion, self._stamp
+        self._unsent = self._asked = False
 
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]

@@ -11,7 +11,7 @@ from builtin_interfaces.msg import Time
 from control_msgs.msg import JointTrajectoryControllerState
 
 from basis_ik.model.robot import RobotModel
-from basis_ik.motion.goals import JointGoal
+from basis_ik.motion.goals import JointGoal, TwistGoal
 from basis_ik.motion.limiter import Motion
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.outputs import (
@@ -28,6 +28,7 @@ URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 OFF = 0.01  # rad by which the arm stays behind
 NOW = Moment(0.0, 0)
+TWIST = TwistGoal((0.0, 0.1, 0.0), (0.0, 0.0, 0.0))
 
 
 @pytest.fixture
@@ -77,6 +78,56 @@ def test_the_last_velocity_of_braking_is_zero_although_the_arm_is_off(sent, outp
 def test_what_ends_a_motion_at_once_sends_zero(sent, output, pipeline, how):
     getattr(output, how)()
     assert not sent[-1].any()
+
+
+def ask(pipeline, output, what):
+    """Ask a stream for something else, or for nothing new."""
+    if what == "another goal":
+        pipeline.aim(JointGoal(tuple(HOME - 0.5)), HOME)
+        output.begin()
+    elif what == "the same twist":
+        pipeline.aim(TWIST, HOME)
+        output.begin()
+    elif what == "to brake":
+        output.brake(pipeline)
+
+
+def at_the_next_window(pipeline, periods, what):
+    """Return the states where the last window has led, and where the next one begins."""
+    output = object.__new__(TrajectoryOutput)
+    output.failure, output._period, output._periods = "", 0.01, 0
+    output._anew = output._unsent = output._asked = False
+    output._window, output._window_stamp = before, _ = pipeline.window(), 0
+    ask(pipeline, output, what)
+    now = Moment(0.01 * periods + 0.001, round(1e7 * periods) + 1_000_000)
+    assert output._is_due(pipeline, now)
+    output._next(pipeline, HOME, now)
+    return before.at(1e-9 * output._stamp), pipeline.window().at(0.0)
+
+
+@pytest.mark.parametrize("moving", [True, False], ids=["in motion", "at rest"])
+@pytest.mark.parametrize("periods", [1, 2, 3, 5, 6, 15])
+@pytest.mark.parametrize("what", ["nothing new", "another goal", "to brake"])
+def test_however_late_a_window_begins_where_the_one_before_has_led_the_arm(moving, periods, what):
+    pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
+    pipeline.aim(JointGoal(tuple(HOME + (1.0 if moving else 1e-4))), HOME)
+    for _ in range(20):
+        pipeline.step(HOME, 0.0)
+    led, begins = at_the_next_window(pipeline, periods, what)
+    assert begins[:, 0] == pytest.approx(led[:, 0], abs=1e-6)
+    assert begins[:, 1] == pytest.approx(led[:, 1], abs=1e-3)
+
+
+@pytest.mark.parametrize("periods", [1, 3, 5])
+def test_a_twist_that_is_told_again_to_a_late_loop_goes_on(periods):
+    pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
+    pipeline.aim(TWIST, HOME)
+    for _ in range(60):
+        pipeline.step(HOME, 0.0)
+    speed = np.abs(pipeline.state[:, 1]).max()
+    led, begins = at_the_next_window(pipeline, periods, "the same twist")
+    assert begins[:, 0] == pytest.approx(led[:, 0], abs=1e-5)
+    assert np.abs(pipeline.state[:, 1]).max() == pytest.approx(speed, rel=0.02)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
