@@ -28,6 +28,7 @@ import rclpy
 from control_msgs.msg import JointJog, JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
@@ -44,7 +45,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "test" / "faults"))
-from recorder import LATENESS, SECOND, Recorder  # noqa: E402  its folder is not on the path before
+from recorder import SECOND, Recorder  # noqa: E402  its folder is not on the path before
 
 URDF = (HERE.parent / "urdf" / "ur5e.urdf").read_text()
 CHAIN = RobotModel.from_urdf(URDF).chain()
@@ -58,7 +59,6 @@ PATIENCE = 180.0  # s; kernels may have to be compiled first
 RECOVERY = 20.0  # s within which the node must take targets again, whatever has happened
 REST = 5.0  # s for which a probe waits until the arm rests
 JUDGED = 0.5  # s between two judgements
-LATELY = 5  # judgements for which a state may be compared with later ones
 QUIET = 0.05  # s without a command: the arm is at rest
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -210,8 +210,7 @@ class Watch:
         self.ages = array.array("d")  # and how old it was, by its stamp [ms]
         self.positions = START.copy()
         self.status, self.lost, self.last_state = {}, 0, 0
-        self.late = 0.0  # s, the arm at most since the last judgement, or this process
-        self.lately = collections.deque(maxlen=LATELY)
+        self.missed = 0  # commands that this process had no time to hear
 
     @property
     def last_command(self):
@@ -226,13 +225,16 @@ class Watch:
         stamp = message.header.stamp
         self.ages.append(1e-6 * (now - stamp.sec * SECOND - stamp.nanosec))
 
+    def miss(self, lost):
+        """Commands were sent that this process had no time to hear."""
+        self.missed += lost.total_count_change
+        self.recorder.miss(lost.total_count_change)
+
     def joint_state(self, message, now):
         """A joint state came."""
         self.sides.add(now, "in", "joint_states", message)
-        self.recorder.hear_state(message)
+        self.recorder.hear_state(message, now)
         self.last_state = now
-        stamp = message.header.stamp
-        self.late = max(self.late, (now - stamp.sec * SECOND - stamp.nanosec) / SECOND)
         by_name = dict(zip(message.name, message.position, strict=True))
         self.positions = np.array([by_name[name] for name in CHAIN.joint_names])
 
@@ -252,14 +254,7 @@ class Watch:
             self._end([f"the last check failed: {message.message}"])
 
     def judge(self):
-        """Judge all that was heard since; the first fault is written down, with both sides.
-
-        An arm whose process gets no processor stands, and makes up for it at the speed of its
-        drives: by no more than it is late.
-        """
-        self.lately.append(self.late)
-        self.late = 0.0
-        self.recorder.lateness = LATENESS + max(self.lately)
+        """Judge all that was heard since; the first fault is written down, with both sides."""
         faults = self.recorder.judge()
         if faults:
             self._end(faults)
@@ -298,14 +293,22 @@ class User:
             for kind, name in ((Trigger, "stop"), (Trigger, "home"), (SetBool, "enable"))
         }
         deep = 1000
-        state = JointTrajectoryControllerState
+        window, state = JointTrajectory, JointTrajectoryControllerState
         for kind, topic, hear in (
-            (JointTrajectory, f"{CONTROLLER}/joint_trajectory", watch.command),
+            (window, f"{CONTROLLER}/joint_trajectory", watch.command),
             (state, f"{CONTROLLER}/controller_state", watch.controller_state),
             (JointState, "joint_states", watch.joint_state),
             (DiagnosticStatus, "basis_ik/status", watch.told),
         ):
-            node.create_subscription(kind, topic, lambda m, hear=hear: hear(m, self.now()), deep)
+            # Of the other topics a loss does not matter.
+            lost = SubscriptionEventCallbacks(message_lost=watch.miss) if kind is window else None
+            node.create_subscription(
+                kind,
+                topic,
+                lambda m, hear=hear: hear(m, self.now()),
+                deep,
+                event_callbacks=lost,
+            )
         node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         node.create_timer(0.02, self._turn_carousel)
         node.create_timer(JUDGED, watch.judge)  # in the thread that hears
@@ -611,7 +614,7 @@ class Figures:
                 "turn_p99_ms": float(user.diagnostics["turn_ms_p99"]),
                 "commands": len(ages),
                 "command_age_p99_ms": float(np.quantile(ages, 0.99)) if ages else None,
-                "arm_late_ms": 1e3 * max(list(user.watch.lately)[-2:]),
+                "arm_late_ms": 1e3 * user.watch.recorder.delay(now - SECOND),
                 "load": os.getloadavg()[0],
             }
         )
@@ -704,6 +707,7 @@ def run(user, options):
             "minutes": options.minutes,
             "deeds": dict(sorted(done.items())),
             "tracking_lost": watch.lost,
+            "commands_not_heard": watch.missed,
             **refused,
         }
         options.json.write_text(json.dumps({**head, **told, "rows": rows}, indent=1) + "\n")

@@ -46,10 +46,10 @@ def fill(stamp, time):
     stamp.sec, stamp.nanosec = time // SECOND, time % SECOND
 
 
-def hear_state(watch, time, positions, late=0.0):
+def hear_state(watch, time, positions):
     message = JointState(name=list(soak.CHAIN.joint_names), position=positions.tolist())
     fill(message.header.stamp, time)
-    watch.joint_state(message, time + round(late * SECOND))
+    watch.joint_state(message, time)
 
 
 def hear_window(watch, time, *positions):
@@ -94,21 +94,6 @@ def test_a_bad_command_ends_it_with_the_last_seconds_of_both_sides(watch, tmp_pa
     times = [float(time) for time, *_ in rows]
     assert max(times) - min(times) == pytest.approx(soak.KEPT, abs=0.02)
     assert {side for _, side, *_ in rows} == {"in", "out"}
-
-
-def test_an_arm_may_make_up_for_what_its_process_was_late_and_for_no_more(watch):
-    def leap(late):
-        for k in range(100):
-            place = soak.START + (0.4 if k > 50 else 0.0) * TURN * min(k - 50, 16) / 16.0
-            hear_state(watch, START + k * SECOND // 125, place, late)
-        watch.judge()
-
-    leap(late=0.3)
-    assert watch.fault is None
-    watch.lately.clear()
-    watch.recorder.clock_leaps()
-    leap(late=0.0)
-    assert "ahead of what it may go" in watch.fault
 
 
 def test_a_node_that_stops_itself_by_its_last_check_ends_it(watch):
