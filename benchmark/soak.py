@@ -607,14 +607,14 @@ class Figures:
         self._heard += len(ages)
         self.rows.append(
             {
-                "s": (now - self.began) / SECOND,
-                "memory_mb": user.ik.memory(),
-                "processor": (used - self._used) * SECOND / (now - self._then),
+                "s": round((now - self.began) / SECOND, 3),
+                "memory_mb": round(user.ik.memory(), 3),
+                "processor": round((used - self._used) * SECOND / (now - self._then), 3),
                 "missed_periods": int(user.diagnostics["missed_periods"]) - self._missed,
                 "turn_p99_ms": float(user.diagnostics["turn_ms_p99"]),
                 "commands": len(ages),
-                "command_age_p99_ms": float(np.quantile(ages, 0.99)) if ages else None,
-                "arm_late_ms": 1e3 * user.watch.recorder.delay(now - SECOND),
+                "command_age_p99_ms": round(float(np.quantile(ages, 0.99)), 3) if ages else None,
+                "arm_late_ms": round(1e3 * user.watch.recorder.delay(now - SECOND), 3),
                 "load": os.getloadavg()[0],
             }
         )
@@ -710,7 +710,9 @@ def run(user, options):
             "commands_not_heard": watch.missed,
             **refused,
         }
-        options.json.write_text(json.dumps({**head, **told, "rows": rows}, indent=1) + "\n")
+        text = json.dumps({**head, **told, "rows": []}, indent=1).removesuffix("[]\n}")
+        lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
+        options.json.write_text(f"{text}[\n{lines}\n ]\n}}\n")
 
 
 def main():
@@ -727,6 +729,7 @@ def main():
     options = parser.parse_args()
     os.environ["ROS_DOMAIN_ID"] = str(100 + os.getpid() % 100)
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what it has started ends with it
     user = User(Watch(options.fault, [f"soak --seed {options.seed}"]))
     try:
         run(user, options)

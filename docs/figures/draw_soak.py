@@ -39,7 +39,8 @@ def main() -> None:
         values = [float("nan") if row[key] is None else factor * row[key] for row in rows]
         axis.plot(minutes, values, color=colour, linewidth=0.8)
         axis.set_ylabel(label)
-        axis.set_ylim(bottom=0.0)
+        if key != "memory_mb":  # whose small changes are of interest
+            axis.set_ylim(bottom=0.0)
     axes[-1].set_xlabel("minutes")
     slope, commands = figures["memory_slope_mb_per_h"], figures["commands"]
     axes[0].set_title(
