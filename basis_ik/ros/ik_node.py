@@ -181,6 +181,7 @@ class IkNode(LifecycleNode):
 
     def _activate(self) -> None:
         assert self._robot is not None  # configured
+        self._robot.check_alone()
         self._robot.activate()
         self._active = True
 

@@ -127,14 +127,17 @@ class Robot:
             self.cycle(Moment.now(self._node.get_clock()))
             time.sleep(period)
 
-    def activate(self) -> None:
-        """Let all arms take targets.
+    def check_alone(self) -> None:
+        """Make sure that nobody else commands an arm.
 
         Raises:
-            RivalError: Somebody else commands one of them.
+            RivalError: Somebody does.
         """
         for arm in self.arms:
             arm.check_alone()
+
+    def activate(self) -> None:
+        """Let all arms take targets; one that somebody else commands waits until nobody does."""
         for arm in self.arms:
             arm.activate()
 
