@@ -231,12 +231,12 @@ def admit_joint_velocities(
         return Refused(Refusal.SIZE_MISMATCH, f"{len(names)} names, {len(velocities)} velocities")
     told = dict(zip(names, map(float, velocities), strict=True))
     if len(told) < len(names):
-        twice = next(name for name in names if list(names).count(name) > 1)
+        twice, _ = Counter(names).most_common(1)[0]
         return Refused(Refusal.DUPLICATE_JOINT, f"'{printable(twice)}'")
     for name, velocity in told.items():
         if name not in joint_names:
-            known = ", ".join(joint_names)
-            return Refused(Refusal.UNKNOWN_JOINT, f"'{printable(name)}'; they are {known}")
+            known = printable(", ".join(joint_names))
+            return Refused(Refusal.UNKNOWN_JOINT, f"'{printable(name, 64)}'; they are {known}")
         if not math.isfinite(velocity):
             return Refused(Refusal.NON_FINITE, f"velocity {velocity} of {name}")
         if abs(velocity) > most:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -133,7 +134,8 @@ class MeasuredState:
         if len(names) != len(positions):
             return Refused(Refusal.SIZE_MISMATCH, f"{len(names)} names, {len(positions)} positions")
         if names != self._names_seen:
-            twice = {n for n in names if n in self._joint_names and names.count(n) > 1}
+            counts = Counter(n for n in names if n in self._joint_names)
+            twice = [name for name, count in counts.items() if count > 1]
             if twice:
                 return Refused(Refusal.DUPLICATE_JOINT, printable(", ".join(sorted(twice))))
             places = {n: i for i, n in enumerate(names)}

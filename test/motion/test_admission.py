@@ -14,6 +14,7 @@ from basis_ik.motion.admission import (
     StampRules,
     admit_fraction,
     admit_frame,
+    admit_joint_velocities,
     admit_place,
     admit_point,
     admit_pose,
@@ -176,3 +177,18 @@ def test_a_fraction_is_taken(value):
 )
 def test_what_is_no_fraction_is_refused(value, reason):
     assert admit_fraction(value).reason.name == reason
+
+
+def test_a_joint_named_twice_among_very_many_is_found_at_once():
+    """With a count for each name this would take minutes."""
+    names = [f"joint{k}" for k in range(200_000)] + ["elbow", "elbow"]
+    refused = admit_joint_velocities(names, [0.0] * len(names), ("elbow",))
+    assert str(refused).endswith("('elbow')")
+
+
+def test_an_unknown_joint_and_a_long_chain_are_told_in_short():
+    known = tuple(f"{k}" * 50 for k in range(30))
+    refused = admit_joint_velocities(["\x1b" * 500], [0.0], known)
+    assert refused.reason.name == "UNKNOWN_JOINT"
+    assert len(str(refused)) < 300
+    assert str(refused).isprintable()

@@ -260,3 +260,9 @@ def test_one_joint_that_jumps_holds_up_the_state_and_is_named(quick):
     assert "b: by 1.000" in refused.detail
     assert quick.update(["c"], [0.0], 0.02) is None, "not concerned"
     assert quick.silent(0.02, 0.5) == ("b",)
+
+
+def test_a_joint_named_very_often_is_found_at_once(state):
+    """With a count for each name this would take minutes."""
+    names = ["a"] * 200_000
+    assert state.update(names, [1.0] * len(names), 1.0).reason is Refusal.DUPLICATE_JOINT
