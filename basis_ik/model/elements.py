@@ -8,7 +8,7 @@ there are no entity definitions, hence no entity bombs and no external entities.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
@@ -19,6 +19,7 @@ MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_JOINTS = 1000
 MAX_ELEMENTS = 100_000
+LONGEST_LIST = 160  # characters of quoted names in a message
 _DECLARATION = re.compile(rb"\A\s+<\?xml\s[^>]*\?>")
 _XACRO = frozenset(f"xacro:{tag}" for tag in ("include", "macro", "if", "unless", "insert_block"))
 """What only source has. A property or a call that is left over in the result changes nothing."""
@@ -74,16 +75,26 @@ class Element:
 
 
 def shown(text: str, limit: int = 80) -> str:
-    """Quote foreign text for a one-line message: escaped, and cut to `limit` characters."""
-    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+    """Quote foreign text for a one-line message: escaped, and then cut to `limit` characters."""
+    quoted = repr(text[: limit + 1])
+    if len(text) <= limit and len(quoted) <= limit + 2:
+        return quoted
+    return f"{quoted[: limit - 2]}...{quoted[0]}"
 
 
-def listed(names: tuple[str, ...], limit: int = 8) -> str:
-    """Join quoted names, the first `limit` of them."""
-    rest = len(names) - limit
-    return ", ".join(shown(name) for name in names[:limit]) + (
-        f" and {rest} more" if rest > 0 else ""
-    )
+def listed(names: Sequence[str], limit: int = 8) -> str:
+    """Join quoted names, the first `limit` of them, or as many as make no long line; one at least.
+
+    Those that are left out are counted.
+    """
+    quoted: list[str] = []
+    for name in names[:limit]:
+        text = shown(name)
+        if quoted and sum(map(len, quoted)) + len(text) > LONGEST_LIST:
+            break
+        quoted.append(text)
+    rest = len(names) - len(quoted)
+    return ", ".join(quoted) + (f" and {rest} more" if rest else "")
 
 
 class _Builder:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.model.elements import shown
+
 FloatArray = NDArray[np.float64]
 
 
@@ -62,7 +64,7 @@ class Tolerances:
             limits = default.copy()
             for wish in wishes:
                 if wish.name not in joints:
-                    return f"tolerance for unknown joint {wish.name[:64]!r}"
+                    return f"tolerance for unknown joint {shown(wish.name)}"
                 for kind, value in (("position", wish.position), ("velocity", wish.velocity)):
                     if not _is_wish(value):
                         return f"{kind} tolerance {value:g} of joint '{wish.name}'"

@@ -17,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.model.elements import listed
+
 FloatArray = NDArray[np.float64]
 
 # Beyond any joint's value in [rad] or [m]; larger numbers would overflow the interpolation.
@@ -149,18 +151,12 @@ def _refuse_joints(
     if not names:
         reason = "no joint names"
     elif unknown:
-        reason = f"unknown joint {_quoted(unknown)}; the joints are {_quoted(joints)}"
+        reason = f"unknown joint {listed(unknown, 1)}; the joints are {listed(joints)}"
     elif duplicates:
-        reason = f"joint {_quoted(duplicates)} is named more than once"
+        reason = f"joint {listed(duplicates)} is named more than once"
     elif missing and not allow_partial:
-        reason = f"joint {_quoted(missing)} is missing and allow_partial_joints_goal is false"
+        reason = f"joint {listed(missing)} is missing and allow_partial_joints_goal is false"
     return None if reason is None else Refusal(ErrorCode.INVALID_JOINTS, reason)
-
-
-def _quoted(names: Sequence[str], most: int = 8, longest: int = 64) -> str:
-    """Names for a log line: control characters escaped, long ones and long lists cut."""
-    shown = [repr(name if len(name) <= longest else name[:longest] + "...") for name in names]
-    return ", ".join(shown[:most] + (["..."] if len(shown) > most else []))
 
 
 def _waypoint_fault(waypoint: Waypoint, names: Sequence[str]) -> str | None:

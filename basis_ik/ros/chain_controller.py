@@ -16,7 +16,7 @@ from rclpy.lifecycle import LifecycleNode
 from basis_ik.errors import BasisIkError
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
-from basis_ik.motion.admission import Refusal, Refusals, Refused
+from basis_ik.motion.admission import Refusal, Refusals, Refused, printable
 from basis_ik.motion.chain_state import ChainState, Event, State
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, Ray
 from basis_ik.motion.measured import MeasuredState, StateStamp
@@ -444,7 +444,7 @@ class ChainController:
             return ""
         refused = self.measured.refused
         why = "" if refused is None else f" to be believed: {refused}"
-        return f"no joint state of {', '.join(joints)}{why}"
+        return f"no joint state of {printable(', '.join(joints))}{why}"
 
     def _check_tracking(self, measured: NDArray[np.float64], now: Moment) -> None:
         """Stop an arm that was not where it was commanded to be."""

@@ -25,6 +25,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
+from basis_ik.motion.admission import printable
 from basis_ik.motion.limiter import AHEAD, LEAD, MOST_POINTS, Motion
 from basis_ik.motion.tracking import RecentCommands
 from basis_ik.pipeline import Phase, Pipeline
@@ -318,7 +319,7 @@ class StreamOutput(Output):
         """Return the names of the other nodes that publish where this one does."""
         found = self._node.get_publishers_info_by_topic(self.name)
         names = {f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in found}
-        return ", ".join(sorted(names - {self._node.get_fully_qualified_name()}))
+        return printable(", ".join(sorted(names - {self._node.get_fully_qualified_name()})))
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
         """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""

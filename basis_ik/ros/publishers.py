@@ -42,7 +42,7 @@ class Publishers:
         return self._names
 
     def __str__(self) -> str:
-        return f"published on {self.topic} by {printable(', '.join(self.names()))}"
+        return f"published on {self.topic} by {printable(', '.join(self.names()), 100)}"
 
 
 class TargetPublishers:

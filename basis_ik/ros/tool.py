@@ -8,6 +8,7 @@ from tf2_ros import Buffer
 
 from basis_ik.errors import BasisIkError
 from basis_ik.model.chain import Chain
+from basis_ik.model.elements import shown
 from basis_ik.model.placement import place_link
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import Refused, admit_place
@@ -40,7 +41,7 @@ class Tool:
         """Return what keeps a frame from being the tool, to be said after the parameter's name."""
         found = self._find(frame)
         if isinstance(found, str):
-            return f"is '{frame}', which is not fixed to {self._bare.tip}: {found}"
+            return f"is {shown(frame)}, which is not fixed to {self._bare.tip}: {found}"
         return None
 
     def change(self, frame: str) -> str:
@@ -51,7 +52,7 @@ class Tool:
         if self._next != frame:
             found = self._find(frame)
             if isinstance(found, str):
-                return f"tool_frame '{frame}': {found}"
+                return f"tool_frame {shown(frame)}: {found}"
             made = self._bare.with_tool(frame, found)
             self._next, self._making = frame, self._threads.submit(_prepared, made)
         if not self._making.done():

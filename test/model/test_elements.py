@@ -151,6 +151,18 @@ def test_foreign_text_is_shown_on_one_short_line():
     assert listed(tuple("abcdefghij")).endswith("'h' and 2 more")
 
 
+@pytest.mark.parametrize("character", ["\x1b", "\U000e0001", "'", "\\"])
+def test_what_is_escaped_is_no_longer_than_the_rest(character):
+    assert len(shown(character * 80)) <= 82
+    assert shown(character * 80).isprintable()
+
+
+def test_a_list_of_long_names_is_cut_and_the_rest_counted():
+    names = tuple(f"{k}" * 70 for k in range(8))
+    assert listed(names) == f"{names[0]!r}, {names[1]!r} and 6 more"
+    assert listed(("x" * 500, "y")) == f"'{'x' * 77}...', 'y'"
+
+
 @pytest.mark.parametrize("tag", ["include", "macro", "if", "unless", "insert_block"])
 def test_xacro_source_is_refused(tag):
     with pytest.raises(UrdfError, match=f"<xacro:{tag}>: this is xacro source: expand it first"):

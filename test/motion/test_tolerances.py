@@ -45,6 +45,7 @@ def test_a_wish_that_makes_no_sense_is_named(value):
 
 def test_a_wish_for_an_unknown_joint_is_named():
     assert wished(goal=[JointTolerance("c", 0.1, 0.0)]) == "tolerance for unknown joint 'c'"
+    assert len(wished(goal=[JointTolerance("\x1b" * 500, 0.1, 0.0)])) < 120
 
 
 def test_the_defaults_are_never_written_to():

@@ -60,6 +60,12 @@ def test_any_other_is_refused_with_the_reason(given, words):
     assert refused.frame == ""
 
 
+def test_a_name_that_is_no_frame_is_told_in_part():
+    for text in (tool().complaint("x" * 1000), tool().change("x" * 1000)):
+        assert "BAD_FRAME" in text
+        assert len(text) < 300
+
+
 def test_a_link_that_a_joint_moves_is_refused():
     assert "elbow_joint" in tool().complaint("upper_arm_link")
 
