@@ -19,7 +19,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model.elements import shown
+from basis_ik.model.elements import listed, shown
+from basis_ik.motion.admission import LONGEST_FRAME_ID, admit_frame
 
 # Declared by rclpy itself, or read by it before any node exists.
 FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
@@ -47,7 +48,7 @@ def refused(name: str, text: str) -> ConfigError:
         text: What is wrong with it, and what would be right.
     """
     file = file_of(name, sys.argv)
-    return ConfigError(f"parameter '{name}' {text}{f' (in {file})' if file else ''}")
+    return ConfigError(f"parameter {shown(name, 160)} {text}{f' (in {file})' if file else ''}")
 
 
 def check_clock(node: Node) -> None:
@@ -95,9 +96,10 @@ def names_complaint(names: Sequence[str]) -> str | None:
 
 def frame_complaint(frame: str) -> str | None:
     """Return what keeps a text from being the name of a tf frame, or None."""
-    if frame and not frame.startswith("/") and frame.isprintable() and frame == frame.strip():
+    if admit_frame(frame) is None and frame == frame.strip():
         return None
-    return f"is {shown(frame)}, which is not a frame: not empty, without / at its beginning"
+    wanted = f"not empty, without / at its beginning, at most {LONGEST_FRAME_ID} characters"
+    return f"is {shown(frame)}, which is not a frame: {wanted}"
 
 
 def given_frame_complaint(frame: str) -> str | None:
@@ -239,7 +241,8 @@ class Parameters:
             if name in self._known or name.startswith((*FOREIGN, *known_later)):
                 continue
             near = difflib.get_close_matches(name, self._known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"valid: {', '.join(self._known)}"
+            valid = listed(tuple(self._known), 4)
+            hint = f"did you mean '{near[0]}'?" if near else f"valid: {valid}"
             raise refused(name, f"does not exist; {hint}")
 
     def guard(self, name: str, check: Callable[[Any], str | None]) -> None:
@@ -291,10 +294,9 @@ def file_of(key: str, arguments: Sequence[str]) -> str | None:
 
 def _keys(file: str) -> set[str]:
     try:
-        content = yaml.safe_load(Path(file).read_text())
-    except (OSError, yaml.YAMLError):
+        return set(_below_parameters(yaml.safe_load(Path(file).read_text())))
+    except Exception:  # PyYAML raises anything at a tag whose text does not fit: `!!timestamp x`
         return set()
-    return set(_below_parameters(content))
 
 
 def _below_parameters(content: Any) -> list[str]:

@@ -17,6 +17,7 @@ from basis_ik.ros.parameters import (
     Declaration,
     Parameters,
     check_clock,
+    file_of,
     frame_complaint,
     names_complaint,
     topic_complaint,
@@ -110,10 +111,14 @@ def test_a_name_given_twice_is_refused():
     assert names_complaint(["a", "b", "a"]) == "has 'a' twice; each must have a name of its own"
 
 
-@pytest.mark.parametrize("frame", ["", "/a", " a", "a\n", "a\x1b"], ids=["0", "1", "2", "3", "4"])
+@pytest.mark.parametrize(
+    "frame", ["", "/a", " a", "a\n", "a\x1b", "a" * 256], ids=["0", "1", "2", "3", "4", "5"]
+)
 def test_what_tf_has_no_frame_for_is_refused(frame):
     assert "which is not a frame" in frame_complaint(frame)
+    assert len(frame_complaint(frame)) < 200
     assert frame_complaint("a/b c") is None
+    assert frame_complaint("a" * 255) is None
 
 
 def test_a_check_comes_after_type_and_range():
@@ -125,6 +130,28 @@ def test_a_check_comes_after_type_and_range():
 
 def test_a_long_value_is_told_in_part():
     assert len(Declaration("rate", 1.0, "A rate.").complaint("x" * 1000)) < 150
+
+
+@pytest.mark.parametrize("name", ["rat\n", "x" * 1000], ids=["line", "long"])
+def test_a_name_that_nobody_declared_is_told_in_one_short_line(node, name):
+    parameters = Parameters(node)
+    parameters.declare(Declaration(f"first_{k}" * 5, 1.0, "A number.") for k in range(40))
+    node.declare_parameter(name, 1.0)
+    with pytest.raises(ConfigError, match="does not exist; valid: 'first_0") as caught:
+        parameters.refuse_unknown()
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"since: 2001-99-99", b"!!timestamp x", b"\xff\xfe\xfa", b"[" * 5000, b"a: &a {b: *a}"],
+    ids=["date", "tag", "binary", "deep", "endless"],
+)
+def test_a_file_that_yaml_cannot_hold_has_no_parameters(tmp_path, content):
+    file = tmp_path / "given.yaml"
+    file.write_bytes(content)
+    assert file_of("rate", ["--params-file", str(file)]) is None
 
 
 def test_simulated_time_is_wanted_or_not(node):

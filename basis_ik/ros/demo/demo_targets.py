@@ -15,6 +15,7 @@ from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 
 from basis_ik.errors import BasisIkError
+from basis_ik.motion.admission import printable
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.demo.checker import Checker
 from basis_ik.ros.parameters import Declaration, frame_complaint, refused
@@ -71,8 +72,8 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))["targets"]
         if not isinstance(entries, list) or not entries:
             raise ValueError(f"'targets' is {entries!r}")
-    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-        text = f"is {path}, which has no list of targets: {' '.join(str(error).split())}"
+    except Exception as error:  # PyYAML raises anything at a tag whose text does not fit
+        text = f"is {path}, which has no list of targets: {_line(error)}"
         raise refused("targets_file", text) from None
     targets = []
     for number, entry in enumerate(entries, start=1):
@@ -88,9 +89,14 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
             targets.append(Target(str(entry["name"]), frame, pose, kind))
         except KeyError as error:
             raise BasisIkError(f"{path}: target {number} lacks {error}") from None
-        except (BasisIkError, AttributeError, TypeError, ValueError) as error:
-            raise BasisIkError(f"{path}: target {number}: {error}") from None
+        except (BasisIkError, AttributeError, OverflowError, TypeError, ValueError) as error:
+            raise BasisIkError(f"{path}: target {number}: {_line(error)}") from None
     return targets
+
+
+def _line(error: Exception) -> str:
+    """Return what an error says of a file in one short line."""
+    return printable(" ".join(str(error).split()))
 
 
 class DemoTargets(Checker):
