@@ -26,6 +26,7 @@ from basis_ik.kernels.motion_joints import (
     SPEED,
     START,
     UPPER,
+    VELOCITY,
 )
 from basis_ik.kernels.motion_profile import duration, extent, plan_stop, sample
 from basis_ik.kernels.proof import place_exactly
@@ -75,12 +76,24 @@ def part_of_caps(
     return _part(here, there, caps, time)
 
 
+@helper
+def _least_part(v: float, a: float, speed: float, jerk: float) -> float:
+    """Return the part of its jerk that a joint needs at least, so as not to become too fast.
+
+    While the acceleration fades the velocity goes on from v to v + a |a| / (2 jerk).
+    """
+    room = speed - v if a > 0.0 else speed + v
+    needed = 0.5 * a * a / jerk
+    return needed / room if needed < room else 1.0
+
+
 @jit
 def plan_brake_together(memory: FloatArray, limits: FloatArray) -> float:
     """Write profiles to rest that end at one time: that of the joint that needs the longest.
 
     The others use less of their acceleration and jerk; so joints whose motions make up for each
-    other do so to the end. One that would pass a position limit so stops as soon as it can.
+    other do so to the end. One that would become too fast so stops sooner, and one that would pass
+    a position limit as soon as it can.
 
     Args:
         memory: (n, 27).
@@ -109,6 +122,7 @@ def plan_brake_together(memory: FloatArray, limits: FloatArray) -> float:
                     low = part
                 else:
                     high = part
+            high = max(high, _least_part(v, a, limits[VELOCITY, i], jerk))
             plan_stop(v, a, max(high * top, abs(a)), high * jerk, row)
             least, largest = extent(row, x, v, a)
             lower, upper = min(limits[LOWER, i], x), max(limits[UPPER, i], x)

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from basis_ik.kernels.motion_caps import plan_brake_together
+from basis_ik.kernels.motion_joints import ACCELERATION, COLUMNS, RATE, SPEED, advance
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.caps import SpeedCaps
 from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PoseGoal, TwistGoal
@@ -285,6 +287,22 @@ def test_braking_joints_end_together():
         peaks[cap] = arm.speeds(since)[0].max()
     assert peaks[0.25] <= 0.25 * (1.0 + 1e-6)
     assert peaks[0.0] > 0.25
+
+
+def test_braking_together_makes_no_joint_too_fast():
+    """A joint that is about to reach its speed has no time to let its acceleration fade slowly."""
+    rng, speed, top, jerk = np.random.default_rng(1), 1.0, 4.0, 80.0
+    limits = np.array([[-9.0] * 2, [9.0] * 2, [speed] * 2, [0.5 * top, top], [0.5 * jerk, jerk]])
+    for _ in range(200):
+        a = rng.uniform(-top, top)
+        fading = 0.5 * a * abs(a) / jerk
+        v = rng.uniform(max(-speed, -speed - fading), min(speed, speed - fading))
+        memory = np.zeros((2, COLUMNS))
+        memory[:, SPEED], memory[1, RATE] = (speed, v), a  # the first takes longer to stop
+        for time in np.linspace(0.0, plan_brake_together(memory, limits), 100):
+            advance(memory, limits, time)
+            assert (np.abs(memory[:, SPEED]) <= speed + 1e-9).all()
+            assert (np.abs(memory[:, RATE]) <= limits[ACCELERATION] + 1e-9).all()
 
 
 def test_at_the_cap_the_acceleration_does_not_chatter():
