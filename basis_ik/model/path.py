@@ -62,11 +62,12 @@ def check_link(link: str, links: Sequence[str], joints: Mapping[str, Joint]) -> 
         return
     close = tuple(get_close_matches(str(link), links, n=5, cutoff=0.5))
     if close:
-        remedy = f"did you mean {listed(close)}?"
+        remedy = f"did you mean {listed(close, 4)}?"
     else:
         close = ends(links, joints)
-        remedy = f"the tree ends at {listed(close)}"
-    raise ChainError(f"there is no link {shown(str(link))}; {remedy}", link=link, candidates=close)
+        remedy = f"the tree ends at {listed(close, 4)}"
+    said = f"there is no link {shown(str(link), 60)}; {remedy}"
+    raise ChainError(said, link=link, candidates=close)
 
 
 def path_between(root: str, tip: str, joints: Mapping[str, Joint]) -> list[Step]:

@@ -230,6 +230,14 @@ def test_an_unknown_link_is_told_with_what_would_do(arm, end, link, candidates, 
     assert caught.value.candidates == candidates
 
 
+def test_an_unknown_link_of_a_robot_with_many_ends_is_told_in_short(joint, robot):
+    ends = [joint(f"turn{k}", "base", f"{k}" * 40) for k in range(10)]
+    with pytest.raises(ChainError, match="there is no link '") as caught:
+        RobotModel.from_urdf(robot(*ends)).chain(tip="\x1b" * 500)
+    assert len(str(caught.value)) < 250
+    assert len(caught.value.candidates) == 10
+
+
 @pytest.mark.parametrize("kind", ["floating", "planar"])
 def test_a_joint_without_a_single_value_is_refused_on_the_chain_and_ignored_off_it(
     joint, robot, kind
