@@ -4,16 +4,17 @@ DISTRO ?= jazzy
 DEPENDENCIES ?= newest
 ROBOT ?= ur5e
 MINUTES ?= 10
+N ?= 20000
 SEED ?= 1
 export DISTRO DEPENDENCIES
 ENV := . underlay/env.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test faults faults-mutate soak lint bench shell clean
+.PHONY: help setup demo test faults faults-mutate fuzz soak lint bench shell clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
-	@echo "  Variables: ROBOT=ur5e|panda (demo), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|oldest, MINUTES=10, SEED=1 (soak), ARGS=\"...\" (demo: launch arguments; test: pytest's)"
+	@echo "  Variables: ROBOT=ur5e|panda (demo), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|oldest, N=20000 WRITE=1 (fuzz), MINUTES=10 (soak), SEED=1 (both), ARGS=\"...\" (demo: launch arguments; test: pytest's)"
 
 setup: ## Make .setup/: Python environment, underlay, package (the others call it)
 	@bash underlay/setup.sh
@@ -35,6 +36,9 @@ faults: setup ## Try every fault of the catalogue, with processes too (20 minute
 
 faults-mutate: setup ## Take the guards out one by one, and look which faults' tests fall; writes docs/faults_mutations.md
 	@$(ENV) && python -m basis_ik warm-up && python test/faults/mutate.py $(ARGS)
+
+fuzz: setup ## Feed the package N random inputs from SEED; prints what became of them
+	@$(ENV) && python test/fuzz/fuzz_run.py --inputs $(N) --seed $(SEED) $(if $(WRITE),--write) $(ARGS)
 
 bench: setup ## Measure against other solvers; JSON below benchmark/results/
 	@$(ENV) && bash benchmark/run.sh $(ARGS)

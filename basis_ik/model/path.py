@@ -66,7 +66,7 @@ def check_link(link: str, links: Sequence[str], joints: Mapping[str, Joint]) -> 
     else:
         close = ends(links, joints)
         remedy = f"the tree ends at {listed(close, 4)}"
-    said = f"there is no link {shown(str(link), 60)}; {remedy}"
+    said = f"there is no link {shown(str(link), 40)}; {remedy}"
     raise ChainError(said, link=link, candidates=close)
 
 
