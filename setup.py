@@ -29,7 +29,7 @@ setup(
     # Also in basis_ik/dependencies.py, which says so where nobody has asked pip; and in README.md.
     python_requires=">=3.10",
     install_requires=["setuptools", "numba>=0.56.4", "numpy>=1.24", "transforms3d>=0.4"],
-    extras_require={"test": ["pytest"]},
+    extras_require={"record": ["mcap>=1.6"], "test": ["pytest"]},
     zip_safe=True,
     maintainer="basis_ik maintainers",
     maintainer_email="maintainers@example.com",
@@ -38,6 +38,7 @@ setup(
     entry_points={
         "console_scripts": [
             "ik_node = basis_ik.ros.programs:ik_node",
+            "replay = basis_ik.ros.programs:replay",
             "simulated_arm = basis_ik.ros.programs:simulated_arm",
             "demo_targets = basis_ik.ros.programs:demo_targets",
             "frames_node = basis_ik.ros.programs:frames_node",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,8 @@ class Phase(enum.Enum):
 class _SolverBeside:
     """Solves in a thread of its own. What waits there is dropped for what is asked later."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_done: Callable[[Future[Any]], bool]) -> None:
+        self._is_done = is_done
         self._threads = ThreadPoolExecutor(1)  # begins with the first question
         self._running: Future[Solution] | None = None
         self._next: Callable[[], Solution] | None = None
@@ -78,7 +79,7 @@ class _SolverBeside:
     def look(self) -> Solution | None:
         """Return an answer that has come since, if any."""
         answer = None
-        if self._running is not None and self._running.done():
+        if self._running is not None and self._is_done(self._running):
             answer = self._running.result() if self._wanted else None
             self._running = None
         if self._running is None and self._next is not None:
@@ -112,6 +113,7 @@ class Pipeline:
         position_tolerance: Largest position error of a solution that counts as reached [m].
         orientation_tolerance: Largest orientation error of one [rad].
         caps: On the speeds of links; None: none.
+        is_done: Tells whether a thread is through with something.
 
     Attributes:
         speed_override: Fraction of the speed of every motion, in [0, 1]; at 0 the arm brakes and
@@ -141,6 +143,7 @@ class Pipeline:
         position_tolerance: float = 1e-5,
         orientation_tolerance: float = 1e-5,
         caps: SpeedCaps | None = None,
+        is_done: Callable[[Future[Any]], bool] = Future.done,
     ) -> None:
         self._chain = self._aiming = chain
         self._period = period
@@ -152,7 +155,7 @@ class Pipeline:
         self._goal_motion = GoalMotion(limits.velocity)
         self._jog = Jog(chain, self._limiter)
         self._joint_jog = JointJog(chain, self._limiter)
-        self._beside = _SolverBeside()
+        self._beside = _SolverBeside(is_done)
         self.velocity_scaling = velocity_scaling
         self.acceleration_scaling = acceleration_scaling
         self.speed_override = 1.0

@@ -13,6 +13,7 @@ import platform
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -174,10 +175,11 @@ def running(*command):
         process.wait(timeout=30)
 
 
-def ik_node(rate=100.0):
+def ik_node(rate=100.0, record=None):
     return running(
         *("-m", "basis_ik.ros.programs", "ik_node", "--ros-args"),
         *("-p", f"update_rate:={rate}"),
+        *(["-p", f"record:={record}"] if record else []),
     )
 
 
@@ -243,6 +245,45 @@ def measure_load(client, rate, seconds):
         flush=True,
     )
     return row
+
+
+def measure_recording(client, turns, rounds, seconds):
+    """The node without and with a recording of all that it hears and sends, in turn."""
+    figures = {name: {"latency": [], "cpu": [], "missed": 0} for name in ("without", "with")}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(turns):
+            for name, figure in figures.items():
+                with ik_node(record=folder if name == "with" else None) as process:
+                    client.meet("basis_ik")
+                    for number in range(20 + rounds):
+                        taken = client.first_answer("basis_ik", client.pose(0.05 * number))
+                        if number >= 20:
+                            figure["latency"].append(taken)
+                    client.stream("basis_ik", 100.0, 2.0)
+                    missed = client.missed_periods()
+                    before, start = cpu_time(process), time.monotonic()
+                    client.stream("basis_ik", 100.0, seconds)
+                    figure["cpu"].append((cpu_time(process) - before) / (time.monotonic() - start))
+                    figure["missed"] += client.missed_periods() - missed
+        sizes = [file.stat().st_size for file in Path(folder).iterdir()]
+    rows = {}
+    for name, figure in figures.items():
+        median, p99 = np.quantile(figure["latency"], (0.5, 0.99))
+        rows[name] = {
+            "median_ms": median,
+            "p99_ms": p99,
+            "cpu": float(np.median(figure["cpu"])),
+            "missed_periods": figure["missed"] / (turns * seconds * 100.0),
+        }
+        print(
+            f"  {name:7}  median {median:.3f} ms   p99 {p99:.3f} ms; targets at 100 Hz: CPU "
+            f"{100 * rows[name]['cpu']:.1f} %, missed periods "
+            f"{100 * rows[name]['missed_periods']:.2f} %",
+            flush=True,
+        )
+    rows["megabytes"] = 1e-6 * float(np.mean(sizes))
+    print(f"  a recording of such a run has {rows['megabytes']:.2f} MB")
+    return {"turns": turns, "rounds": rounds, "seconds": seconds, **rows}
 
 
 def measure_rate(client, rates, seconds):
@@ -326,6 +367,9 @@ def main():
     figures["latency"] = measure_latency(client, rounds)
     print("load, targets and control loop at the same rate", flush=True)
     figures["load"] = [measure_load(client, rate, seconds) for rate in (100.0, 250.0, 500.0)]
+    print("recording", flush=True)
+    turns = 2 if options.quick else 5
+    figures["recording"] = measure_recording(client, turns, rounds // 5, seconds)
     print("rate of targets", flush=True)
     figures["rate"] = measure_rate(client, (500.0, 1000.0, 2000.0), seconds)
     print("memory, an hour of targets at 100 Hz", flush=True)

@@ -16,6 +16,7 @@ OURS = {"basis_ik", *(path.stem for path in (*TEST, *BENCH))}
 # What comes by a rosdep key or in a package that is named otherwise.
 KEYS = {
     "hypothesis": "python3-hypothesis",
+    "llvmlite": "python3-numba",  # part of it
     "numba": "python3-numba",
     "numpy": "python3-numpy",
     "pip": "python3-pip",
@@ -24,8 +25,9 @@ KEYS = {
     "transforms3d": "python3-transforms3d",
     "yaml": "python3-yaml",
 }
-# rosdep's `ruckig` is the C++ library alone; `conftest.py` says where the binding comes from.
-WITHOUT_KEY = {"ruckig"}
+# rosdep's `ruckig` is the C++ library alone; `conftest.py` says where the binding comes from. Only
+# recordings need mcap, and whoever makes or reads one is told where it comes from.
+WITHOUT_KEY = {"mcap", "ruckig"}
 
 
 def imported(tree):

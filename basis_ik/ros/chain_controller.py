@@ -25,13 +25,13 @@ from basis_ik.motion.statistics import ArmMeter
 from basis_ik.motion.tracking import Tracking
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.arm_parameters import Settings, misplaced
+from basis_ik.ros.boundary import Moment, boundary_of
 from basis_ik.ros.chain_parameters import ChainParameters
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.outputs import OutputOptions, make_output
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.publishers import Publishers, TargetPublishers, unheard
-from basis_ik.ros.sim_clock import Moment
 from basis_ik.ros.status import StatusReport
 from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.ros.tool import Tool
@@ -108,7 +108,8 @@ class ChainController:
         self._node, self._parameters, self._clock = node, parameters, node.get_clock()
         self._read, self._kept = parameters.changes, Settings.of(parameters)
         self.name, self.model, self.chain, self.tip = name, model, chain, chain.tip
-        self.tool = Tool(model, chain, buffer)
+        self._boundary = boundary_of(node)
+        self.tool = Tool(model, chain, buffer, self._boundary.done)
         parameters.guard(f"{name}.tool_frame" if name else "tool_frame", self.tool.complaint)
         self._own = ChainParameters(parameters, name)
         self._own.check_home(chain)
@@ -133,7 +134,9 @@ class ChainController:
             buffer, chain, self.journal, self.refusals, streams=self._output.streams
         )
         self._caps = self._own.caps(model, chain)
-        self.pipeline = Pipeline(chain, period=period, limits=limits, caps=self._caps)
+        self.pipeline = Pipeline(
+            chain, period=period, limits=limits, caps=self._caps, is_done=self._boundary.done
+        )
         self._set_caps()
         self.state = state
         self._heard = False
@@ -355,7 +358,7 @@ class ChainController:
     def _arrival(self) -> Arrival:
         self.meter.targets.count += 1
         self._fresh = True
-        now = Moment.now(self._clock)
+        now = self._boundary.moment(self._clock)
         return Arrival(now.clock, now.loop, self._settings.stamp_rules)
 
     @property

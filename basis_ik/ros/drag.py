@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -18,6 +17,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
 from basis_ik.model.chain import Chain
 from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
+from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.drag_marker import HeldControl, Mode, drag_marker
@@ -55,7 +55,7 @@ class Drag:
     """
 
     def __init__(self, node: Node, arm: ChainController) -> None:
-        self._node, self.arm = node, arm
+        self._node, self._boundary, self.arm = node, boundary_of(node), arm
         self.touched = self._held_until = -math.inf
         self._control = HeldControl()
         self._mode = Mode.POSE if len(arm.chain.joint_names) >= FEWEST else Mode.POINT
@@ -80,7 +80,7 @@ class Drag:
 
     def _entry(self, title: str, action: Callable[[], str | None]) -> int:
         def obey(_: object) -> None:
-            self.touched = time.monotonic()
+            self.touched = self._boundary.steady()
             refused = action()
             if refused:
                 self.arm.journal.deny(f"{title}: {refused}")
@@ -96,7 +96,7 @@ class Drag:
                 self._show(self._mode)
             return
         works = tuple(bool(would()) for would in self._orders.values())
-        held = time.monotonic() < self._held_until
+        held = self._boundary.steady() < self._held_until
         if works != self._works and not held:  # a marker made anew is let go
             self._list_orders(works)
             self._menu.reApply(self._server)
@@ -153,7 +153,7 @@ class Drag:
             self._menu.setVisible(entry, visible)
 
     def _on_feedback(self, feedback: Any) -> None:
-        self.touched = time.monotonic()
+        self.touched = self._boundary.steady()
         if self._control.is_stray(feedback):
             return
         self._held_until = self.touched + HELD

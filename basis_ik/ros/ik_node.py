@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,6 +24,7 @@ from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.measured import StateStamp
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros import ik_parameters
+from basis_ik.ros.boundary import Boundary, Moment
 from basis_ik.ros.chain_parameters import ChainParameters
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
@@ -32,13 +32,15 @@ from basis_ik.ros.loop_executor import LoopExecutor
 from basis_ik.ros.parameters import ConfigError, Parameters, given_lists
 from basis_ik.ros.publishers import unheard
 from basis_ik.ros.readiness import ColdStart, Readiness, Unready
+from basis_ik.ros.recording import make_boundary
 from basis_ik.ros.robot import Description, Robot, read_description
-from basis_ik.ros.sim_clock import ClockWatch, LoopClock, Moment, loop_time
+from basis_ik.ros.sim_clock import ClockWatch, LoopClock, loop_time
 from basis_ik.warm_up import WarmUp, node_steps
 
 ANSWER_TIME = 0.5  # s that `configure` waits for kernels that come from the cache
 BRAKING_PATIENCE = 2.0  # s within which every arm must have come to rest
 EXIT_PATIENCE = 0.5  # s that a signal to end leaves for that
+EVER = 3600.0  # s within which kernels are compiled
 
 TARGETS = (
     (PoseStamped, "target_pose"),
@@ -51,12 +53,19 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 
 
 class IkNode(LifecycleNode):
-    """Lifecycle node `basis_ik`; docs/interfaces.md lists its topics and parameters."""
+    """Lifecycle node `basis_ik`; docs/interfaces.md lists its topics and parameters.
 
-    def __init__(self) -> None:
+    Args:
+        boundary: What it learns from outside by; None: as the parameter `record` says.
+
+    Attributes:
+        boundary: As given, or made.
+        parameters: Its parameters, those of its chains included.
+    """
+
+    def __init__(self, boundary: Boundary | None = None) -> None:
         with given_lists():
             super().__init__("basis_ik", automatically_declare_parameters_from_overrides=True)
-        self._journal = Journal(self)
         for service in self.services:  # rclpy's own: of life and parameters
             service.callback = self._answering(service.callback)
         self.parameters = Parameters(self)
@@ -67,6 +76,8 @@ class IkNode(LifecycleNode):
         self.parameters.refuse_unknown()
         for name in self._names:
             ChainParameters(self.parameters, name).check()
+        self.boundary = make_boundary(self, self.parameters) if boundary is None else boundary
+        self._journal = Journal(self)
         self._description: str = self.parameters["robot_description"]
         self._lacking = Unready(DiagnosticStatus.WARN, "no robot description has come yet")
         self._readiness = Readiness(self, self._names, self._unready)
@@ -99,18 +110,28 @@ class IkNode(LifecycleNode):
         self._cold_start: ColdStart | None = None
         self._kernels = WarmUp(node_steps())  # last: a bad parameter is told at once
 
-    @property
-    def has_kernels(self) -> bool:
-        """Whether all is compiled; until then no kernel may be called in this thread."""
-        if self._kernels.ready:
+    def look_for_kernels(self) -> bool:
+        """Tell whether all is compiled; until then no kernel may be called in this thread."""
+        if self._kernels_come():
             if self._cold_start is not None:
                 self._cold_start.destroy()
                 self._cold_start = None
                 self.get_logger().info("the kernels are compiled")
             return True
-        if self._cold_start is None and self._kernels.compiling:
+        if self._cold_start is None and self._compiling:
             self._cold_start = ColdStart(self, self._kernels, self._names, TARGETS)
         return False
+
+    @property
+    def _compiling(self) -> bool:
+        return self.boundary.read("compiling", lambda: self._kernels.compiling)
+
+    def _kernels_come(self, patience: float = 0.0) -> bool:
+        """Wait for the kernels for some time [s]; tell whether they are there."""
+        kernels = self._kernels
+        return self.boundary.comes(
+            "kernels", lambda: kernels.wait(patience), lambda: kernels.wait(EVER)
+        )
 
     def start(self) -> None:
         """Configure and activate at once if a robot description is there; else wait for it.
@@ -168,7 +189,7 @@ class IkNode(LifecycleNode):
         return SUCCESS
 
     def _configure(self) -> None:
-        if not self._kernels.wait(0.0 if self._kernels.compiling else ANSWER_TIME):
+        if not self._kernels_come(0.0 if self._compiling else ANSWER_TIME):
             raise ConfigError(f"{self._kernels}; try again")
         started, self._started = self._started, True
         self._read()
@@ -208,6 +229,10 @@ class IkNode(LifecycleNode):
         self._deactivate()
         if self._robot is not None:
             self._robot.come_to_rest(patience, self._period)
+
+    def end(self) -> None:
+        """Come to rest, for the program ends."""
+        self.come_to_rest(EXIT_PATIENCE)
 
     def _autostart(self) -> None:
         if self._started or not self.parameters["autostart"]:
@@ -268,7 +293,7 @@ class IkNode(LifecycleNode):
     def _on_description(self, message: String) -> None:
         """Take a new robot, or put it off: to read it takes kernels."""
         self._unread = message.data
-        if self._kernels.ready:
+        if self._kernels_come():
             self._read()
 
     def _read(self) -> None:
@@ -338,7 +363,7 @@ class IkNode(LifecycleNode):
     # The loop --------------------------------------------------------------------------------
 
     def _on_joint_state(self, message: JointState) -> None:
-        now = Moment.now(self.get_clock())
+        now = self.boundary.moment(self.get_clock())
         if self._robot is None or not now.clock:  # without time nothing has an age
             return
         stamp = message.header.stamp
@@ -376,20 +401,20 @@ class IkNode(LifecycleNode):
             self._timer.reset()
 
     def _on_timer(self) -> None:
-        if self._reading is not None and self._reading.done():
+        if self._reading is not None and self.boundary.done(self._reading):
             self._take(self._reading)
             self._read()  # a newer one may have come meanwhile
         if self._robot is None:
             return
-        self._loop.begin(time.monotonic())
-        now = Moment.now(self.get_clock())
+        self._loop.begin(self.boundary.steady())
+        now = self.boundary.moment(self.get_clock())
         for earlier in reversed(range(self._loop_clock.periods(now.clock))):
             self._robot.cycle(Moment(now.loop - earlier * self._period, now.clock))
         standstill = self._loop_clock.standstill()
         if standstill is not None:
             for arm in self._robot.arms:
                 arm.tell_standstill(standstill)
-        self._loop.end(time.monotonic())
+        self._loop.end(self.boundary.steady())
         if self._successor is not None and self._robot.resting:
             self._succeed()
 
@@ -397,22 +422,30 @@ class IkNode(LifecycleNode):
 def main(stop: threading.Event) -> int:
     """Run the node until it is told to stop; the exit status."""
     node = IkNode()
-    executor = LoopExecutor(node.tell_failure)
+    try:
+        return _spin(node, stop)
+    finally:
+        node.boundary.close()
+
+
+def _spin(node: IkNode, stop: threading.Event) -> int:
+    boundary = node.boundary
+    executor = LoopExecutor(node.tell_failure, boundary)
     executor.add_node(node)
-    while not node.has_kernels and not stop.is_set():
+    while not boundary.run("kernels", node.look_for_kernels) and not stop.is_set():
         executor.spin_some()
     if not stop.is_set():
-        node.start()
+        boundary.run("start", node.start)
     gc.freeze()  # a collection that looks at all that numba has made takes many periods
     while not stop.is_set():
         try:
             executor.spin_some()
-            node.answer()
+            boundary.run("answer", node.answer)
         except Exception:
             if not node.context.ok():
                 raise
-            node.give_up()
-    node.come_to_rest(EXIT_PATIENCE)
+            boundary.run("give_up", node.give_up)
+    boundary.run("end", node.end)
     executor.shutdown()
     node.destroy_node()
     return 0

@@ -26,6 +26,13 @@ NODE = (
         check=names_complaint,
     ),
     Declaration("update_rate", 100.0, "Rate of the control loop [Hz].", 10.0, 1000.0, True),
+    Declaration(
+        "record",
+        "",
+        "File that all is recorded to that the node hears and does, to be played back by `ros2 run "
+        "basis_ik replay`; a folder: a new file in it; empty: none.",
+        read_only=True,
+    ),
     Declaration("autostart", True, "Configure and activate without being asked.", read_only=True),
     Declaration(
         "position_only_ik",

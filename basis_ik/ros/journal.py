@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 from rclpy.node import Node
+
+from basis_ik.ros.boundary import boundary_of
 
 QUIET = 1.0  # s between two lines with the same reason
 
@@ -18,7 +18,7 @@ class Journal:
     """
 
     def __init__(self, node: Node, name: str = "") -> None:
-        self._log = node.get_logger()
+        self._log, self._boundary = node.get_logger(), boundary_of(node)
         self._prefix = f"{name}: " if name else ""
         self._told: dict[tuple[str, str], float] = {}  # within the last second
         self._said: set[str] = set()
@@ -40,7 +40,7 @@ class Journal:
             self._log.error(f"{self._prefix}{text}")
         else:
             self._log.warning(f"{self._prefix}{text}")
-        self._troubles[subject] = text, time.monotonic()
+        self._troubles[subject] = text, self._boundary.steady()
 
     def deny(self, text: str) -> None:
         """Say that something asked for is not done, unless that was said within the last second."""
@@ -50,7 +50,7 @@ class Journal:
     def fine(self, subject: str, text: str) -> None:
         """Say that a subject has recovered, once it has been out of trouble for a second."""
         trouble = self._troubles.get(subject)
-        if trouble is not None and time.monotonic() - trouble[1] >= QUIET:
+        if trouble is not None and self._boundary.steady() - trouble[1] >= QUIET:
             del self._troubles[subject]
             self._log.info(f"{self._prefix}recovered: {text}")
 
@@ -73,7 +73,7 @@ class Journal:
 
     def _may_tell(self, subject: str, reason: str) -> bool:
         """Tell whether a line was not told within the last second; then it is told now."""
-        now = time.monotonic()
+        now = self._boundary.steady()
         # What is older silences nothing; reasons that quote somebody else's text would pile up.
         self._told = {key: then for key, then in self._told.items() if now - then < QUIET}
         if (subject, reason) in self._told:

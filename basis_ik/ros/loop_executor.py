@@ -18,6 +18,8 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from rclpy.waitable import NumberOfEntities
 
+from basis_ik.ros.boundary import LIVE, Boundary
+
 PAUSE = 0.02  # s between two looks at what is not waited for
 
 
@@ -35,11 +37,12 @@ class LoopExecutor(SingleThreadedExecutor):
 
     Args:
         tell: Is told what a request has raised.
+        boundary: Of the node; messages and timers are handled by it.
     """
 
-    def __init__(self, tell: Callable[[BaseException], None]) -> None:
+    def __init__(self, tell: Callable[[BaseException], None], boundary: Boundary = LIVE) -> None:
         super().__init__()
-        self._tell = tell
+        self._tell, self._boundary = tell, boundary
         self._looked = 0.0  # s, long ago
         self._in_use = ExitStack()
         self._timers: dict[int, Timer] = {}
@@ -87,6 +90,7 @@ class LoopExecutor(SingleThreadedExecutor):
         self._timers, self._subscriptions = {}, {}
         self._services, self._clients, self._waitables = [], [], []
         for node in self.get_nodes():
+            self._boundary.attend(node)
             for timer in node.timers:
                 self._timers[self._use(timer)] = timer
             for subscription in node.subscriptions:
@@ -126,23 +130,16 @@ class LoopExecutor(SingleThreadedExecutor):
             raise ExternalShutdownException
         # Messages first: what the loop is then to do is the newest.
         for pointer in wait_set.get_ready_entities("subscription"):
-            self._take(self._subscriptions[pointer])
+            self._boundary.take(self._subscriptions[pointer])
             if self._outdated:
                 return  # what was ready may be gone; what is not gone is still ready
         for pointer in wait_set.get_ready_entities("timer"):
             timer = self._timers[pointer]
             if timer.handle.is_timer_ready():
                 timer.handle.call_timer()
-                timer.callback()
+                self._boundary.fire(timer)
             if self._outdated:
                 return
-
-    @staticmethod
-    def _take(subscription: Subscription) -> None:
-        """Handle a message; nothing here asks for more than that."""
-        taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-        if taken is not None:
-            subscription.callback(taken[0])
 
     def _is_asked(self) -> bool:
         """Tell whether anything is ready that is not waited for."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -29,7 +28,10 @@ from basis_ik.motion.admission import printable
 from basis_ik.motion.limiter import AHEAD, LEAD, MOST_POINTS, Motion
 from basis_ik.motion.tracking import RecentCommands
 from basis_ik.pipeline import Phase, Pipeline
-from basis_ik.ros.sim_clock import Moment, loop_time
+from basis_ik.ros.action_forms import ANSWER, END, FEEDBACK
+from basis_ik.ros.boundary import Form, Moment, boundary_of
+from basis_ik.ros.publishers import publishing
+from basis_ik.ros.sim_clock import loop_time
 from basis_ik.ros.trajectory_messages import SerializedTrajectory, to_array, to_point
 
 FloatArray = NDArray[np.float64]
@@ -94,7 +96,7 @@ class ControllerState:
     """
 
     def __init__(self, node: Node, controller: str) -> None:
-        self._node = node
+        self._node, self._boundary = node, boundary_of(node)
         self._subscription = node.create_subscription(
             JointTrajectoryControllerState,
             f"{controller}/controller_state",
@@ -111,7 +113,7 @@ class ControllerState:
     def _on_state(self, message: JointTrajectoryControllerState) -> None:
         self._heard_at, self._expected, self._newest = loop_time(self._node), True, message
         stamp, clock = message.header.stamp, self._node.get_clock()
-        now = clock.now().nanoseconds
+        now = self._boundary.clock(clock)
         gap = min(1e-9 * (now - self._heard_clock), CONTROLLER_TIMEOUT)
         self._heard_clock, self._usual = now, self._usual + SMOOTHING * (gap - self._usual)
         if stamp.sec and not clock.ros_time_is_active:  # else both go by /clock
@@ -156,10 +158,10 @@ class ControllerState:
             return self._clock_offset()
         if not self._expected:
             topic = self._subscription.topic_name
-            self._expected = self._node.count_publishers(topic) > 0
+            self._expected = count_publishers(self._node, topic) > 0
             self._heard_at = loop_time(self._node)
             return ""
-        if self._node.count_publishers(self._subscription.topic_name) == 0:
+        if count_publishers(self._node, self._subscription.topic_name) == 0:
             return "the controller is gone"
         return f"the controller is not active: no {self._subscription.topic_name}"
 
@@ -191,15 +193,15 @@ class Output(ABC):
     streams: bool
 
     def __init__(self, node: Node) -> None:
-        self._node = node
+        self._node, self._boundary = node, boundary_of(node)
         self.failure = self.rival = ""
         self.sent = 0
         self._looked_at, self._lacking = -math.inf, ""
 
     def lacking(self, now: Moment) -> str:
         """Return why no command would be obeyed; empty where nothing speaks against it."""
-        if time.monotonic() - self._looked_at >= LOOK_PERIOD:
-            self._looked_at = time.monotonic()
+        if self._boundary.steady() - self._looked_at >= LOOK_PERIOD:
+            self._looked_at = self._boundary.steady()
             # What is found out while it commands must not stop it: whoever comes later has to wait.
             self.rival = "" if self.expected(now) is not None else self.find_rival()
             self._lacking = self.rival or self._look()
@@ -208,7 +210,10 @@ class Output(ABC):
     def find_rival(self) -> str:
         """Return who else commands the arm; empty while nobody does."""
         own = self._node.get_name(), self._node.get_namespace()
-        if self._node.get_node_names_and_namespaces().count(own) > 1:
+        alike = self._boundary.read(
+            "alike", lambda: self._node.get_node_names_and_namespaces().count(own)
+        )
+        if alike > 1:
             return f"there is another node {self._node.get_fully_qualified_name()}; end one of them"
         return ""
 
@@ -304,21 +309,23 @@ class StreamOutput(Output):
         self._commanded_at = -math.inf
 
     def _look(self) -> str:
-        if self._publisher.get_subscription_count() == 0:
+        listeners = self._boundary.read(
+            f"listeners {self.name}", self._publisher.get_subscription_count
+        )
+        if listeners == 0:
             return f"no controller listens to {self.name}"
         return ""
 
     def find_rival(self) -> str:
         """Return who else commands the arm; empty while nobody does."""
-        others = self._others() if self._node.count_publishers(self.name) > 1 else ""
+        others = self._others() if count_publishers(self._node, self.name) > 1 else ""
         if others:
             return f"{self.name} has another publisher, {others}; end it"
         return super().find_rival()
 
     def _others(self) -> str:
         """Return the names of the other nodes that publish where this one does."""
-        found = self._node.get_publishers_info_by_topic(self.name)
-        names = {f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in found}
+        names = set(publishing(self._node, self.name))
         return printable(", ".join(sorted(names - {self._node.get_fully_qualified_name()})))
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
@@ -482,7 +489,7 @@ class TrajectoryOutput(StreamOutput):
         self._recent.clear()
         self._begin_at(now.clock)
         self._lacking = "the controller has begun anew: it was not active for a moment"
-        self._looked_at = time.monotonic()
+        self._looked_at = self._boundary.steady()
         return True
 
     def _restart(self, now: Moment) -> None:
@@ -538,7 +545,7 @@ class TrajectoryOutput(StreamOutput):
             self._recent.add(motion.positions[0])  # the arm is yet to leave from there
             self._anew = False
         message = self._messages[len(motion.times) - 1]
-        self._publisher.publish(message.filled(self._stamp, motion))
+        self._boundary.publish(self._publisher, message.filled(self._stamp, motion))
         self._window, self._window_stamp = motion, self._stamp
         self._unsent = self._asked = False
 
@@ -584,7 +591,7 @@ class PositionOutput(StreamOutput):
         super().__init__(options, Float64MultiArray, f"{options.controller}/commands")
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
-        self._publisher.publish(Float64MultiArray(data=to_array(command)))
+        self._boundary.publish(self._publisher, Float64MultiArray(data=to_array(command)))
 
 
 class VelocityOutput(StreamOutput):
@@ -618,7 +625,7 @@ class VelocityOutput(StreamOutput):
             self._moves = False
 
     def _publish(self, velocity: FloatArray) -> None:
-        self._publisher.publish(Float64MultiArray(data=to_array(velocity)))
+        self._boundary.publish(self._publisher, Float64MultiArray(data=to_array(velocity)))
 
     def destroy(self) -> None:
         """Let the arm stand, and give up the publisher."""
@@ -638,8 +645,8 @@ class JointStateOutput(StreamOutput):
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         message = JointState(name=self._joint_names, position=to_array(command))
-        message.header.stamp = self._node.get_clock().now().to_msg()
-        self._publisher.publish(message)
+        message.header.stamp = _time_message(self._boundary.clock(self._node.get_clock()))
+        self._boundary.publish(self._publisher, message)
 
 
 class FollowJointTrajectoryOutput(Output):
@@ -671,9 +678,12 @@ class FollowJointTrajectoryOutput(Output):
         self._begun_since = math.inf  # ROS time since which it may have begun; until feedback tells
 
     def _look(self) -> str:
-        if not self._client.server_is_ready():
+        if not self._is_ready():
             return f"waiting for the action {self.name}"
         return self._state.lacking()
+
+    def _is_ready(self) -> bool:
+        return self._boundary.read(f"ready {self.name}", self._client.server_is_ready)
 
     def begin(self) -> None:
         """Learn that there is another goal."""
@@ -706,7 +716,7 @@ class FollowJointTrajectoryOutput(Output):
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send a motion when there is one to begin; see `Output.advance`."""
-        if self._motion is not None and not self._client.server_is_ready():
+        if self._motion is not None and not self._is_ready():
             self._newest += 1  # its end will never be told
             self._handle = None
             self._fail("the controller is gone")
@@ -764,7 +774,7 @@ class FollowJointTrajectoryOutput(Output):
         self._state.destroy()
 
     def _now(self) -> float:
-        return 1e-9 * float(self._clock.now().nanoseconds)
+        return 1e-9 * float(self._boundary.clock(self._clock))
 
     def _where(self) -> FloatArray | None:
         """Return the state (n, 3) that the controller is in by now; None if that is not known."""
@@ -775,7 +785,7 @@ class FollowJointTrajectoryOutput(Output):
         return self._motion.at(self._progress.now(self._now(), self._motion.times[-1]))
 
     def _send(self, motion: Motion) -> None:
-        stamp = self._clock.now().nanoseconds
+        stamp = self._boundary.clock(self._clock)
         trajectory = JointTrajectory(joint_names=list(self._joint_names))
         from_rest = not (motion.velocities[0].any() or motion.accelerations[0].any())
         # From rest it begins when the controller takes it, however late that is. In mid-motion the
@@ -791,12 +801,24 @@ class FollowJointTrajectoryOutput(Output):
         rate = 0.0 if from_rest else self._state.speed_scaling
         self._begun_since = 1e-9 * stamp if from_rest else math.inf
         self._progress = Progress(1e-9 * stamp, 0.0, rate, 1e-9 * stamp)
-        answer = self._client.send_goal_async(
-            FollowJointTrajectory.Goal(trajectory=trajectory),
-            feedback_callback=functools.partial(self._on_feedback, self._newest),
+        goal = FollowJointTrajectory.Goal(trajectory=trajectory)
+        hear = self._expect("feedback", self._newest, self._on_feedback, FEEDBACK)
+        heed = self._expect("answer", self._newest, self._on_answer, ANSWER)
+        answer = self._boundary.send(
+            f"{self.name}/goal",
+            trajectory,
+            lambda: self._client.send_goal_async(goal, feedback_callback=hear),
         )
-        answer.add_done_callback(functools.partial(self._on_answer, self._newest))
+        if answer is not None:
+            answer.add_done_callback(heed)
         self.sent += 1
+
+    def _expect(
+        self, what: str, number: int, callback: Callable[[int, Any], None], form: Form
+    ) -> Callable[[Any], None]:
+        """Return a callback that hears of a motion; see `Boundary.expect`."""
+        name = f"{what} {self.name} {number}"
+        return self._boundary.expect(name, functools.partial(callback, number), form)
 
     def _cancel(self) -> None:
         """Let the controller stop what it executes, and what it is about to."""
@@ -807,7 +829,8 @@ class FollowJointTrajectoryOutput(Output):
     def _on_answer(self, number: int, answer: Future) -> None:
         handle: Any = answer.result()
         if handle.accepted:
-            handle.get_result_async().add_done_callback(functools.partial(self._on_end, number))
+            heed = self._expect("end", number, self._on_end, END)
+            handle.get_result_async().add_done_callback(heed)
             if number == self._newest:
                 self._handle, self._accepted = handle, number
                 if self._begun_since < math.inf:
@@ -892,6 +915,11 @@ def make_output(kind: str, options: OutputOptions) -> Output:
         "follow_joint_trajectory": FollowJointTrajectoryOutput,
     }
     return outputs[kind](options)
+
+
+def count_publishers(node: Node, topic: str) -> int:
+    """Return how many publishers a topic has."""
+    return boundary_of(node).read(f"publishers {topic}", lambda: node.count_publishers(topic))
 
 
 def _time_message(nanoseconds: int) -> Time:

@@ -24,7 +24,9 @@ from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.pointing import STALL, Progress, pointing_error
 from basis_ik.motion.targets import PointTarget, Target
+from basis_ik.ros.action_forms import HEAD_GOAL, HEAD_HANDLE
 from basis_ik.ros.arm_parameters import pointing_ray, ray_of
+from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.frame_buffer import look_up_fixed
 from basis_ik.ros.parameters import Parameters
@@ -73,13 +75,16 @@ class PointHeadServer:
         self._node, self._arm, self._buffer, self._parameters = node, arm, buffer, parameters
         self._goal: _Goal | None = None
         self._timer: Timer | None = None  # only while there is a goal: each costs every cycle
+        self._boundary, name = boundary_of(node), arm.resolve("point_head_action")
         self._server = ActionServer(
             node,
             PointHead,
-            arm.resolve("point_head_action"),
+            name,
             execute_callback=self._result_of,
-            goal_callback=self._on_goal,
-            handle_accepted_callback=self._on_accepted,
+            goal_callback=self._boundary.expect(f"goal {name}", self._on_goal, HEAD_GOAL),
+            handle_accepted_callback=self._boundary.expect(
+                f"accepted {name}", self._on_accepted, HEAD_HANDLE
+            ),
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             result_timeout=RESULT_TIMEOUT,
         )
@@ -154,7 +159,7 @@ class PointHeadServer:
         goal, arm = self._goal, self._arm
         if goal is None:
             return
-        if goal.handle.is_cancel_requested:
+        if self._boundary.read("cancel", lambda: goal.handle.is_cancel_requested):
             arm.targets.clear()
             goal.handle.canceled()
             self._finish("CANCELED", "canceled")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MODULES = {
     "ik_node": "basis_ik.ros.ik_node",
+    "replay": "basis_ik.ros.replay",
     "frames_node": "basis_ik.ros.frames.frames_node",
     "transform_nodes": "basis_ik.ros.frames.transform_nodes",
     "simulated_arm": "basis_ik.ros.demo.simulated_arm",
@@ -35,6 +36,11 @@ PATIENCE = 1.2  # s from a signal to the end, whatever is being done
 def ik_node() -> int:
     """Run the inverse kinematics node; the exit status."""
     return run("ik_node")
+
+
+def replay() -> int:
+    """Play a recording of ik_node back; exit status 0 when all is equal to the bit."""
+    return run("replay")
 
 
 def demo_targets() -> int:

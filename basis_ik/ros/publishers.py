@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 
 from rclpy.clock import Clock, ClockType
@@ -12,6 +11,7 @@ from rclpy.node import Node
 from rclpy.qos import qos_policy_name_from_kind
 
 from basis_ik.motion.admission import printable
+from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
 
 PERIOD = 1.0  # s between two looks; the graph does not change often
@@ -28,21 +28,35 @@ class Publishers:
 
     def __init__(self, node: Node, topic: str) -> None:
         self._node, self.topic = node, node.resolve_topic_name(topic)
+        self._boundary = boundary_of(node)
         self._names: tuple[str, ...] = ()
         self._looked = -PERIOD
 
     def names(self) -> tuple[str, ...]:
         """Return the full name of each publisher's node, sorted; a node may have several."""
-        now = time.monotonic()
+        now = self._boundary.steady()
         if now - self._looked >= 0.5 * PERIOD:
             self._looked = now
-            found = self._node.get_publishers_info_by_topic(self.topic)
-            paths = (f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in found)
-            self._names = tuple(sorted(paths))
+            self._names = tuple(publishing(self._node, self.topic))
         return self._names
 
     def __str__(self) -> str:
         return f"published on {self.topic} by {printable(', '.join(self.names()), 100)}"
+
+
+def publishing(node: Node, topic: str) -> list[str]:
+    """Return the full name of each publisher's node, sorted; a node may have several.
+
+    Args:
+        node: The node that looks.
+        topic: The topic's full name.
+    """
+
+    def look() -> list[str]:
+        found = node.get_publishers_info_by_topic(topic)
+        return sorted(f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in found)
+
+    return boundary_of(node).read(f"publishing {topic}", look)
 
 
 class TargetPublishers:

@@ -12,6 +12,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from basis_ik.motion.admission import Refusal, Refused
+from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.sim_clock import CLOCK_MISSING, clock_missing
 from basis_ik.warm_up import WarmUp
@@ -73,7 +74,7 @@ class Readiness:
         self._diagnostics.publish(message)
         if level == DiagnosticStatus.ERROR:
             for publisher in self._statuses:
-                publisher.publish(status)
+                boundary_of(self._node).publish(publisher, status)
 
 
 class ColdStart:
@@ -94,6 +95,7 @@ class ColdStart:
         targets: Sequence[tuple[Any, str]] = (),
     ) -> None:
         self._node, self._kernels, self._journal = node, kernels, Journal(node)
+        self._boundary = boundary_of(node)
         self._refused: dict[str, Counter[str]] = {name: Counter() for name in chains}
         below = {name: f"~/{name}/" if name else "~/" for name in chains}
         self._publishers = {
@@ -119,14 +121,17 @@ class ColdStart:
         for publisher in (self._diagnostics, *self._publishers.values()):
             self._node.destroy_publisher(publisher)
 
+    def _progress(self) -> str:
+        return self._boundary.read("progress", lambda: str(self._kernels))
+
     def _refuse(self, chain: str, _: Any) -> None:
-        refused = Refused(Refusal.NOT_READY, str(self._kernels))
+        refused = Refused(Refusal.NOT_READY, self._progress())
         self._refused[chain][refused.reason.name] += 1
         self._journal.trouble("target", refused.reason.name, f"target refused: {refused}")
         self._publish(chain, str(refused))
 
     def _tell(self) -> None:
-        text = str(self._kernels)
+        text = self._progress()
         if self._turns % LINE_EVERY == 0:
             self._node.get_logger().info(text)
         self._turns += 1
@@ -144,9 +149,9 @@ class ColdStart:
         values = {"state": "COMPILING"}
         values.update({f"refused.{k}": str(count) for k, count in self._refused[chain].items()})
         if self._refused[chain]:
-            values["last_refusal"] = str(Refused(Refusal.NOT_READY, str(self._kernels)))
+            values["last_refusal"] = str(Refused(Refusal.NOT_READY, text))
         status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
-        self._publishers[chain].publish(status)
+        self._boundary.publish(self._publishers[chain], status)
 
     def _status(self, subject: str, text: str) -> DiagnosticStatus:
         name = f"{self._node.get_fully_qualified_name()}: {subject}"

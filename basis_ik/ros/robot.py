@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,13 +12,13 @@ from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.chain_state import ChainState
 from basis_ik.motion.statistics import LoopMeter
+from basis_ik.ros.boundary import Moment, boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.giving_way import giving_way
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
-from basis_ik.ros.sim_clock import Moment
 from basis_ik.warm_up import prepare
 
 
@@ -121,11 +120,12 @@ class Robot:
             patience: For so long at most [s].
             period: Of the control loop [s].
         """
-        end = time.monotonic() + patience
+        boundary = boundary_of(self._node)
+        end = boundary.steady() + patience
         # Those that do not stream have sent the way to rest as a whole.
-        while time.monotonic() < end and any(a.streams and not a.resting for a in self.arms):
-            self.cycle(Moment.now(self._node.get_clock()))
-            time.sleep(period)
+        while boundary.steady() < end and any(a.streams and not a.resting for a in self.arms):
+            self.cycle(boundary.moment(self._node.get_clock()))
+            boundary.sleep(period)
 
     def check_alone(self) -> None:
         """Make sure that nobody else commands an arm.

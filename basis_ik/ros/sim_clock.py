@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 from rclpy.clock import Clock, ClockChange, ClockType, JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.node import Node
+
+from basis_ik.ros.boundary import boundary_of
 
 PATIENCE = 2.0  # s; a simulation may be starting at the same time
 LEAP = 1.0  # s; a clock that goes on by more has jumped
@@ -31,25 +31,7 @@ def loop_time(node: Node) -> float:
     long for everything, and one that is paused has for ever. Otherwise it is a steady clock's, for
     the system's time may be set.
     """
-    return Moment.now(node.get_clock()).loop
-
-
-class Moment(NamedTuple):
-    """An instant by both clocks that a control loop goes by; read once in each period."""
-
-    loop: float
-    """As of `loop_time` [s]."""
-    clock: int
-    """The node's clock [ns]."""
-
-    @staticmethod
-    def now(clock: Clock) -> Moment:
-        """Return the present moment of a node's clock."""
-        if clock.ros_time_is_active:
-            now = int(clock.now().nanoseconds)
-            return Moment(1e-9 * now, now)
-        # The same as the clock's own, without the objects that rclpy makes of it.
-        return Moment(time.monotonic(), time.time_ns())
+    return boundary_of(node).moment(node.get_clock()).loop
 
 
 class LoopClock:
@@ -66,10 +48,11 @@ class LoopClock:
 
     def __init__(self, node: Node, period: float, on_jump: Callable[[float], None]) -> None:
         self._clock, self._period, self._on_jump = node.get_clock(), round(1e9 * period), on_jump
-        self._reached = self._clock.now().nanoseconds
+        self._boundary = boundary_of(node)
+        self._reached = self._boundary.clock(self._clock)
         self._offset: int | None = None
         self._simulated = False
-        self._newest, self._advanced = 0, time.monotonic()
+        self._newest, self._advanced = 0, self._boundary.steady()
         threshold = JumpThreshold(
             min_forward=Duration(nanoseconds=round(1e9 * LEAP)),
             min_backward=Duration(nanoseconds=-1),
@@ -90,7 +73,7 @@ class LoopClock:
             return 1
         if now != self._newest:
             begins = not self._newest
-            self._newest, self._advanced = now, time.monotonic()
+            self._newest, self._advanced = now, self._boundary.steady()
             if begins:  # below a second no callback tells
                 self._on_jump(1e-9 * now)
         due = max(0, (now - self._reached) // self._period)
@@ -106,21 +89,21 @@ class LoopClock:
             return None
         if not self._newest:
             return CLOCK_MISSING
-        if time.monotonic() - self._advanced < STANDSTILL:
+        if self._boundary.steady() - self._advanced < STANDSTILL:
             return None
         return f"/clock stands still at {1e-9 * self._newest:.3f} s: so does everything else"
 
     def _compare(self, now: int) -> None:
         """Notice that the system's time was set: no callback tells."""
-        offset = now - time.monotonic_ns()
+        offset = now - self._boundary.steady_ns()
         before = offset if self._offset is None else self._offset
         self._offset = offset
         if abs(offset - before) > 1e9 * LEAP:
             self._on_jump(1e-9 * (offset - before))
 
     def _jumped(self, jump: TimeJump) -> None:
-        self._reached = self._newest = self._clock.now().nanoseconds
-        self._advanced, self._offset = time.monotonic(), None
+        self._reached = self._newest = self._boundary.clock(self._clock)
+        self._advanced, self._offset = self._boundary.steady(), None
         exchanged = jump.clock_change in (
             ClockChange.ROS_TIME_ACTIVATED,
             ClockChange.ROS_TIME_DEACTIVATED,

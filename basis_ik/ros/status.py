@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from rclpy.node import Node
 from basis_ik.motion.chain_state import LATCHES, State
 from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
 from basis_ik.motion.targets import Target
+from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.target_input import TargetInput
 from basis_ik.solvers.solve import Solution
@@ -45,7 +45,7 @@ class StatusReport:
     """
 
     def __init__(self, node: Node, arm: ChainController, journal: Journal) -> None:
-        self._node, self._journal = node, journal
+        self._node, self._journal, self._boundary = node, journal, boundary_of(node)
         self._name = f"{node.get_fully_qualified_name()}: {arm.tip}"
         self._publisher = node.create_publisher(DiagnosticStatus, arm.resolve("status"), 10)
         self._key: tuple[object, ...] = ()
@@ -104,7 +104,7 @@ class StatusReport:
 
     def _is_due(self, key: tuple[object, ...], arm: ChainController) -> bool:
         """Tell whether to publish now; if so, remember what, the key included."""
-        now, target, solution = time.monotonic(), arm.targets.target, arm.pipeline.solution
+        now, target, solution = self._boundary.steady(), arm.targets.target, arm.pipeline.solution
         same = target is self._target and solution is self._solution
         if key == self._key and now - self._time < (PERIOD if same else REFRESH):
             return False
@@ -130,15 +130,14 @@ class StatusReport:
             values["last_refusal"] = str(refusals.last)
         counts = sorted(refusals.counts.items())
         values.update({f"refused.{reason}": str(count) for reason, count in counts})
-        self._publisher.publish(
-            DiagnosticStatus(
-                level=level,
-                name=self._name,
-                message=text,
-                hardware_id=arm.model.name,
-                values=[KeyValue(key=key, value=value) for key, value in values.items()],
-            )
+        message = DiagnosticStatus(
+            level=level,
+            name=self._name,
+            message=text,
+            hardware_id=arm.model.name,
+            values=[KeyValue(key=key, value=value) for key, value in values.items()],
         )
+        self._boundary.publish(self._publisher, message)
 
 
 def _notice(arm: ChainController) -> Reason | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from tf2_ros import Buffer
 
@@ -25,13 +27,21 @@ class Tool:
         model: The robot.
         chain: One of its chains, which ends at a link.
         buffer: Where transforms come from; asked with zero timeout.
+        is_done: Tells whether a thread is through with something.
 
     Attributes:
         frame: The tool's frame; empty: the chain's tip.
         chain: The chain that ends there.
     """
 
-    def __init__(self, model: RobotModel, chain: Chain, buffer: Buffer) -> None:
+    def __init__(
+        self,
+        model: RobotModel,
+        chain: Chain,
+        buffer: Buffer,
+        is_done: Callable[[Future[Any]], bool] = Future.done,
+    ) -> None:
+        self._is_done = is_done
         self._model, self._buffer, self._bare = model, buffer, chain
         self.frame, self.chain = "", chain
         self._threads = ThreadPoolExecutor(1, "tool")  # begins with the first tool
@@ -55,7 +65,7 @@ class Tool:
                 return f"tool_frame {shown(frame)}: {found}"
             made = self._bare.with_tool(frame, found)
             self._next, self._making = frame, self._threads.submit(_prepared, made)
-        if not self._making.done():
+        if not self._is_done(self._making):
             return "the tool is made ready"
         self.frame, self.chain, self._next = frame, self._making.result(), ""
         return ""

@@ -3,7 +3,7 @@
 import pytest
 import rclpy.logging
 
-from basis_ik.ros import journal as module
+from basis_ik.ros import boundary as module
 from basis_ik.ros.journal import Journal
 
 

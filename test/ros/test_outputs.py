@@ -14,6 +14,7 @@ from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointGoal, TwistGoal
 from basis_ik.motion.limiter import Motion
 from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.ros.boundary import LIVE, Moment
 from basis_ik.ros.outputs import (
     ControllerState,
     FollowJointTrajectoryOutput,
@@ -22,7 +23,6 @@ from basis_ik.ros.outputs import (
     TrajectoryOutput,
     VelocityOutput,
 )
-from basis_ik.ros.sim_clock import Moment
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
@@ -152,6 +152,7 @@ def test_the_arm_is_on_the_motion_before_until_the_controller_accepts_the_new_on
     output._motion = motion = Motion(np.array([0.0, 1.0]), line, still, still)
     output._progress, output._lag, output._unwanted = Progress(0.0, 0.5, 1.0, 0.0), 0.1, False
     output._newest, output._accepted, output._begun_since = 2, 1, math.inf
+    output.name, output._boundary = "follow_joint_trajectory", LIVE
     assert output.expected(NOW) is None
     result = SimpleNamespace(add_done_callback=lambda _: None)
     handle = SimpleNamespace(accepted=True, get_result_async=lambda: result)
@@ -180,6 +181,7 @@ class Handle:
 def test_a_motion_that_ends_at_once_is_canceled_whenever_it_is_accepted(accepted):
     output = object.__new__(FollowJointTrajectoryOutput)
     output._newest, output._accepted, output._unwanted, output._handle = 1, 0, False, None
+    output.name, output._boundary = "follow_joint_trajectory", LIVE
     output._progress, output._begun_since = Progress(0.0, 0.0, 1.0, 0.0), math.inf
     handle = Handle()
     answer = SimpleNamespace(result=lambda: handle)
@@ -226,7 +228,8 @@ def whole(controller):
     output._joint_names, output._lag, output._newest, output.sent = ["a", "b"], 0.1, 0, 0
     output._state = SimpleNamespace(speed_scaling=1.0)
     output._phase, output._handle, output._ordered = Phase.MOVING, None, False
-    output._override, output._halts = 1.0, False
+    output._override, output._halts, output._boundary = 1.0, False, LIVE
+    output.name = "follow_joint_trajectory"
     return output
 
 

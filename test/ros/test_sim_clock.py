@@ -12,13 +12,13 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
 from basis_ik.ros import sim_clock
+from basis_ik.ros.boundary import Moment
 from basis_ik.ros.demo import checker
 from basis_ik.ros.sim_clock import (
     CLOCK_MISSING,
     MOST_PERIODS,
     ClockWatch,
     LoopClock,
-    Moment,
     clock_missing,
     loop_time,
 )
@@ -164,7 +164,7 @@ def test_the_systems_time_does_not_count_but_its_being_set_is_told(monkeypatch):
     )
     node = SimpleNamespace(get_clock=lambda: clock)
     steady = [0]
-    monkeypatch.setattr(sim_clock.time, "monotonic_ns", lambda: steady[0])
+    monkeypatch.setattr(time, "monotonic_ns", lambda: steady[0])
     loop_clock = LoopClock(node, PERIOD, jumps.append)
     for step in (0.0, 0.01, 3.0, 0.01):
         steady[0] += round(1e9 * step)

@@ -18,7 +18,7 @@ from basis_ik.motion.goals import (
     TwistGoal,
 )
 from basis_ik.motion.singularity import Notice
-from basis_ik.ros import status as module
+from basis_ik.ros import boundary as module
 from basis_ik.ros.status import PERIOD, REFRESH, StatusReport
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform

@@ -23,8 +23,8 @@ from basis_ik.motion.tracking import Tracking
 from basis_ik.motion.trajectory_command import refuse_trajectory
 from basis_ik.motion.trajectory_controller import TrajectoryController
 from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.ros.boundary import Moment
 from basis_ik.ros.outputs import OutputOptions, TrajectoryOutput
-from basis_ik.ros.sim_clock import Moment
 from basis_ik.ros.trajectory_messages import to_command, to_point
 from basis_ik.transforms.rigid import RigidTransform
 

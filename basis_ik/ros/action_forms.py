@@ -1,0 +1,71 @@
+"""What comes by actions, in the form that a recording holds."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from types import SimpleNamespace
+from typing import Any
+
+from control_msgs.action import FollowJointTrajectory, PointHead
+from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.task import Future
+
+from basis_ik.ros.boundary import Form
+
+
+def pack(message: Any) -> str:
+    """Return a message as text."""
+    return b64encode(serialize_message(message)).decode()
+
+
+def unpack(text: str, kind: type) -> Any:
+    """Return the message of a text.
+
+    Args:
+        text: What `pack` has made of it.
+        kind: Its type.
+    """
+    return deserialize_message(b64decode(text), kind)
+
+
+def _nothing(*_: object) -> None:
+    """Stand for what a played back action has nobody to do it to."""
+
+
+def _answer(accepted: bool) -> Any:
+    handle = SimpleNamespace(accepted=accepted, get_result_async=Future, cancel_goal_async=_nothing)
+    return SimpleNamespace(result=lambda: handle)
+
+
+def _feedback(text: str) -> Any:
+    return SimpleNamespace(feedback=unpack(text, FollowJointTrajectory.Feedback))
+
+
+def _pack_end(end: Any) -> list[Any]:
+    return [end.result().status, end.result().result.error_string]
+
+
+def _end(told: list[Any]) -> Any:
+    end = SimpleNamespace(status=told[0], result=SimpleNamespace(error_string=told[1]))
+    return SimpleNamespace(result=lambda: end)
+
+
+def _head_handle(text: str) -> Any:
+    return SimpleNamespace(
+        request=unpack(text, PointHead.Goal),
+        is_cancel_requested=False,
+        execute=_nothing,
+        publish_feedback=_nothing,
+        succeed=_nothing,
+        canceled=_nothing,
+        abort=_nothing,
+    )
+
+
+# A controller's answer to a motion, its feedback, and how the motion has ended.
+ANSWER = Form(lambda answer: bool(answer.result().accepted), _answer)
+FEEDBACK = Form(lambda message: pack(message.feedback), _feedback)
+END = Form(_pack_end, _end)
+# A goal to point at, and the handle of one that was accepted.
+HEAD_GOAL = Form(pack, lambda text: unpack(text, PointHead.Goal))
+HEAD_HANDLE = Form(lambda handle: pack(handle.request), _head_handle)

@@ -1,0 +1,351 @@
+"""A recording of all that crosses the node's boundary, in a file of the form MCAP.
+
+Each topic that is heard has a channel, and so has each on which commands or status are sent; the
+messages are serialised as they were. A channel more, `RECORDING` below the node's name, holds texts
+in JSON: first how the node was started, and then an entry for each message, timer and request that
+was handled, after its messages. An entry says what the clocks and the graph have told meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from io import BufferedWriter
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import String
+
+from basis_ik.ros.action_forms import pack
+from basis_ik.ros.boundary import LIVE, Boundary, Form, entrances
+from basis_ik.ros.message_definition import definition
+from basis_ik.ros.parameters import Parameters, refused
+from basis_ik.ros.versions import versions
+
+T = TypeVar("T")
+
+RECORDING = "recording"
+HEARD = "heard"  # of a channel: whether the node heard what it holds, else it was sent
+FORM = 1  # of the texts
+TURN = 0.1  # s between two looks of the writing thread
+WHOLE = 1.0  # s after which what has come is in the file for good
+MOST_WAITING = 20_000  # entries
+PAUSE_AFTER, PAUSE = 4, 1e-4  # entries that are written, and s for which the loop may go on
+LIBRARY = (
+    "needs the Python package mcap, 1.6 or newer, which is not installed: "
+    "python3 -m pip install 'mcap>=1.6'"
+)
+
+
+class Sent(NamedTuple):
+    """A message that was sent.
+
+    Attributes:
+        topic: Where to.
+        kind: Its type, `package/msg/Type`.
+        data: As serialised.
+    """
+
+    topic: str
+    kind: str
+    data: bytes
+
+
+class Entry(NamedTuple):
+    """What was handled, and what came of it.
+
+    Attributes:
+        time: When, by the system's clock [ns].
+        name: Of what was handled.
+        heard: The message, if it was one.
+        given: What else it brought along, as JSON can hold it.
+        readings: What sources said meanwhile, each one's in turn.
+        sent: What was sent meanwhile.
+    """
+
+    time: int
+    name: str
+    heard: Sent | None
+    given: Any
+    readings: dict[str, list[Any]]
+    sent: list[Sent]
+
+
+def make_boundary(node: Node, parameters: Parameters) -> Boundary:
+    """Return the boundary that the parameter `record` asks for.
+
+    Raises:
+        ConfigError: The file cannot be made.
+    """
+    path: str = parameters["record"]
+    if not path:
+        return LIVE
+    file = Path(path).expanduser()
+    if file.is_dir():
+        name = node.get_fully_qualified_name().strip("/").replace("/", "_")
+        file /= time.strftime(f"{name}_%Y-%m-%d_%H-%M-%S.mcap")
+    try:
+        from mcap.writer import Writer
+
+        if not hasattr(Writer, "flush"):
+            raise ImportError(LIBRARY)
+        # Never over what was recorded before: a node that is started again would take its own.
+        return RecordingBoundary(node, Recording(file.open("xb"), node, _head(node)))
+    except ImportError:
+        raise refused("record", LIBRARY) from None
+    except FileExistsError:
+        raise refused("record", f"is {path}, which is there already; name a new file") from None
+    except OSError as error:
+        raise refused("record", f"is {path}, where no file can be made: {error.strerror}") from None
+
+
+def _head(node: Node) -> dict[str, Any]:
+    """Return how a node was started."""
+    parameters = node.get_parameters_by_prefix("")
+    return {
+        "form": FORM,
+        "node": node.get_fully_qualified_name(),
+        "arguments": sys.argv[1:],
+        "parameters": {name: each.value for name, each in parameters.items() if name != "record"},
+        "versions": versions(),
+    }
+
+
+class RecordingBoundary(Boundary):
+    """Writes down what crosses it.
+
+    Args:
+        node: Whose boundary it is.
+        recording: Takes it.
+    """
+
+    def __init__(self, node: Node, recording: Recording) -> None:
+        self._node, self._recording = node, recording
+        self._names: dict[Any, str] = {}
+        self._entry: Entry | None = None
+        self._begin("make")  # ends when the next begins
+
+    def read(self, name: str, live: Callable[[], T]) -> T:
+        """Return what a source says; see `Boundary.read`."""
+        value = live()
+        if self._entry is not None:
+            self._entry.readings.setdefault(name, []).append(value)
+        return value
+
+    def attend(self, node: Node) -> None:
+        """Learn that a node has other subscriptions, timers or services than before."""
+        self._names = {}
+        for name, each in entrances(node):
+            self._names[each] = name
+            if name.startswith("service ") and not isinstance(each.callback, _RecordedService):
+                each.callback = _RecordedService(self, name, each.callback)
+
+    def run(self, name: str, work: Callable[[], T]) -> T:
+        """Do what is begun by no message, timer or request; see `Boundary.run`."""
+        self._begin(name)
+        try:
+            return work()
+        finally:
+            self._end(idle=name == "answer")
+
+    def take(self, subscription: Any) -> None:
+        """Handle a message, if there is one."""
+        kind = subscription.msg_type
+        taken = subscription.handle.take_message(kind, True)
+        if taken is None:
+            return
+        heard = Sent(subscription.topic_name, type_name(kind), taken[0])
+        self._begin(self._names[subscription], heard)
+        try:
+            subscription.callback(deserialize_message(taken[0], kind))
+        finally:
+            self._end()
+
+    def fire(self, timer: Any) -> None:
+        """Do what a timer is for."""
+        self._begin(self._names[timer])
+        try:
+            timer.callback()
+        finally:
+            self._end()
+
+    def call(self, name: str, given: Any, work: Callable[[], T]) -> T:
+        """Do what a request or an action asks for.
+
+        Args:
+            name: What it is called.
+            given: What it brings along, as JSON can hold it.
+            work: Does it.
+        """
+        self._begin(name, given=given)
+        try:
+            return work()
+        finally:
+            self._end()
+
+    def expect(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
+        """Return the callback to give to an action's client or server; see `Boundary.expect`."""
+        return lambda argument: self.call(name, form.pack(argument), lambda: callback(argument))
+
+    def publish(self, publisher: Any, message: Any) -> None:
+        """Send a message, as an object or serialised."""
+        data = message if isinstance(message, bytes) else serialize_message(message)
+        self._note(Sent(publisher.topic_name, type_name(publisher.msg_type), data))
+        publisher.publish(data)
+
+    def send(self, name: str, message: Any, send: Callable[[], T]) -> T | None:
+        """Send a message; see `Boundary.send`."""
+        self._note(Sent(name, type_name(type(message)), serialize_message(message)))
+        return send()
+
+    def close(self) -> None:
+        """Learn that nothing crosses any more."""
+        self._recording.close()
+
+    def _note(self, sent: Sent) -> None:
+        if self._entry is not None:
+            self._entry.sent.append(sent)
+
+    def _begin(self, name: str, heard: Sent | None = None, given: Any = None) -> None:
+        self._end()
+        self._entry = Entry(time.time_ns(), name, heard, given, {}, [])
+
+    def _end(self, *, idle: bool = False) -> None:
+        """Hand the entry over, unless nothing has happened in one that is often idle."""
+        entry, self._entry = self._entry, None
+        if entry is not None and not (idle and not entry.readings):
+            self._recording.put(entry)
+
+
+class _RecordedService:
+    """A service's callback that is recorded."""
+
+    def __init__(
+        self, boundary: RecordingBoundary, name: str, callback: Callable[[Any, Any], Any]
+    ) -> None:
+        self._boundary, self._name, self._callback = boundary, name, callback
+
+    def __call__(self, request: Any, response: Any) -> Any:
+        return self._boundary.call(
+            self._name, pack(request), lambda: self._callback(request, response)
+        )
+
+
+class Recording:
+    """Writes entries to a file, in a thread of its own.
+
+    What cannot be written ends the recording, and nothing else; what was written before is whole.
+
+    Args:
+        file: New, and open for writing.
+        node: The node that is recorded; its log tells where a recording ends too early.
+        head: How it was started.
+    """
+
+    def __init__(self, file: BufferedWriter, node: Node, head: dict[str, Any]) -> None:
+        from mcap.writer import Writer
+
+        self._file, self._log = file, node.get_logger()
+        self._topic = f"{node.get_fully_qualified_name()}/{RECORDING}"
+        self._writer: Any = Writer(file, enable_data_crcs=True)  # in part without types
+        self._channels: dict[tuple[str, str, bool], int] = {}
+        self._schemas: dict[str, int] = {}
+        self._entries: deque[Entry] = deque()
+        self._closing, self._failed = threading.Event(), False
+        self._whole = 0  # bytes of the file that can be read whatever happens to the rest
+        self._writer.start(profile="ros2", library="basis_ik")
+        self._write_text(time.time_ns(), head)
+        self._flush()
+        self._thread = threading.Thread(target=self._work, name=RECORDING, daemon=True)
+        self._thread.start()
+
+    def put(self, entry: Entry) -> None:
+        """Take an entry; it is written later."""
+        if not self._failed:
+            self._entries.append(entry)
+
+    def close(self) -> None:
+        """Write what is left, and close the file."""
+        self._closing.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            due = time.monotonic() + WHOLE
+            while not self._closing.wait(TURN):
+                self._write_entries(PAUSE)
+                if time.monotonic() >= due:
+                    due = time.monotonic() + WHOLE
+                    self._flush()
+            self._write_entries(0.0)
+            self._writer.finish()
+            self._file.close()
+        except (OSError, OverflowError) as error:
+            self._give_up(str(error))
+
+    def _give_up(self, text: str) -> None:
+        """Leave a file that can be read, without what could not be written."""
+        self._failed = True
+        self._entries.clear()
+        with contextlib.suppress(OSError):  # it may not even be there any more
+            self._file.raw.truncate(self._whole)
+            self._file.raw.close()
+        self._log.error(f"the recording has ended, {text}: {self._file.name}")
+
+    def _write_entries(self, pause: float) -> None:
+        """Write what has come.
+
+        Args:
+            pause: Time between some entries and the next, in which others may work [s].
+        """
+        if len(self._entries) > MOST_WAITING:
+            raise OverflowError("for it is written more slowly than entries come")
+        count = 0
+        while self._entries:
+            self._write_entry(self._entries.popleft())
+            count += 1
+            if count % PAUSE_AFTER == 0:
+                time.sleep(pause)
+
+    def _write_entry(self, entry: Entry) -> None:
+        if entry.heard is not None:
+            self._write(entry.time, entry.heard, heard=True)
+        for each in entry.sent:
+            self._write(entry.time, each, heard=False)
+        text = {"name": entry.name, "readings": entry.readings}
+        self._write_text(entry.time, text if entry.given is None else text | {"given": entry.given})
+
+    def _write_text(self, when: int, content: dict[str, Any]) -> None:
+        text = String(data=json.dumps(content, default=list))  # numbers of arrays
+        data = serialize_message(text)
+        self._write(when, Sent(self._topic, type_name(String), data), heard=False)
+
+    def _write(self, when: int, message: Sent, *, heard: bool) -> None:
+        key = message.topic, message.kind, heard
+        channel = self._channels.get(key)
+        if channel is None:
+            if message.kind not in self._schemas:
+                text = definition(message.kind).encode()
+                self._schemas[message.kind] = self._writer.register_schema(
+                    message.kind, "ros2msg", text
+                )
+            channel = self._channels[key] = self._writer.register_channel(
+                message.topic, "cdr", self._schemas[message.kind], {HEARD: str(heard).lower()}
+            )
+        self._writer.add_message(channel, when, message.data, when)
+
+    def _flush(self) -> None:
+        self._writer.flush()
+        self._whole = self._file.tell()
+
+
+def type_name(kind: type) -> str:
+    """Return the name of a message type, `package/msg/Type`."""
+    return f"{kind.__module__.split('.')[0]}/msg/{kind.__name__}"

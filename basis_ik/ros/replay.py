@@ -1,0 +1,339 @@
+"""Plays a recording of `ik_node` back: the same node, without peers, is told the same again.
+
+Every command and every status that it then sends must be the recorded one, to the bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import tempfile
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from itertools import pairwise, zip_longest
+from pathlib import Path
+from threading import Event
+from typing import Any, NamedTuple, TypeVar
+
+import rclpy
+import yaml
+from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.signals import SignalHandlerOptions
+
+from basis_ik.ros import ik_parameters
+from basis_ik.ros.action_forms import unpack
+from basis_ik.ros.boundary import Boundary, Form, entrances
+from basis_ik.ros.ik_node import IkNode
+from basis_ik.ros.parameters import FOREIGN
+from basis_ik.ros.recorded import Recorded, RecordingError
+from basis_ik.ros.recording import Entry, Sent, type_name
+from basis_ik.ros.versions import versions
+
+T = TypeVar("T")
+STATUS = "diagnostic_msgs/msg/DiagnosticStatus"
+
+
+class Difference(NamedTuple):
+    """The first message that is not the recorded one.
+
+    Attributes:
+        when: Since the recording began [s].
+        during: What was handled.
+        recorded: What was sent then; None for nothing.
+        replayed: What is sent now; None for nothing.
+    """
+
+    when: float
+    during: str
+    recorded: Sent | None
+    replayed: Sent | None
+
+    def __str__(self) -> str:
+        return (
+            f"differs {self.when:.3f} s after the beginning, in '{self.during}':\n"
+            f"  recorded: {_shown(self.recorded)}\n"
+            f"  replayed: {_shown(self.replayed)}"
+        )
+
+
+class Outcome(NamedTuple):
+    """What a replay has shown.
+
+    Attributes:
+        commands: How many were equal.
+        statuses: How many of them were.
+        seconds: That the recording is long.
+        cut_off: Whether it was not closed.
+        difference: The first one; None where there is none.
+    """
+
+    commands: int
+    statuses: int
+    seconds: float
+    cut_off: bool
+    difference: Difference | None
+
+
+class ReplayBoundary(Boundary):
+    """Tells a node what was recorded, and sends nothing.
+
+    A node that is not the recorded one may ask more often: then it is told the same as before.
+
+    Attributes:
+        sent: What the node would have sent since the entry began.
+    """
+
+    def __init__(self) -> None:
+        self.sent: list[Sent] = []
+        self._readings: dict[str, deque[Any]] = {}
+        self._last: dict[str, Any] = {}
+        self._slept = 0.0
+        self._expected: dict[str, tuple[Callable[[Any], Any], Form]] = {}
+
+    def begin(self, entry: Entry) -> None:
+        """Go on to an entry."""
+        self.sent, self._slept = [], 0.0
+        self._readings = {name: deque(values) for name, values in entry.readings.items()}
+
+    def read(self, name: str, live: Callable[[], T]) -> T:
+        """Return what a source has said; see `Boundary.read`."""
+        values = self._readings.get(name)
+        if values:
+            self._last[name] = values.popleft()
+        elif name not in self._last:
+            self._last[name] = live()
+        value: T = self._last[name]
+        return value
+
+    def comes(self, name: str, live: Callable[[], bool], wait: Callable[[], object]) -> bool:
+        """Tell whether something was there; if so, it is; see `Boundary.comes`."""
+        there = self.read(name, live)
+        if there:
+            wait()
+        return there
+
+    def steady(self) -> float:
+        """Return the time that a steady clock has told [s]."""
+        # Only a node that is not the recorded one may sleep for longer.
+        return super().steady() if self._readings.get("steady") else super().steady() + self._slept
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass: what the clock tells next is later."""
+        self._slept += seconds
+
+    def expect(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
+        """Keep the callback of an action's client or server; see `Boundary.expect`."""
+        self._expected[name] = callback, form
+        return callback
+
+    def call(self, name: str, given: Any) -> None:
+        """Call one of these.
+
+        Raises:
+            KeyError: It is not there.
+        """
+        callback, form = self._expected[name]
+        callback(form.unpack(given))
+
+    def publish(self, publisher: Any, message: Any) -> None:
+        """Keep a message instead of sending it."""
+        self.send(publisher.topic_name, message, lambda: None, publisher.msg_type)
+
+    def send(
+        self, name: str, message: Any, send: Callable[[], T], kind: type | None = None
+    ) -> T | None:
+        """Keep a message instead of sending it."""
+        data = message if isinstance(message, bytes) else serialize_message(message)
+        self.sent.append(Sent(name, type_name(kind or type(message)), data))
+        return None
+
+
+class Replay:
+    """A node that is told what another was told; rclpy must be set up for it, see `set_up`.
+
+    Args:
+        recorded: What that was.
+    """
+
+    def __init__(self, recorded: Recorded) -> None:
+        self._recorded, self._boundary = recorded, ReplayBoundary()
+        self._raised: Exception | None = None
+        self._equal = Counter[bool]()  # statuses: True
+
+    def run(self, stop: Event) -> Outcome:
+        """Go on to the end, or to the first difference.
+
+        Args:
+            stop: Ends it sooner.
+
+        Raises:
+            RecordingError: The file is damaged, or tells of something that this node has not.
+        """
+        node, begin, end, difference = None, 0, 0, None
+        try:
+            for entry in self._recorded.entries():
+                self._boundary.begin(entry)
+                if node is None:
+                    node, begin = IkNode(self._boundary), entry.time
+                else:
+                    self._handle(node, entry)
+                end = entry.time
+                difference = self._compare(entry, 1e-9 * (end - begin))
+                if difference is not None or stop.is_set():
+                    break
+        finally:
+            if node is not None:
+                node.destroy_node()
+        if self._raised is not None:  # it ended the recorded node, too
+            print(f"it ends with an error: {self._raised}", file=sys.stderr)
+        commands, statuses = self._equal[False], self._equal[True]
+        return Outcome(commands, statuses, 1e-9 * (end - begin), self._recorded.cut_off, difference)
+
+    def _handle(self, node: IkNode, entry: Entry) -> None:
+        """Do what an entry tells of; what it raises is followed by an entry `give_up`."""
+        raised, self._raised = self._raised, None
+        if raised is not None and entry.name != "give_up":
+            raise RecordingError(
+                f"the node raises {raised!r}; the recorded one did not"
+            ) from raised
+        try:
+            self._call(node, entry)
+        except RecordingError:
+            raise
+        except Exception as error:
+            self._raised = error
+            traceback.print_exception(error)
+
+    def _call(self, node: IkNode, entry: Entry) -> None:
+        own = {
+            "kernels": node.look_for_kernels,
+            "start": node.start,
+            "answer": node.answer,
+            "give_up": node.give_up,
+            "end": node.end,
+        }
+        kind = entry.name.split(" ")[0]
+        if entry.name in own:
+            own[entry.name]()
+        elif kind in ("topic", "timer", "service"):
+            entrance = dict(entrances(node)).get(entry.name)
+            if entrance is None:
+                raise RecordingError(f"the recording tells of '{entry.name}', which there is not")
+            if kind == "topic" and entry.heard is not None:
+                entrance.callback(deserialize_message(entry.heard.data, entrance.msg_type))
+            elif kind == "timer":
+                entrance.callback()
+            else:
+                self._serve(node, entrance, entry.given)
+        else:
+            self._boundary.call(entry.name, entry.given)
+
+    @staticmethod
+    def _serve(node: IkNode, service: Any, request: str) -> None:
+        try:
+            kind = service.srv_type
+            service.callback(unpack(request, kind.Request), kind.Response())
+        except Exception as error:  # a client's matter, as in the executor
+            node.tell_failure(error)
+
+    def _compare(self, entry: Entry, when: float) -> Difference | None:
+        """Return the first difference between what was sent and what would be now."""
+        for then, now in zip_longest(entry.sent, self._boundary.sent):
+            if then is None or now is None or not _are_equal(then, now):
+                return Difference(when, entry.name, then, now)
+            self._equal[then.kind == STATUS] += 1
+        return None
+
+
+def _are_equal(one: Sent, other: Sent) -> bool:
+    """Tell whether two messages are the same to the bit; what fills gaps in them does not count."""
+    if one == other:
+        return True
+    same_way = (one.topic, one.kind) == (other.topic, other.kind)
+    return same_way and _message(one) == _message(other)
+
+
+def _message(sent: Sent) -> str:
+    """Return all that a message says: Python writes numbers so that they are read back exactly."""
+    package, _, name = sent.kind.split("/")
+    kind = getattr(importlib.import_module(f"{package}.msg"), name)
+    return repr(deserialize_message(sent.data, kind))
+
+
+def _shown(sent: Sent | None) -> str:
+    return "nothing" if sent is None else f"{sent.topic} {_message(sent)}"
+
+
+def set_up(head: dict[str, Any]) -> list[str]:
+    """Set rclpy up as it was for the recorded node, but without peers.
+
+    Args:
+        head: How that was started.
+
+    Returns:
+        What is not as it was then, one line each.
+    """
+    given, known = head["parameters"], _known(head["parameters"].get("chains") or [""])
+    kept = {name: value for name, value in given.items() if name in known or _is_foreign(name)}
+    lines = [f"parameter '{name}' is no more: {given[name]!r}" for name in given.keys() - kept]
+    lines += [f"parameter '{name}' is new" for name in known - given.keys() - {"record"}]
+    now = versions()
+    lines += [
+        f"{name} is {now.get(name)}; recorded with {value}: numbers may differ"
+        for name, value in head["versions"].items()
+        if now.get(name) != value
+    ]
+    # An empty list cannot be given to a node; it is what is left out.
+    content = {"/**": {"ros__parameters": {k: v for k, v in kept.items() if v != []}}}
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "OFF"
+    os.environ.pop("ROS_STATIC_PEERS", None)
+    rclpy.try_shutdown()
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        yaml.safe_dump(content, file)
+        file.flush()
+        words = ["--ros-args", *_renamed(head["arguments"]), "--params-file", file.name]
+        rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
+    return lines
+
+
+def _known(chains: Sequence[str]) -> set[str]:
+    """Return the names of the parameters of a node with some chains."""
+    own = {each.name for each in ik_parameters.NODE}
+    prefixes = [f"{name}." if name else "" for name in chains]
+    return own | {prefix + each.name for prefix in prefixes for each in ik_parameters.CHAIN}
+
+
+def _is_foreign(name: str) -> bool:
+    return name.startswith(FOREIGN)
+
+
+def _renamed(arguments: Sequence[str]) -> list[str]:
+    """Return those arguments of a node that remap names: the parameters are known otherwise."""
+    return [word for pair in pairwise(arguments) if pair[0] in ("-r", "--remap") for word in pair]
+
+
+def main(stop: Event) -> int:
+    """Play the recording back that the command line names; the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="replay",
+        description="Plays a recording of ik_node back, and compares each command and status.",
+        epilog="Exit status: 0 all equal to the bit, 1 a difference or an error, 2 wrong usage.",
+    )
+    parser.add_argument("file", type=Path, help="what ik_node has recorded; see its `record`")
+    recorded = Recorded(parser.parse_args(sys.argv[1:]).file)
+    for line in set_up(recorded.head):
+        print(line)
+    outcome = Replay(recorded).run(stop)
+    if outcome.cut_off:
+        print("the recording was cut off, and is played back as far as it goes")
+    length = (
+        f"{outcome.commands} commands and {outcome.statuses} statuses in {outcome.seconds:.1f} s"
+    )
+    if outcome.difference is None:
+        print(f"{length}, all equal to the bit")
+        return 0
+    print(f"{length} are equal; then it {outcome.difference}")
+    return 1
