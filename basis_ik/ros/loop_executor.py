@@ -169,5 +169,7 @@ class LoopExecutor(SingleThreadedExecutor):
                 error = handler.exception()
                 if error is not None:
                     self._tell(error)
+                if self._outdated:  # what is new is attended to before it is called
+                    self._renew()
         except TimeoutException:
             pass

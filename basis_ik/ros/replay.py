@@ -84,6 +84,7 @@ class ReplayBoundary(Boundary):
 
     Attributes:
         sent: What the node would have sent since the entry began.
+        expected: Callbacks of actions, by their names.
     """
 
     def __init__(self) -> None:
@@ -91,7 +92,7 @@ class ReplayBoundary(Boundary):
         self._readings: dict[str, deque[Any]] = {}
         self._last: dict[str, Any] = {}
         self._slept = 0.0
-        self._expected: dict[str, tuple[Callable[[Any], Any], Form]] = {}
+        self.expected: dict[str, tuple[Callable[[Any], Any], Form]] = {}
 
     def begin(self, entry: Entry) -> None:
         """Go on to an entry."""
@@ -126,16 +127,12 @@ class ReplayBoundary(Boundary):
 
     def expect(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
         """Keep the callback of an action's client or server; see `Boundary.expect`."""
-        self._expected[name] = callback, form
+        self.expected[name] = callback, form
         return callback
 
     def call(self, name: str, given: Any) -> None:
-        """Call one of these.
-
-        Raises:
-            KeyError: It is not there.
-        """
-        callback, form = self._expected[name]
+        """Call an action's callback with what was recorded of its argument."""
+        callback, form = self.expected[name]
         callback(form.unpack(given))
 
     def publish(self, publisher: Any, message: Any) -> None:
@@ -196,9 +193,8 @@ class Replay:
         """Do what an entry tells of; what it raises is followed by an entry `give_up`."""
         raised, self._raised = self._raised, None
         if raised is not None and entry.name != "give_up":
-            raise RecordingError(
-                f"the node raises {raised!r}; the recorded one did not"
-            ) from raised
+            text = f"the node raises {raised!r}, which the recorded one did not"
+            raise RecordingError(text) from raised
         try:
             self._call(node, entry)
         except RecordingError:
@@ -216,28 +212,28 @@ class Replay:
             "end": node.end,
         }
         kind = entry.name.split(" ")[0]
+        entrance = dict(entrances(node)).get(entry.name)
         if entry.name in own:
             own[entry.name]()
-        elif kind in ("topic", "timer", "service"):
-            entrance = dict(entrances(node)).get(entry.name)
-            if entrance is None:
-                raise RecordingError(f"the recording tells of '{entry.name}', which there is not")
-            if kind == "topic" and entry.heard is not None:
-                entrance.callback(deserialize_message(entry.heard.data, entrance.msg_type))
-            elif kind == "timer":
-                entrance.callback()
-            else:
-                self._serve(node, entrance, entry.given)
+        elif kind == "topic" and entrance is not None and entry.heard is not None:
+            entrance.callback(deserialize_message(entry.heard.data, entrance.msg_type))
+        elif kind == "timer" and entrance is not None:
+            entrance.callback()
+        elif entrance is not None or entry.name in self._boundary.expected:
+            try:
+                self._ask(entrance, entry)
+            except Exception as error:  # a client's matter, as in the executor
+                node.tell_failure(error)
         else:
-            self._boundary.call(entry.name, entry.given)
+            raise RecordingError(f"the recording tells of '{entry.name}', which there is not")
 
-    @staticmethod
-    def _serve(node: IkNode, service: Any, request: str) -> None:
-        try:
+    def _ask(self, service: Any, entry: Entry) -> None:
+        """Do what a service, or without one an action's callback, is asked for."""
+        if service is None:
+            self._boundary.call(entry.name, entry.given)
+        else:
             kind = service.srv_type
-            service.callback(unpack(request, kind.Request), kind.Response())
-        except Exception as error:  # a client's matter, as in the executor
-            node.tell_failure(error)
+            service.callback(unpack(entry.given, kind.Request), kind.Response())
 
     def _compare(self, entry: Entry, when: float) -> Difference | None:
         """Return the first difference between what was sent and what would be now."""

@@ -1,0 +1,231 @@
+"""What crosses the node's boundary comes back as it was; a node that asks for more ends, too."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from types import SimpleNamespace
+
+import pytest
+from control_msgs.action import FollowJointTrajectory, PointHead
+from rclpy.task import Future
+from std_msgs.msg import String
+
+from basis_ik.ros.action_forms import ANSWER, END, FEEDBACK, HEAD_GOAL, HEAD_HANDLE
+from basis_ik.ros.boundary import LIVE, Form, boundary_of, entrances
+from basis_ik.ros.recorded import RecordingError
+from basis_ik.ros.recording import Entry, RecordingBoundary, Sent
+from basis_ik.ros.replay import Replay, ReplayBoundary
+
+NODE = SimpleNamespace(subscriptions=[], timers=[], services=[])
+
+
+@pytest.fixture
+def entries():
+    return []
+
+
+@pytest.fixture
+def recording(entries):
+    boundary = RecordingBoundary(NODE, SimpleNamespace(put=entries.append))
+    boundary.run("answer", lambda: None)  # ends the node's making, and is idle itself
+    entries.clear()
+    return boundary
+
+
+def entry(**readings):
+    return Entry(0, "any", None, None, readings, [])
+
+
+def replaying(**readings):
+    boundary = ReplayBoundary()
+    boundary.begin(entry(**readings))
+    return boundary
+
+
+def test_what_sources_say_is_said_again_in_turn(recording, entries):
+    said = []
+
+    def work():
+        said.extend([recording.steady(), recording.steady(), recording.steady_ns()])
+        said.append(recording.read("listeners", lambda: 3))
+
+    recording.run("any", work)
+    boundary = replaying(**json.loads(json.dumps(entries[0].readings)))
+    assert [boundary.steady(), boundary.steady(), boundary.steady_ns()] == said[:3]
+    assert boundary.read("listeners", lambda: 99) == 3
+
+
+def test_a_node_that_asks_more_often_is_told_the_same_and_no_wait_is_endless():
+    boundary = replaying(steady=[1.0], listeners=[2])
+    assert boundary.read("listeners", lambda: 99) == 2
+    assert boundary.read("listeners", lambda: 99) == 2
+    assert boundary.read("never recorded", lambda: 99) == 99
+    assert [boundary.steady(), boundary.steady()] == [1.0, 1.0]
+    boundary.sleep(0.5)
+    assert boundary.steady() == 1.5
+
+
+def test_what_a_thread_had_done_is_done_and_what_it_had_not_is_not():
+    boundary, goes_on = replaying(done=[False, True]), Event()
+    with ThreadPoolExecutor(1) as threads:
+        quick = threads.submit(lambda: 1)
+        quick.result()
+        assert not boundary.done(quick)
+        slow = threads.submit(goes_on.wait)
+        threads.submit(goes_on.set) if slow.done() else goes_on.set()
+        assert boundary.done(slow)
+        assert slow.done()
+
+
+def test_an_idle_answer_is_no_entry(recording, entries):
+    recording.run("answer", lambda: None)
+    assert entries == []
+    recording.run("answer", recording.steady)
+    assert len(entries) == 1
+
+
+def test_what_is_sent_is_recorded_and_in_a_replay_kept_back(recording, entries):
+    published = []
+    publisher = SimpleNamespace(topic_name="/a", msg_type=String, publish=published.append)
+    recording.run("any", lambda: recording.publish(publisher, String(data="x")))
+    (sent,) = entries[0].sent
+    assert published == [sent.data]
+    assert (sent.topic, sent.kind) == ("/a", "std_msgs/msg/String")
+    boundary = replaying()
+    boundary.publish(publisher, String(data="x"))
+    assert boundary.send("/b", String(data="y"), lambda: published.append("really")) is None
+    assert [each.topic for each in boundary.sent] == ["/a", "/b"]
+    assert len(published) == 1
+
+
+def test_a_request_is_recorded_with_what_it_says(recording, entries):
+    calls = []
+
+    class Service:
+        srv_name = "~/say"
+
+        @staticmethod
+        def callback(request, response):
+            calls.append(request)
+            return response
+
+    service = Service()
+    node = SimpleNamespace(subscriptions=[], timers=[], services=[service])
+    recording.attend(node)
+    recording.attend(node)  # not twice
+    assert service.callback(String(data="x"), "an answer") == "an answer"
+    assert len(calls) == 1
+    (only,) = entries
+    assert only.name == "service ~/say 0"
+    assert only.given
+
+
+def test_of_several_alike_each_has_a_name():
+    def look():
+        """Stand for a timer's callback."""
+
+    each = SimpleNamespace(topic_name="/a"), SimpleNamespace(topic_name="/a")
+    node = SimpleNamespace(subscriptions=each, timers=[SimpleNamespace(callback=look)], services=[])
+    names = [name for name, _ in entrances(node)]
+    assert names[:2] == ["topic /a 0", "topic /a 1"]
+    assert names[2].startswith("timer ")
+    assert names[2].endswith("look 0")
+
+
+def test_a_node_without_a_boundary_has_the_plain_one():
+    assert boundary_of(SimpleNamespace()) is LIVE
+    assert boundary_of(SimpleNamespace(boundary=NODE)) is NODE
+
+
+def heard(form, argument):
+    """Return what a callback is given in a replay for what it was given."""
+    recorded, replayed, entries = [], [], []
+    recording = RecordingBoundary(NODE, SimpleNamespace(put=entries.append))
+    recording.expect("it", recorded.append, form)(argument)
+    assert recorded == [argument]
+    boundary = replaying()
+    boundary.expect("it", replayed.append, form)
+    boundary.call("it", json.loads(json.dumps(entries[-1].given)))
+    return replayed[0]
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+def test_a_controllers_answer_comes_back(accepted):
+    handle = heard(ANSWER, SimpleNamespace(result=lambda: SimpleNamespace(accepted=accepted)))
+    assert handle.result().accepted is accepted
+    handle.result().cancel_goal_async()
+    assert isinstance(handle.result().get_result_async(), Future)
+
+
+def test_a_controllers_feedback_and_the_end_of_a_motion_come_back():
+    feedback = FollowJointTrajectory.Feedback()
+    feedback.desired.positions = [0.1, -0.0]
+    assert heard(FEEDBACK, SimpleNamespace(feedback=feedback)).feedback == feedback
+    result = SimpleNamespace(error_string="too late")
+    end = heard(END, SimpleNamespace(result=lambda: SimpleNamespace(status=6, result=result)))
+    assert (end.result().status, end.result().result.error_string) == (6, "too late")
+
+
+def test_a_goal_to_point_at_comes_back():
+    goal = PointHead.Goal(max_velocity=0.3)
+    assert heard(HEAD_GOAL, goal) == goal
+    handle = heard(HEAD_HANDLE, SimpleNamespace(request=goal))
+    assert handle.request == goal
+    handle.execute(None)
+    handle.publish_feedback(PointHead.Feedback())
+    handle.succeed()
+    handle.canceled()
+    handle.abort()
+
+
+# Of another node --------------------------------------------------------------------------------
+
+
+def replay_of(*names, node=NODE):
+    """Let a node handle entries of some names, and nothing else."""
+    replay = Replay(SimpleNamespace(entries=lambda: iter(())))
+    for name in names:
+        replay._handle(node, Entry(0, name, None, None, {}, []))
+    return replay
+
+
+def raises():
+    raise ZeroDivisionError("unforeseen")
+
+
+OWN = {name: lambda: None for name in ("look_for_kernels", "start", "answer", "give_up", "end")}
+
+
+def test_what_this_node_does_not_have_is_told():
+    node = SimpleNamespace(subscriptions=[], timers=[], services=[], **OWN)
+    with pytest.raises(RecordingError, match="tells of 'topic /gone 0', which there is not"):
+        replay_of("topic /gone 0", node=node)
+
+
+def test_what_the_recorded_node_raised_is_raised_again_and_nothing_else():
+    node = SimpleNamespace(subscriptions=[], timers=[], services=[], **OWN | {"answer": raises})
+    replay_of("answer", "give_up", "start", node=node)  # as the loop does
+    with pytest.raises(RecordingError, match="which the recorded one did not"):
+        replay_of("answer", "start", node=node)
+
+
+def test_a_message_that_is_missing_or_too_many_is_a_difference():
+    replay = replay_of()
+    sent = Sent("/a", "std_msgs/msg/String", b"\0\1\0\0\2\0\0\0x\0")
+    assert replay._compare(entry()._replace(sent=[sent]), 1.0).replayed is None
+    replay._boundary.sent = [sent]
+    assert replay._compare(entry(), 1.0).recorded is None
+    assert replay._compare(entry()._replace(sent=[sent]), 1.0) is None
+    other = sent._replace(data=b"\0\1\0\0\2\0\0\0y\0")
+    assert "data='y'" in str(replay._compare(entry()._replace(sent=[other]), 1.0))
+    # What fills the gaps between fields is whatever was in memory.
+    padded = sent._replace(data=sent.data + b"\7\7")
+    assert replay._compare(entry()._replace(sent=[padded]), 1.0) is None
+
+
+def test_forms_are_not_asked_where_nothing_is_recorded():
+    def never(_):
+        raise AssertionError
+
+    callback = LIVE.expect("it", len, Form(never, never))
+    assert callback("abc") == 3
