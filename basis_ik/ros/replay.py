@@ -328,6 +328,9 @@ def main(stop: Event) -> int:
     length = (
         f"{outcome.commands} commands and {outcome.statuses} statuses in {outcome.seconds:.1f} s"
     )
+    if stop.is_set():
+        print(f"{length} are equal; it was stopped there")
+        return 1
     if outcome.difference is None:
         print(f"{length}, all equal to the bit")
         return 0

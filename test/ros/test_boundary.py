@@ -10,12 +10,14 @@ from control_msgs.action import FollowJointTrajectory, PointHead
 from rclpy.task import Future
 from std_msgs.msg import String
 
+from basis_ik.ros import replay
 from basis_ik.ros.action_forms import ANSWER, END, FEEDBACK, HEAD_GOAL, HEAD_HANDLE
 from basis_ik.ros.boundary import LIVE, Form, boundary_of, entrances
 from basis_ik.ros.recorded import RecordingError
 from basis_ik.ros.recording import Entry, RecordingBoundary, Sent
-from basis_ik.ros.replay import Replay, ReplayBoundary
+from basis_ik.ros.replay import Difference, Outcome, Replay, ReplayBoundary
 
+TEXT, WORD = "std_msgs/msg/String", b"\0\1\0\0\2\0\0\0x\0"  # "x", as serialised
 NODE = SimpleNamespace(subscriptions=[], timers=[], services=[])
 
 
@@ -183,10 +185,10 @@ def test_a_goal_to_point_at_comes_back():
 
 def replay_of(*names, node=NODE):
     """Let a node handle entries of some names, and nothing else."""
-    replay = Replay(SimpleNamespace(entries=lambda: iter(())))
+    played = Replay(SimpleNamespace(entries=lambda: iter(())))
     for name in names:
-        replay._handle(node, Entry(0, name, None, None, {}, []))
-    return replay
+        played._handle(node, Entry(0, name, None, None, {}, []))
+    return played
 
 
 def raises():
@@ -210,17 +212,17 @@ def test_what_the_recorded_node_raised_is_raised_again_and_nothing_else():
 
 
 def test_a_message_that_is_missing_or_too_many_is_a_difference():
-    replay = replay_of()
-    sent = Sent("/a", "std_msgs/msg/String", b"\0\1\0\0\2\0\0\0x\0")
-    assert replay._compare(entry()._replace(sent=[sent]), 1.0).replayed is None
-    replay._boundary.sent = [sent]
-    assert replay._compare(entry(), 1.0).recorded is None
-    assert replay._compare(entry()._replace(sent=[sent]), 1.0) is None
+    played = replay_of()
+    sent = Sent("/a", TEXT, WORD)
+    assert played._compare(entry()._replace(sent=[sent]), 1.0).replayed is None
+    played._boundary.sent = [sent]
+    assert played._compare(entry(), 1.0).recorded is None
+    assert played._compare(entry()._replace(sent=[sent]), 1.0) is None
     other = sent._replace(data=b"\0\1\0\0\2\0\0\0y\0")
-    assert "data='y'" in str(replay._compare(entry()._replace(sent=[other]), 1.0))
+    assert "data='y'" in str(played._compare(entry()._replace(sent=[other]), 1.0))
     # What fills the gaps between fields is whatever was in memory.
     padded = sent._replace(data=sent.data + b"\7\7")
-    assert replay._compare(entry()._replace(sent=[padded]), 1.0) is None
+    assert played._compare(entry()._replace(sent=[padded]), 1.0) is None
 
 
 def test_forms_are_not_asked_where_nothing_is_recorded():
@@ -229,3 +231,32 @@ def test_forms_are_not_asked_where_nothing_is_recorded():
 
     callback = LIVE.expect("it", len, Form(never, never))
     assert callback("abc") == 3
+
+
+@pytest.mark.parametrize(
+    ("difference", "stopped", "status", "words"),
+    [
+        (None, False, 0, "3 commands and 2 statuses in 1.5 s, all equal to the bit"),
+        (None, True, 1, "3 commands and 2 statuses in 1.5 s are equal; it was stopped there"),
+        (
+            Difference(1.25, "timer look 0", Sent("/a", TEXT, WORD), None),
+            False,
+            1,
+            "3 commands and 2 statuses in 1.5 s are equal; then it differs 1.250 s after the "
+            "beginning, in 'timer look 0':\n"
+            "  recorded: /a std_msgs.msg.String(data='x')\n"
+            "  replayed: nothing",
+        ),
+    ],
+    ids=["equal", "stopped", "differs"],
+)
+def test_what_a_replay_says_in_the_end(monkeypatch, capsys, difference, stopped, status, words):
+    outcome, stop = Outcome(3, 2, 1.5, False, difference), Event()
+    if stopped:
+        stop.set()
+    monkeypatch.setattr(replay, "set_up", lambda head: [])
+    monkeypatch.setattr(replay, "Recorded", lambda path: SimpleNamespace(head={}))
+    monkeypatch.setattr(replay, "Replay", lambda _: SimpleNamespace(run=lambda stop: outcome))
+    monkeypatch.setattr("sys.argv", ["replay", "run.mcap"])
+    assert replay.main(stop) == status
+    assert capsys.readouterr().out == f"{words}\n"
