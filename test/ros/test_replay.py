@@ -25,9 +25,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
+from basis_ik.ros.boundary import LIVE
 from basis_ik.ros.message_definition import definition
 from basis_ik.ros.recorded import Recorded, RecordingError
-from basis_ik.ros.recording import FORM, Entry, Recording
+from basis_ik.ros.recording import FORM, Entry, Recording, make_boundary
 from basis_ik.transforms.rigid import RigidTransform
 
 COMMANDS = "/joint_trajectory_controller/joint_trajectory"
@@ -228,6 +229,15 @@ def test_where_no_file_can_be_made_it_says_so_at_start(complaint, tmp_path):
     assert there.read_text() == "a recording"
 
 
+def test_in_a_folder_it_makes_a_file_of_its_own(tmp_path):
+    boundary = make_boundary(Log(), {"record": str(tmp_path)})
+    boundary.close()
+    (file,) = tmp_path.iterdir()
+    assert re.fullmatch(r"basis_ik_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.mcap", file.name)
+    assert Recorded(file).head["node"] == "/basis_ik"
+    assert make_boundary(Log(), {"record": ""}) is LIVE
+
+
 def test_without_its_library_it_says_where_it_comes_from(complaint, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "mcap.writer", None)
     line = complaint("ik_node", f"record:={tmp_path}/run.mcap")
@@ -249,6 +259,9 @@ class Log:
 
     def get_fully_qualified_name(self):
         return "/basis_ik"
+
+    def get_parameters_by_prefix(self, _):
+        return {}
 
     def error(self, line):
         self.lines.append(line)
