@@ -11,12 +11,16 @@ from basis_ik.kernels.motion_joints import is_near
 
 FloatArray = NDArray[np.float64]
 
+# Once one joint is lost, so is each that is off its commands by more than this part of the margin:
+# in an arm whose drives are off, the fastest joint is merely the first to leave the margin.
+FOLLOWS = 0.02
+
 
 class Departure:
     """A joint that is not where its commands have lately been.
 
     Attributes:
-        joints: Which of the joints are that far away, shape (n,).
+        joints: Which of the joints do not follow, shape (n,): it, and those that are on the way.
         text: One line that names the farthest, and how far it is.
     """
 
@@ -59,7 +63,7 @@ class Tracking:
             f"{self._names[worst]} is {away[worst]:.3g} from where it was commanded in the last "
             f"{self.lag:g} s, more than {self.margin:g}"
         )
-        return Departure(~(away <= self.margin), text)
+        return Departure(~(away <= FOLLOWS * self.margin), text)
 
 
 class RecentCommands:

@@ -25,6 +25,8 @@ def test_near_enough_is_between_the_commands_or_within_the_margin(tracking, meas
         ([0.61, -1.0], [True, False], "pan is 0.11 from where it was commanded in the last 0.2 s"),
         ([-0.2, -1.0], [True, False], "pan is 0.2 from"),
         ([0.7, -1.5], [True, True], "lift is 0.5 from"),
+        ([0.61, -1.003], [True, True], "pan is 0.11 from"),
+        ([0.61, -1.001], [True, False], "pan is 0.11 from"),
         ([0.0, np.nan], [False, True], "lift is nan from"),
         ([0.0, np.inf], [False, True], "lift is inf from"),
     ],

@@ -298,6 +298,26 @@ def test_a_joint_that_was_blocked_does_not_leap_when_it_is_free_again(bench):
     assert bench.phases[-1] is Phase.IDLE
 
 
+@pytest.mark.parametrize("begin", [0.0, 0.3])
+def test_an_arm_whose_drives_were_stopped_does_not_leap_when_they_go_on(bench, begin):
+    tracking = Tracking(bench.chain.joint_names, np.zeros(6, bool), 0.2, 0.1)
+    goal = to(np.array([-1.5, -0.3, 0.75, -0.1, 0.5, 1.0]))
+    bench.run(begin, goal)
+    bench.joints.stopped = True
+    departure = None
+    while departure is None:
+        bench.run(PERIOD, goal)
+        measured = bench.joints.positions.copy()
+        departure = tracking.check(bench.output.expected(bench.moment), measured)
+    bench.output.hold(bench.pipeline, measured, bench.moment, departure.joints)
+    bench.run(0.3)
+    released = bench.joints.positions.copy()
+    bench.joints.stopped = False
+    bench.run(1.0)
+    assert (np.abs(bench.joints.positions - released) < 5e-3).all()
+    bench.judge()
+
+
 @pytest.mark.parametrize("pause", [0.12, 0.2, 0.4, 0.8])
 @pytest.mark.parametrize("begin", [0.4, 0.8])
 def test_a_controller_that_was_switched_off_for_a_moment_does_not_leap(bench, begin, pause):
