@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ class Recorded:
                     else:
                         sent = Sent(channel.topic, schemas[channel.schema_id], each.data)
                         messages.append((channel.metadata.get(HEARD) == "true", sent))
-        except EndOfFile:
+        except (EndOfFile, struct.error):  # the latter in the nine bytes that begin a record
             if self._is_closed():  # then a length in it is wrong
                 raise RecordingError(f"{self._path} is damaged: it ends too early") from None
             self.cut_off = True

@@ -316,7 +316,7 @@ MUTATIONS = tuple(
         ),
         (
             "the loop goes by the system's time",
-            "ros/sim_clock.py",
+            "ros/boundary.py",
             "        return Moment(time.monotonic(), time.time_ns())",
             "        return Moment(1e-9 * time.time_ns(), time.time_ns())",
             (27,),
@@ -360,8 +360,8 @@ MUTATIONS = tuple(
         (
             "joints of others may not come twice",
             MEASURED,
-            "n for n in names if n in self._joint_names and names.count(n) > 1",
-            "n for n in names if names.count(n) > 1",
+            "counts = Counter(n for n in names if n in self._joint_names)",
+            "counts = Counter(names)",
             (31,),
         ),
         (

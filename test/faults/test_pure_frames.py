@@ -9,7 +9,7 @@ from builtin_interfaces.msg import Time as TimeMessage
 from pure_arm import NS, PERIOD, START, Arm, down
 
 from basis_ik.motion.chain_state import State
-from basis_ik.ros import sim_clock
+from basis_ik.ros import boundary
 from basis_ik.ros.convert import transform_message
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -112,7 +112,7 @@ def test_row_27_the_systems_time_is_set(monkeypatch, observed, step):
     arm = Arm(max_velocity_scaling_factor=0.2)
     # By the system's time now, which a test sets as it likes.
     clocks = SimpleNamespace(monotonic=lambda: arm.steady, time_ns=lambda: arm.clock)
-    monkeypatch.setattr(sim_clock, "time", clocks)
+    monkeypatch.setattr(boundary, "time", clocks)
     arm.node.clock.ros_time_is_active = False
     names = list(arm.chain.joint_names)
     arm.driver = lambda: arm.control.hear(names, list(arm.place), arm.now.loop, None)

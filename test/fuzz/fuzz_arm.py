@@ -11,7 +11,6 @@ from collections import Counter
 from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
-from unittest import mock
 
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
@@ -43,19 +42,12 @@ from basis_ik.motion.chain_state import LATCHES, ChainState, Event, State
 from basis_ik.motion.limiter import AHEAD, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.measured import StateStamp
-from basis_ik.ros import (
-    chain_controller,
-    ik_parameters,
-    journal,
-    outputs,
-    publishers,
-    robot,
-    status,
-)
+from basis_ik.ros import ik_parameters
+from basis_ik.ros.boundary import Boundary, Moment
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.robot import Robot, read_description
-from basis_ik.ros.sim_clock import LEAP, Moment
+from basis_ik.ros.sim_clock import LEAP
 from basis_ik.ros.speed_override import SpeedOverride
 from basis_ik.ros.trajectory_messages import to_command
 
@@ -104,6 +96,21 @@ class Inline:
         except Exception as error:
             future.set_exception(error)
         return future
+
+
+class Times(Boundary):
+    """The node's boundary, with the clocks of an arm."""
+
+    def __init__(self, arm):
+        self._arm = arm
+
+    def read(self, name, live):
+        now = self._arm.now
+        times = {"steady": now.loop, "steady_ns": round(1e9 * now.loop), "clock": now.clock}
+        return {**times, "moment": now}[name] if name in (*times, "moment") else live()
+
+    def sleep(self, seconds):
+        self._arm.sleep(seconds)
 
 
 class Node(ParameterNode):
@@ -197,16 +204,8 @@ class Arm:
         self.outcomes, self._refused, self._reason = Counter(), 0, "taken"
         self.sent, self.said = [], []
         self.talking = self.telling = True
-        self._patches = contextlib.ExitStack()
-        steady = SimpleNamespace(
-            monotonic=lambda: self.now.loop, sleep=self._sleep, perf_counter=lambda: 0.0
-        )
-        for module in (outputs, journal, status, publishers, robot):
-            self._patches.enter_context(mock.patch.object(module, "time", steady))
-        here = SimpleNamespace(now=lambda _: self.now)
-        for module in (chain_controller, robot):
-            self._patches.enter_context(mock.patch.object(module, "Moment", here))
         self.node = Node({**FAST, "command_interface": interface}, self)
+        self.node.boundary = Times(self)
         self.parameters = Parameters(self.node)
         self.parameters.declare(ik_parameters.NODE)
         self.parameters.declare(ik_parameters.CHAIN)
@@ -224,9 +223,6 @@ class Arm:
         self.step(["configure"])
         self.step(["activate"])
         self.step(["cycle", 60])
-
-    def close(self):
-        self._patches.close()
 
     @property
     def arm(self):
@@ -455,7 +451,7 @@ class Arm:
             )
             self._period()
 
-    def _sleep(self, seconds):
+    def sleep(self, seconds):
         """What `Robot.come_to_rest` does between two periods."""
         self.now = Moment(self.now.loop + seconds, self.now.clock + round(1e9 * seconds))
         self._look(State.BRAKING)
@@ -726,14 +722,11 @@ def make_arm(rng):
 
 def run_arm(case):
     arm = Arm(case["interface"])
-    try:
-        arm.outcomes.clear()
-        for step in case["steps"]:
-            arm.step(step)
-        outcomes = arm.outcomes.copy()
-        arm.recover()
-    finally:
-        arm.close()
+    arm.outcomes.clear()
+    for step in case["steps"]:
+        arm.step(step)
+    outcomes = arm.outcomes.copy()
+    arm.recover()
     return outcomes
 
 

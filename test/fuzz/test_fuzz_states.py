@@ -46,10 +46,7 @@ class ArmMachine(RuleBasedStateMachine):
 
     def teardown(self):
         if self.arm is not None:
-            try:
-                self.arm.recover()
-            finally:
-                self.arm.close()
+            self.arm.recover()
 
 
 TestChainState = ChainStateMachine.TestCase
@@ -66,8 +63,7 @@ def arm():
     arm = Arm("position")
     arm.step(["go_to", [0.5, -1.0, 1.0, -1.0, -1.0, 0.5]])
     arm.step(["cycle", 20])
-    yield arm
-    arm.close()
+    return arm
 
 
 def spoil(arm, change):

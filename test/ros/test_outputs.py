@@ -376,7 +376,7 @@ def test_in_simulated_time_a_pause_is_no_silence(monkeypatch):
     clocks = Clocks()
     clocks.ros_time_is_active, clocks.count_publishers = True, lambda _: 1
     clocks.hear(0.0, SOON)
-    monkeypatch.setattr("basis_ik.ros.outputs.time", SimpleNamespace(monotonic=lambda: 1e9))
+    monkeypatch.setattr("basis_ik.ros.boundary.time", SimpleNamespace(monotonic=lambda: 1e9))
     assert clocks.state.lacking() == "", "real time is none of its business"
     clocks.here += 10**9
     assert clocks.state.lacking().startswith("the controller is not active")

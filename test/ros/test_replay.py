@@ -161,6 +161,17 @@ def test_a_recording_that_was_cut_off_is_played_back_as_far_as_it_goes(recording
     assert "all equal to the bit" in said
 
 
+def test_it_may_be_cut_off_anywhere(recording, tmp_path):
+    content, cut = recording.read_bytes(), tmp_path / "cut.mcap"
+    with recording.open("rb") as file:
+        begin = make_reader(file).get_summary().chunk_indexes[-1].chunk_start_offset
+    for size in range(begin - 1, begin + 60):
+        cut.write_bytes(content[:size])
+        recorded = Recorded(cut)
+        assert list(recorded.entries())
+        assert recorded.cut_off
+
+
 @pytest.mark.parametrize("part", [0.1, 0.3, 0.5, 0.7, 0.9])
 def test_a_byte_that_was_altered_is_found(recording, tmp_path, part):
     content = bytearray(recording.read_bytes())
@@ -180,7 +191,7 @@ def _data_end(path):
 def test_a_file_that_is_no_recording_is_told(tmp_path):
     nothing = tmp_path / "nothing.mcap"
     nothing.write_bytes(b"nothing")
-    with pytest.raises(RecordingError, match="damaged"):
+    with pytest.raises(RecordingError, match="is not a recording"):
         Recorded(nothing)
     with pytest.raises(RecordingError, match=r"cannot read .*: No such file"):
         Recorded(tmp_path / "absent.mcap")
