@@ -473,14 +473,17 @@ class TrajectoryOutput(StreamOutput):
         return super().advance(pipeline, measured, now)
 
     def _has_begun_anew(self, pipeline: Pipeline, now: Moment) -> bool:
-        """Tell whether a controller that is heard again is not on the way of its stream any more.
+        """Tell whether a controller is not on the way of its stream any more.
 
         Then it is to stay where it is, and what was asked before is dropped.
         """
         positions, window = self._state.reference(self._joint_names), self._window
         if pipeline.command is None or positions is None or window is None:
             return False
-        states = window.at(1e-9 * (self._state.stamp - self._window_stamp))
+        elapsed = 1e-9 * (self._state.stamp - self._window_stamp)
+        if elapsed < LEAD * self._period:  # it may not have had the window yet
+            return False
+        states = window.at(elapsed)
         tolerance = ELSEWHERE + CLOCK_AHEAD * np.abs(states[:, 1])
         if (np.abs(positions - states[:, 0]) <= tolerance).all():
             return False
@@ -514,7 +517,10 @@ class TrajectoryOutput(StreamOutput):
             pipeline.go_on(self._window.at(self._period + 1e-9 * EARLY))
             self._restart(now)
         elif self._periods > (LEAD if self._leads_elsewhere(pipeline) else LEAD + AHEAD):
-            # The controller has begun to brake, or goes on to what was asked before.
+            # The controller has begun to brake, or goes on to what was asked before; or nobody has
+            # seen that it was switched off and on, because this loop stood still.
+            if self._has_begun_anew(pipeline, now):
+                return False
             pipeline.go_on(self._state_at(now, pipeline))
             self._begin_at(now.clock)
         elif self._periods > 0:

@@ -66,8 +66,8 @@ def stands(world, seconds=0.5):
 def in_every_period(world, attempt):
     """Hold that a window begins in each period from the first that is heard to the last.
 
-    Where the control loop has had to wait for the processor, a period that was missed tells nothing
-    of the node: then once more.
+    Where the control loop has had to wait for the processor for as long, periods that were missed
+    tell nothing of the node: then once more, some times.
 
     Args:
         world: Its windows are looked at.
@@ -81,11 +81,11 @@ def in_every_period(world, attempt):
         stamps = np.array([window.stamp for window in attempt()])
         missed = (np.rint(np.diff(stamps) / SECOND / PERIOD) - 1.0).clip(0.0).sum()
         if missed == 0.0:
-            return len(stamps)
+            break
         wait = waited(world.process.pid) - before
-        assert wait > 0.5 * PERIOD, f"{missed:.0f} periods missed"
+        assert PERIOD * (missed - 0.5) < wait, f"{missed:.0f} periods missed, waited {wait:.3f} s"
         world.settled()
-    raise AssertionError(f"{missed:.0f} periods missed, in which it waited {wait:.3f} s")
+    return len(stamps)
 
 
 class Teller:

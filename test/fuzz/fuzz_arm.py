@@ -18,7 +18,6 @@ from fuzz_inputs import any_float, name, number, stamp
 from fuzz_messages import (
     CHAIN,
     HOME,
-    LONGEST_LINE,
     STEADY,
     check_text,
     jog_message_of,
@@ -247,8 +246,8 @@ class Arm:
         state = self.state
         assert (state.state is State.UNCONFIGURED) == (self.robot is None)
         assert state.latch is not State.UNSAFE, state.why
-        check_text(state.why, LONGEST_LINE)
-        check_text(state.barred, LONGEST_LINE)
+        check_text(state.why)
+        check_text(state.barred)
         if state.state in LATCHED:
             assert state.state is state.latch
         if state.pursuing:
@@ -259,7 +258,7 @@ class Arm:
             refusals = self.arm.refusals
             if refusals.counts.total() > self._refused:
                 self._refused, self._reason = refusals.counts.total(), refusals.last.reason.name
-                check_text(str(refusals.last), LONGEST_LINE)
+                check_text(str(refusals.last))
 
     def _configure(self):
         """As `IkNode._configure`: whatever there was is given up first."""
@@ -453,8 +452,8 @@ class Arm:
 
     def sleep(self, seconds):
         """What `Robot.come_to_rest` does between two periods."""
-        self.now = Moment(self.now.loop + seconds, self.now.clock + round(1e9 * seconds))
         self._look(State.BRAKING)
+        self.now = Moment(self.now.loop + seconds, self.now.clock + round(1e9 * seconds))
         self._follow()
 
     # The loop --------------------------------------------------------------------------------
@@ -483,10 +482,10 @@ class Arm:
 
     def hear_status(self, message):
         for text in (message.message, *(pair.value for pair in message.values)):
-            check_text(text, LONGEST_LINE)
+            check_text(text)
 
     def hear_log(self, text, **_):
-        check_text(text, LONGEST_LINE)
+        check_text(text)
 
     # The oracle ------------------------------------------------------------------------------
 
@@ -526,7 +525,7 @@ class Arm:
         assert command.shape == self.place.shape
         if not self._history:
             self._history = [self.arm.measured.positions()] * 4
-        elif self.now.loop - self._commanded_at > (AHEAD + 1) * PERIOD:
+        elif len(self._history) > 1 and self.now.loop - self._commanded_at > (AHEAD + 1) * PERIOD:
             self._history = [self._history[-1]] * 4  # the arm has stood there meanwhile
         self._commanded_at = self.now.loop
         before = self._history[-1]

@@ -29,8 +29,7 @@ from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.ros.trajectory_messages import to_command
 from basis_ik.transforms.rigid import RigidTransform
 
-LONGEST_TEXT = 300  # of what is told to people about somebody else's input
-LONGEST_LINE = 400  # of the log and the status, which put several such things together
+LONGEST_TEXT = 400  # of what is told to people about inputs: several names of others, cut short
 CHAIN = RobotModel.from_urdf((Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()).chain()
 HOME = JointGoal((0.0, -1.57, 1.57, -1.57, -1.57, 0.0))
 NOW = 1_700_000_000 * 10**9  # ns
@@ -40,10 +39,10 @@ FRAMES = ("base_link", "base_link", "cart", "cart", "tool0", "far", "nowhere")
 UNITS = (Units(), Units(1.0, 0.2, 0.5, 1.0))
 
 
-def check_text(text, longest=LONGEST_TEXT):
+def check_text(text):
     """A text for people is one line without control characters, and short."""
     assert text.isprintable(), f"not one printable line: {text!r}"
-    assert len(text) <= longest, f"{len(text)} characters: {text}"
+    assert len(text) <= LONGEST_TEXT, f"{len(text)} characters: {text}"
 
 
 class Tf:

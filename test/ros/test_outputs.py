@@ -13,6 +13,7 @@ from control_msgs.msg import JointTrajectoryControllerState
 from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointGoal, TwistGoal
 from basis_ik.motion.limiter import Motion
+from basis_ik.motion.tracking import RecentCommands
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import LIVE, Moment
 from basis_ik.ros.outputs import (
@@ -92,12 +93,22 @@ def ask(pipeline, output, what):
         output.brake(pipeline)
 
 
-def at_the_next_window(pipeline, periods, what):
-    """Return the states where the last window has led, and where the next one begins."""
+def streaming(window, stamp=0, reference=None):
+    """Return an output that has sent a window at time 0, to a controller that tells a reference."""
     output = object.__new__(TrajectoryOutput)
     output.failure, output._period, output._periods = "", 0.01, 0
     output._anew = output._unsent = output._asked = False
-    output._window, output._window_stamp = before, _ = pipeline.window(), 0
+    output._window, output._window_stamp = window, 0
+    output._state = SimpleNamespace(stamp=stamp, reference=lambda _: reference)
+    output._joint_names, output._recent = (), RecentCommands(1, 6)
+    output._boundary = SimpleNamespace(steady=lambda: 0.0)
+    return output
+
+
+def at_the_next_window(pipeline, periods, what):
+    """Return the states where the last window has led, and where the next one begins."""
+    output = streaming(pipeline.window())
+    before = output._window
     ask(pipeline, output, what)
     now = Moment(0.01 * periods + 0.001, round(1e7 * periods) + 1_000_000)
     assert output._is_due(pipeline, now)
@@ -116,6 +127,28 @@ def test_however_late_a_window_begins_where_the_one_before_has_led_the_arm(movin
     led, begins = at_the_next_window(pipeline, periods, what)
     assert begins[:, 0] == pytest.approx(led[:, 0], abs=1e-6)
     assert begins[:, 1] == pytest.approx(led[:, 1], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("off", "stamp", "anew"),
+    [(0.1, 140_000_000, True), (0.001, 140_000_000, False), (0.1, 10_000_000, False)],
+    ids=["elsewhere", "on its way", "from before the window"],
+)
+def test_after_a_standstill_a_controller_that_is_elsewhere_is_left_there(off, stamp, anew):
+    """Switched off and on meanwhile, it would leap onto the stream's way."""
+    pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
+    pipeline.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    for _ in range(20):
+        pipeline.step(HOME, 0.0)
+    window = pipeline.window()
+    reference = window.at(1e-9 * stamp)[:, 0] + off
+    output = streaming(window, stamp, reference)
+    due = output._is_due(pipeline, Moment(0.15, 150_000_000))
+    assert due is not anew
+    if anew:
+        assert pipeline.state[:, 0] == pytest.approx(reference)
+        assert not pipeline.state[:, 1:].any()
+        assert "has begun anew" in output._lacking
 
 
 @pytest.mark.parametrize("periods", [1, 3, 5])
