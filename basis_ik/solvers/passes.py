@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.descent import REACHED
 from basis_ik.kernels.fabrik_passes import NOW, TURNED, solve_by_passes
 from basis_ik.kernels.pose_solve import GO_ON, begin_anew, begin_inside
 from basis_ik.kernels.proof import place_exactly
 from basis_ik.model.chain import Chain
-from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.prepared import PreparedChain, prepared
 from basis_ik.transforms.rigid import RigidTransform
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from basis_ik.solvers.arguments import SolveArgumentError
+from basis_ik.errors import SolveArgumentError
 from basis_ik.solvers.batch import solve_batch
 from basis_ik.solvers.solve import solve
 
