@@ -1,6 +1,7 @@
 """The layers of the package: who may import whom."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,11 @@ def test_the_check_catches(text, own_layer):
 
 def test_every_layer_is_there():
     assert {layer(p) for p in FILES} == set(LAYERS)
+
+
+def test_the_picture_of_the_architecture_has_these_layers():
+    text = (PACKAGE.parent / "docs" / "architecture.md").read_text()
+    (order,) = re.findall(r"^  (kernels --> .*)$", text, re.MULTILINE)
+    rooms = order.split(" --> ")
+    assert rooms == [each for each in LAYERS if each not in ("errors", "dependencies")]
+    assert set(rooms) == set(re.findall(r'^  (\w+)\["', text, re.MULTILINE))
