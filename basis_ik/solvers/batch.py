@@ -37,8 +37,8 @@ class BatchSolution:
     """The answers to k targets, one row each, in the order of the targets; arrays read-only."""
 
     positions: FloatArray
-    """(k, n): what reached the target, else the best of all descents, or where errors are weighted
-    what leaves least of them; always within the limits."""
+    """(k, n): the solution, else the best effort: the best of all descents, or with weights the
+    least weighted error; always within the limits."""
     reached: npt.NDArray[np.bool_]
     """(k,)"""
     position_errors: FloatArray
@@ -74,7 +74,7 @@ def solve_batch(
         targets: k of root_T_target; also as matrices, (k, 4, 4).
         seeds: (k, n), or (n,) for all alike; None is `chain.neutral`.
         position_only: Leave the orientation free.
-        constraint: Which part of the poses counts, where it is less than all of it.
+        constraint: Which part of the poses counts; None: all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps allowed for each target.

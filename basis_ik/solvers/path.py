@@ -131,7 +131,7 @@ def follow(
         seed: (n,) or by joint name, where the arm is; None is `chain.neutral`. The first pose may
             be anywhere from there.
         max_move: Largest change of each joint between neighbours, (n,) or one for all [rad or m].
-        constraint: Which part of each pose counts, where it is less than all of it.
+        constraint: Which part of each pose counts; None: all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
 

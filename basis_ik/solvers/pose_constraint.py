@@ -27,8 +27,7 @@ class PoseConstraint:
         position: Whether the tip's position counts.
         orientation: Whether its orientation counts.
         free_axis: An axis of the target, in the target's coordinates, about which the tip may turn
-            freely: what a drill, a welding torch or a suction cup needs, and all that an arm of
-            five joints can give.
+            freely, for a drill, a welding torch or a suction cup, or an arm of five joints.
         box: How far from the target the tip may be along each of the target's axes [m];
             infinite leaves the position along that axis free. Together with a free axis only where
             that is the target's x, y or z.
@@ -37,8 +36,8 @@ class PoseConstraint:
             Together with a free axis, which has to be the target's x, y or z, and is 0 or infinite
             here, they bound how far the axis may be tilted about the other two: the vector of the
             shortest rotation that takes the target's axis to the tip's.
-        weights: What an error along each of the target's axes [1/m], then about it [1/rad], counts
-            where not all can be had.
+        weights: Cost of an error along each of the target's axes [1/m], then about each [1/rad],
+            in the best effort where the target cannot be reached.
     """
 
     position: bool = True

@@ -43,17 +43,17 @@ def solve_posture(
 ) -> Solution:
     """Reach a target with joint positions as near as possible to a posture.
 
-    Near is the smallest sum of squared differences, [rad] and [m] alike. A redundant arm, or one of
-    whose target an axis is free, moves on through all positions that reach the target; any other
-    arm takes the nearest of its distinct solutions.
+    The distance is the sum of squared differences, [rad] and [m] alike. A redundant arm, or any arm
+    with a free axis, is moved in the null space of the target; any other arm takes the nearest of
+    its distinct solutions.
 
     Args:
         chain: What to move.
-        target: root_T_target, wanted of root_T_tip; also as a matrix (4, 4).
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
         posture: (n,) or by joint name, preferred positions [rad or m], which need not lie within
             the limits.
         seed: (n,) or by joint name, where the search starts; None: the posture.
-        constraint: Which part of the pose counts, where it is less than all of it.
+        constraint: Which part of the pose counts; None: all of it.
         starts: How many starts, the seed's included. With 1 the answer lies downhill from the
             seed's own solution, which keeps a stream of targets on one branch.
         position_tolerance: [m], above 0.
@@ -99,7 +99,7 @@ def solve_pole(
 
     Args:
         chain: What to move.
-        target: root_T_target, wanted of root_T_tip; also as a matrix (4, 4).
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
         link: A link of the chain whose origin is to be near the pole.
         pole: (3,) in the root frame [m].
         seed: (n,) or by joint name, where the search starts; None is `chain.neutral`.

@@ -90,19 +90,18 @@ def solve(
 ) -> Solution:
     """Find joint positions that bring the chain's tip to a target.
 
-    The search descends from the seed and, only if that does not arrive, from further starts. With
-    FABRIK it passes backward and forward over the joints instead, likewise from the seed and then
-    from further starts, and descends from where that ends only if that did not arrive.
-    The same arguments give the same bits, in every process and thread.
+    The solver starts at the seed, and restarts elsewhere only if that fails. FABRIK runs backward
+    and forward passes over the joints instead, and leaves the rest to a descent only if they do
+    not converge. The same arguments give the same bits, in every process and thread.
 
     Args:
         chain: What to move.
-        target: root_T_target, wanted of root_T_tip; also as a matrix (4, 4).
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
         seed: (n,) or by joint name, where to start, best the present positions [rad or m].
             Positions outside the limits are taken a full turn or else to the limit. None is
             `chain.neutral`.
         position_only: Leave the orientation free.
-        constraint: Which part of the pose counts, where it is less than all of it.
+        constraint: Which part of the pose counts; None: all of it.
         max_move: How far each joint may be from the seed, (n,) or one for all [rad or m], above 0.
             Held like a limit: where only a longer move would reach, the verdict is MOVE_BOUND.
         position_tolerance: [m], above 0.

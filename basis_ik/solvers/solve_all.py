@@ -54,18 +54,18 @@ def solve_all(
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
 ) -> tuple[Solution, ...]:
-    """Find the distinct solutions that a number of starts leads to, the preferred one first.
+    """Find distinct solutions from many starts, the preferred one first.
 
     An arm of six joints has at most 16 postures for a pose, all of which a few hundred starts find
-    as a rule; a redundant arm has a continuum, of which these are samples. None found means no
-    more than that: ask `solve` why.
+    as a rule; a redundant arm has a continuum, of which these are samples. If none is
+    found, `solve` says why.
 
     Args:
         chain: What to move.
-        target: root_T_target, wanted of root_T_tip; also as a matrix (4, 4).
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
         seed: (n,) or by joint name, near which solutions are preferred and turned; None is
             `chain.neutral`.
-        constraint: Which part of the pose counts, where it is less than all of it.
+        constraint: Which part of the pose counts; None: all of it.
         prefer: The order of the solutions.
         starts: How many starts, the seed's included; each costs a few microseconds.
         distinct: Solutions count as different if a joint differs by more [rad or m].

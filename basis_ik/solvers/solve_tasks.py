@@ -65,9 +65,9 @@ def solve_tasks(
 ) -> TasksSolution:
     """Find joint positions for several tips of one robot.
 
-    Where all tasks can be met, they are. Where not, the most important come first: what is left of
-    a task is never made more by a less important one, beyond the tolerance. That is a strict order,
-    not a weighting. The same arguments give the same bits.
+    If all tasks can be met, they are. If not, priorities are strict: a task of lower priority never
+    increases the error of one above it, beyond the tolerance. The same arguments give the same
+    bits.
 
     Args:
         model: The robot.

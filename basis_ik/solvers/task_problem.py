@@ -33,8 +33,8 @@ class PoseTask:
 
     Attributes:
         tip: The link.
-        target: root_T_target, wanted of root_T_tip; also as a matrix (4, 4).
-        constraint: Which part of the pose counts, where it is less than all of it.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        constraint: Which part of the pose counts; None: all of it.
         priority: 0 is the most important; tasks of one priority share what they cannot all have,
             by their weights (`PoseConstraint.weights`).
     """

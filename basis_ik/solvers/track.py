@@ -47,23 +47,23 @@ def track(
 ) -> Solution:
     """Move from the current positions towards a target, each joint by no more than its bound.
 
-    There are no other starts than the current positions, so the arm stays on its branch. Where the
-    bounds do not let it arrive, it goes as near as they allow, the verdict says so (STEP_BOUND),
-    and the next call goes on from there. Joints that the task leaves to spare are used to stay
-    away from the limits while the target moves; at the target the arm stands still.
+    The only start is the current positions, so the arm stays on its branch. If the bounds are too
+    small to reach the target, the step goes as close as they allow, the verdict is STEP_BOUND, and
+    the next call continues from there. A redundant arm moves in the null space of the task, away
+    from its limits, while the target moves; at the target it is at rest.
 
     Args:
         chain: What to move.
-        target: root_T_target, wanted of root_T_tip; also as a matrix (4, 4).
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
         current: (n,) or by joint name, positions now, as commanded or measured [rad or m]. Those
             outside the limits are led inwards.
         max_step: Largest change of each joint, (n,) or one for all [rad or m]; above 0. In a loop
             that is `chain.velocity` times the period.
-        previous: Positions one step ago [rad or m]. An arm without joints to spare then passes
-            through a singularity as it comes, onto the branch on which its velocity goes on;
-            without, it turns back there and stays on its branch.
+        previous: Positions one step ago [rad or m]. An arm that is not redundant then passes
+            through a singularity with its velocity, onto the branch where that continues; without,
+            it turns back there and stays on its branch.
         position_only: Leave the orientation free.
-        constraint: Which part of the pose counts, where it is less than all of it.
+        constraint: Which part of the pose counts; None: all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps of one descent. A step in which the arm arrives takes one or two;
