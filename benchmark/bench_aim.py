@@ -27,7 +27,7 @@ RANDOM = {"random 2": 2, "random 3": 3, "random 4": 4, "random 7": 7}
 
 def shipped(name: str) -> Chain:
     file = ROOT / "urdf" / f"{'legs' if name == 'leg' else name}.urdf"
-    return RobotModel.from_urdf(file.read_text()).chain(*LINKS.get(name, (None, None)))
+    return RobotModel.from_urdf_file(file).chain(*LINKS.get(name, (None, None)))
 
 
 def random_chain(joints: int, rng: np.random.Generator) -> Chain:

@@ -48,7 +48,7 @@ def solve_pose(xyz: tuple[float, float, float]) -> None:
     from basis_ik.solvers.solve import solve
     from basis_ik.transforms.rigid import RigidTransform
 
-    chain = RobotModel.from_urdf((ROOT / "urdf" / "ur5e.urdf").read_text()).chain()
+    chain = RobotModel.from_urdf_file(ROOT / "urdf" / "ur5e.urdf").chain()
     solve(chain, RigidTransform.from_rpy(3.14159, 0.0, 0.0, xyz))
 
 
@@ -56,7 +56,7 @@ def solve_gaze() -> None:
     from basis_ik.model.robot import RobotModel
     from basis_ik.solvers.look_at import look_at
 
-    chain = RobotModel.from_urdf((ROOT / "urdf" / "ur5e.urdf").read_text()).chain()
+    chain = RobotModel.from_urdf_file(ROOT / "urdf" / "ur5e.urdf").chain()
     look_at(chain, (1.0, 0.5, 0.2), axis=(0.0, 0.0, 1.0))
 
 

@@ -20,6 +20,7 @@ from basis_ik import (
     RigidTransform,
     RobotModel,
     Verdict,
+    arc,
     follow,
     line,
     look_at,
@@ -137,7 +138,28 @@ def test_so_are_those_of_what_returns_more_than_one():
         look_at(ARM, ARM.forward(HOME).translation, HOME, max_move=1e-3).positions,
         *vars(solve_batch(ARM, [TARGET, FAR], HOME)).values(),
     ]
+    for target in (TARGET, FAR):
+        passes = solve(ARM, target, HOME, solver="fabrik", trace=True).passes
+        results += [passes.seed, passes.positions]
+        results += [array for each in passes.stages for array in (each.points, each.positions)]
     assert not any(array.flags.writeable for array in results)
+
+
+def test_no_kernel_is_compiled_a_second_time_for_arrays_that_are_read_only():
+    python(
+        "import gc, sys; sys.path.insert(0, 'test')\n"
+        "from numba import types; from numba.core.registry import CPUDispatcher\n"
+        "from test_interface import *\n"
+        "for solver in SOLVERS.values():\n"
+        "    for target in (TARGET, FAR.inverse()):\n"
+        "        try: found = solver(target, HOME)\n"
+        "        except IndexError: continue\n"  # none of all
+        "        if found.positions.ndim == 1: solver(TARGET, found.positions)\n"
+        "kernels = [each for each in gc.get_objects() if isinstance(each, CPUDispatcher)]\n"
+        "again = {kernel.__name__ for kernel in kernels for arguments in kernel.signatures\n"
+        "         for each in arguments if isinstance(each, types.Array) and not each.mutable}\n"
+        "assert kernels and not again, again\n"
+    )
 
 
 def test_what_was_found_begins_the_next_search():
@@ -179,6 +201,9 @@ def test_many_targets_may_be_matrices_too():
         assert solve_batch(ARM, given, HOME).positions.tobytes() == expected.tobytes()
     np.testing.assert_allclose(solve_batch(ARM, single, HOME).positions, expected, atol=1e-5)
     assert follow(ARM, matrices, HOME, max_move=1.0).success
+    by_matrix = line(matrices[0], matrices[1].tolist())
+    assert by_matrix == line(*targets)
+    assert arc(matrices[0], POINT, (0, 0, 1), 0.3) == arc(targets[0], POINT, (0, 0, 1), 0.3)
     with pytest.raises(BasisIkError, match=r"targets\[1\] must be a RigidTransform or the"):
         solve_batch(ARM, [TARGET, np.eye(3)], HOME)
     with pytest.raises(BasisIkError, match=r"targets must be of shape \(k, 4, 4\)"):

@@ -45,16 +45,17 @@ class PathSolution:
 
 
 def line(
-    start: RigidTransform, end: RigidTransform, *, step: float = 0.005, turn: float = 0.02
+    start: Target, end: Target, *, step: float = 0.005, turn: float = 0.02
 ) -> list[RigidTransform]:
     """Return poses on the straight line between two, the orientation turning about one axis.
 
     Args:
-        start: First pose.
+        start: First pose, a transform or its (4, 4) matrix.
         end: Last pose.
         step: Largest distance between neighbours [m].
         turn: Largest angle between neighbours [rad].
     """
+    start, end = as_target("start", start), as_target("end", end)
     _check_steps(step, turn)
     vector = (start.inverse() @ end).log()[3:]
     shift = end.translation - start.translation
@@ -71,7 +72,7 @@ def line(
 
 
 def arc(
-    start: RigidTransform,
+    start: Target,
     centre: npt.ArrayLike,
     axis: npt.ArrayLike,
     angle: float,
@@ -82,13 +83,14 @@ def arc(
     """Return poses on a circular arc; position and orientation turn together.
 
     Args:
-        start: First pose.
+        start: First pose, a transform or its (4, 4) matrix.
         centre: A point of the arc's axis (3,) [m].
         axis: Direction of the axis (3,), any length above zero.
         angle: How far to turn, by the right hand [rad].
         step: Largest distance between neighbours [m].
         turn: Largest angle between neighbours [rad].
     """
+    start = as_target("start", start)
     _check_steps(step, turn)
     if not math.isfinite(angle):
         raise SolveArgumentError("angle", angle, "finite")

@@ -159,12 +159,11 @@ def solve(
         )  # fmt: skip
         refuse(status, "seed", seed, target)
         q, away, turned = passes.positions, passes.position_error, passes.orientation_error
+        begin = q.copy()
         if status == ARRIVED:
-            ready.prove_inside(q)
-            return Solution(
-                read_only(q), _REACHED, away, turned, 0, passes.restarts, REACHED, passes
-            )
-        begin, max_iterations = q, max_iterations - passes.count
+            ready.prove_inside(begin)
+            return Solution(q, _REACHED, away, turned, 0, passes.restarts, REACHED, passes)
+        max_iterations -= passes.count
     if constraint is not None and constraint.weights is not None and time_limit is None:
         plain = solve(
             chain, target, seed, position_only=position_only,

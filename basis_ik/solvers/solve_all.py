@@ -110,7 +110,7 @@ def solve_all(
 def _is_new(q: FloatArray, found: list[Solution], variables: FloatArray, distinct: float) -> bool:
     for solution in found:
         turned = q.copy()
-        take_shortest_turns(variables, solution.positions, turned)
+        take_shortest_turns(variables, solution.positions.copy(), turned)
         if np.abs(turned - solution.positions).max() <= distinct:
             return False
     return True

@@ -114,7 +114,7 @@ def show(ax: Axes, config: str, title: str, scene: Scene) -> None:
 
 def read(name: str) -> RobotModel:
     """Return a robot that is shipped."""
-    return RobotModel.from_urdf((ROOT / "urdf" / f"{name}.urdf").read_text())
+    return RobotModel.from_urdf_file(ROOT / "urdf" / f"{name}.urdf")
 
 
 def arm(

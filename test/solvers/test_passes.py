@@ -12,7 +12,8 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.descent import REACHED
 from basis_ik.kernels.fabrik_sweep import ORIENTATION_MOMENT
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.passes import MAX_PASSES, run_passes
+from basis_ik.solvers import passes as passes_module
+from basis_ik.solvers.passes import MAX_PASSES, run_passes, trace_passes
 from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.prepared import OutsideLimitsError, prepared
 from basis_ik.solvers.solve import solve
@@ -376,3 +377,18 @@ def test_a_target_beyond_computing_is_refused(robot):
     target = RigidTransform.from_rpy(0.0, 0.0, 0.0, (1e9, 0.0, 0.0))
     with pytest.raises(SolveArgumentError, match="target must be within"):
         solve(robot("panda"), target, solver="fabrik")
+
+
+def test_a_trace_from_the_seed_of_a_solution_compiles_no_kernel_anew(robot, monkeypatch):
+    chain, target = robot("ur5"), robot("ur5").forward(np.full(6, 0.4))
+    seed = solve(chain, target, np.zeros(6), solver="fabrik").passes.seed
+    kernel, writable = passes_module.solve_by_passes, []
+
+    def watch(*arguments):
+        writable.extend(each.flags.writeable for each in arguments if isinstance(each, np.ndarray))
+        return kernel(*arguments)
+
+    monkeypatch.setattr(passes_module, "solve_by_passes", watch)
+    stages = trace_passes(chain, target, seed, position_only=False, tolerances=TOLERANCES, most=3)
+    assert len(stages) > 2
+    assert all(writable)
