@@ -766,7 +766,7 @@ MUTATIONS = tuple(
         (
             "chance has a hand in the answer",
             PIPELINE,
-            "            self._go_to(solution.positions)",
+            "            self._go_to(solution.positions.copy())",
             "            self._go_to(solution.positions + 1e-9 * np.random.default_rng().random())",
             (55, 61),
         ),
