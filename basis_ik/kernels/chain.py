@@ -220,7 +220,7 @@ def forward_from_fields(
     root_T_tip: FloatArray,
     jacobian: FloatArray,
 ) -> None:
-    """Run `forward_and_jacobian` from Python: `forward_from_fields(*arrays, q, ...)`."""
+    """Run `forward_and_jacobian` from Python, on a chain's arrays one by one."""
     chain = ChainArrays(
         origins, prismatic, variables, multipliers, offsets, tip, lower, upper, continuous
     )
