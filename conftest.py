@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Every test run has a ROS domain of its own: it hears nothing outside and disturbs nothing."""
 
 import itertools
@@ -5,6 +19,7 @@ import os
 import signal
 import socket
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,6 +29,9 @@ LONGEST_ID = 200
 for folder in ("ros", "config", "kernels", "motion", "view", "faults", "fuzz"):
     sys.path.insert(0, str(Path(__file__).parent / "test" / folder))
 
+
+# ROS 2's linters, where they are installed; elsewhere ruff and the tests hold the code to the same.
+collect_ignore = [] if find_spec("ament_flake8") else ["test/lint"]
 
 _numbers = itertools.cycle(range(1, 101))  # what has just been left may still have nodes in it
 

@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """What is to be compiled before it is used: named steps, for a node and for an installation.
 
 The first call of a kernel compiles it, or fetches it from the cache. Kernels take arrays of one
@@ -134,12 +148,12 @@ def still_compiling() -> bool:
 
 def node_steps() -> list[Step]:
     """Return the steps for all that the node basis_ik may call."""
-    from basis_ik.solvers import tips
+    from basis_ik.solvers import solve_tasks
 
     return [
         Step("robot descriptions", sample_chain),
         *_chain_steps(sample_chain),
-        Step("several tips", lambda: tips.warm_up(_sample(), sample_chain().tip)),
+        Step("several tips", lambda: solve_tasks.warm_up(_sample(), sample_chain().tip)),
     ]
 
 
@@ -153,7 +167,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
     from basis_ik.kernels.safety import is_inside, is_safe
     from basis_ik.motion import caps, jog, limiter
     from basis_ik.motion.tracking import Tracking
-    from basis_ik.solvers import aim_chain, solve, track
+    from basis_ik.solvers import look_at, solve, track
     from basis_ik.transforms import rigid
 
     def check() -> None:
@@ -172,7 +186,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
         Step("links", lambda: chain().link_poses(np.zeros(len(chain().joint_names)))),
         Step("poses", lambda: solve.warm_up(chain())),
         Step("FABRIK's passes", lambda: solve.warm_up_fabrik(chain())),
-        Step("points to look at", lambda: aim_chain.warm_up_aim(chain())),
+        Step("points to look at", lambda: look_at.warm_up(chain())),
         Step("tracking", lambda: track.warm_up(chain())),
         Step("twists", lambda: jog.warm_up(chain(), MotionLimits.of_chain(chain()))),
     ]

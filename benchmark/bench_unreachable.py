@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """What a target costs that cannot be reached: time, steps, and what the best effort leaves.
 
     python benchmark/bench_unreachable.py [--quick] [--targets N] [--json FILE]
@@ -60,7 +74,7 @@ def main() -> None:
     options = parser.parse_args()
     count, results = 30 if options.quick else options.targets, {}
     for name in ("ur5e", "panda"):
-        chain = RobotModel.from_urdf((URDF / f"{name}.urdf").read_text()).chain()
+        chain = RobotModel.from_urdf_file(URDF / f"{name}.urdf").chain()
         warm_up(chain)
         for kind in ("far", "edge", "near", "turn"):
             rows, verdicts = [], Counter()

@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The documentation names what there is, and its links lead somewhere."""
 
 import re
@@ -37,3 +51,14 @@ def test_there_is_advice_for_everything_that_the_status_can_say():
     for names in (Verdict, Refusal, State):
         for name in {each.name for each in names} - LIBRARY_ONLY - FINE:
             assert f"`{name}`" in text, f"{name} is not in the troubleshooting page"
+
+
+def test_the_files_that_the_architecture_names_are_there():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    names = set(re.findall(r"`((?:kernels|model|solvers|motion|ros|test)/[\w/]+\.py)`", text))
+    assert len(names) > 20
+    ahead = {"model/collisions.py"}  # what comes next
+    found = {
+        name for name in names if (ROOT / "basis_ik" / name).exists() or (ROOT / name).exists()
+    }
+    assert names - found == ahead

@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """From target to command on the shipped UR5e: solved, limited, checked, and silent when done."""
 
 import itertools
@@ -55,6 +69,22 @@ def test_an_unsafe_plan_is_not_given(pipe, monkeypatch):
     assert pipe.plan(at_rest(HOME), braking=False) is None
     assert pipe.step(HOME) is None
     assert pipe.phase is Phase.UNSAFE
+
+
+def test_what_was_found_goes_to_the_kernels_of_motion_in_the_form_they_are_compiled_for(
+    pipe, monkeypatch
+):
+    writable = []
+    is_equal = pipeline.is_equal
+
+    def watch(command, destination):
+        writable.append(destination.flags.writeable)
+        return is_equal(command, destination)
+
+    monkeypatch.setattr(pipeline, "is_equal", watch)
+    pipe.aim(DOWN, HOME)
+    pipe.step(HOME)
+    assert writable == [True]
 
 
 def walk(pipe, measured, cycles=2000):

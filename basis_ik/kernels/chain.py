@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Forward kinematics and Jacobian of a serial chain.
 
 A chain is a row of m moving joints between a root link and a tip link. Fixed joints are folded into
@@ -206,7 +220,7 @@ def forward_from_fields(
     root_T_tip: FloatArray,
     jacobian: FloatArray,
 ) -> None:
-    """Run `forward_and_jacobian` from Python: `forward_from_fields(*arrays, q, ...)`."""
+    """Run `forward_and_jacobian` from Python, on a chain's arrays one by one."""
     chain = ChainArrays(
         origins, prismatic, variables, multipliers, offsets, tip, lower, upper, continuous
     )

@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Jogging: the tip moves along and about what a twist says, and speeds up and brakes on that line.
 
 What is limited is the twist itself, in one piece: the joints' velocities grow and shrink together,
@@ -380,7 +394,7 @@ class Jog:
         found = track(
             self._chain, target, q, STEP, position_tolerance=near, orientation_tolerance=near
         )
-        return found.positions if found.success else None
+        return found.positions.copy() if found.success else None
 
     def _step_on(self, beyond: FloatArray) -> FloatArray:
         """Return the next command on a step off a singularity, from rest to rest."""

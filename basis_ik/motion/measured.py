@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The measured joint positions of a chain, gathered from joint states."""
 
 from __future__ import annotations
@@ -248,7 +262,7 @@ class MeasuredState:
         return Refused(Refusal.JUMP, f"{self._joint_names[k]}: by {way:.3f} in {time:.3f} s")
 
     def positions(self) -> NDArray[np.float64]:
-        """Return a copy of the positions (n,), NaN for joints never seen."""
+        """Return a copy of what was measured (n,) [rad or m]; NaN for joints never seen."""
         return np.array(self._positions)
 
     def age(self, now: float) -> float:

@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The inverse kinematics node: targets in, limited joint commands and a verdict out."""
 
 from __future__ import annotations
@@ -328,7 +342,7 @@ class IkNode(LifecycleNode):
             self._successor.destroy()
         self._successor = robot
         self._robot.deactivate()
-        self.get_logger().info("another robot description has come: braking to take it over")
+        self.get_logger().info("another robot description received: braking before it is used")
 
     def _refuse(self, error: BasisIkError) -> None:
         """Say what is at fault, the description or a parameter, and what becomes of it."""

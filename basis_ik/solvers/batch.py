@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Many targets at once, on all cores."""
 
 from __future__ import annotations
@@ -13,14 +27,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.pose_batch import solve_poses
 from basis_ik.kernels.pose_solve import LARGEST_ANGLE, LARGEST_LENGTH
-from basis_ik.solvers.arguments import LARGEST_TOLERANCE, SolveArgumentError
+from basis_ik.solvers.arguments import LARGEST_TOLERANCE, Target, as_target, bad_target
+from basis_ik.solvers.pose_constraint import PoseConstraint, constrain, weigh
 from basis_ik.solvers.prepared import NEAR, prepared
 from basis_ik.solvers.solve import MAX_ITERATIONS, MAX_RESTARTS, PATIENCE
-from basis_ik.solvers.wanted import Wanted, aim, weigh
 from basis_ik.solvers.weighted import least_error
-from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.checks import read_only
+from basis_ik.transforms.rigid import trusted
 
 if TYPE_CHECKING:
     from basis_ik.model.chain import Chain
@@ -32,11 +48,11 @@ CHUNK = 512  # targets per piece of work: a few milliseconds, so that threads en
 
 @dataclass(frozen=True)
 class BatchSolution:
-    """The answers to k targets, one row each, in the order of the targets."""
+    """The answers to k targets, one row each, in the order of the targets; arrays read-only."""
 
     positions: FloatArray
-    """(k, n): what reached the target, else the best of all descents, or where errors are weighted
-    what leaves least of them; always within the limits."""
+    """(k, n): the solution, else the best effort: the best of all descents, or with weights the
+    least weighted error; always within the limits."""
     reached: npt.NDArray[np.bool_]
     """(k,)"""
     position_errors: FloatArray
@@ -51,11 +67,11 @@ class BatchSolution:
 
 def solve_batch(
     chain: Chain,
-    targets: Sequence[RigidTransform] | FloatArray,
+    targets: Sequence[Target] | FloatArray,
     seeds: npt.ArrayLike | None = None,
     *,
     position_only: bool = False,
-    wanted: Wanted | None = None,
+    constraint: PoseConstraint | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
     max_iterations: int = MAX_ITERATIONS,
@@ -69,10 +85,10 @@ def solve_batch(
 
     Args:
         chain: What to move.
-        targets: k of root_T_target, or an array (k, 4, 4) of them.
-        seeds: (k, n), or (n,) for all alike; None is the middle of the limits.
+        targets: k of root_T_target; also as matrices, (k, 4, 4).
+        seeds: (k, n), or (n,) for all alike; None is `chain.neutral`.
         position_only: Leave the orientation free.
-        wanted: Which part of the poses counts, where it is less than all of it.
+        constraint: Which part of the poses counts; None: all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps allowed for each target.
@@ -83,7 +99,7 @@ def solve_batch(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
-    ready, weights, goals = aim(prepared(chain), wanted, _as_matrices(targets))
+    ready, weights, goals = constrain(prepared(chain), constraint, _as_matrices(targets))
     if position_only:
         weights = ready.position
     n = len(ready.middle)
@@ -113,8 +129,8 @@ def solve_batch(
     with ThreadPoolExecutor(workers) as pool:
         pieces = [pool.submit(work_on, begin) for begin in range(0, len(goals), CHUNK)]
         _wait(pieces, len(goals) if progress else 0)
-    if wanted is not None and wanted.weights is not None:
-        counted = weigh(prepared(chain), wanted, position_only=position_only)
+    if constraint is not None and constraint.weights is not None:
+        counted = weigh(prepared(chain), constraint, position_only=position_only)
         for i in np.flatnonzero(figures[:, 0] == 0.0):
             positions[i], figures[i, 3], figures[i, 4], steps = least_error(
                 ready, counted, goals[i], (starts[i], positions[i].copy()),
@@ -123,36 +139,42 @@ def solve_batch(
             )  # fmt: skip
             figures[i, 1] += steps
     return BatchSolution(
-        positions,
-        figures[:, 0] > 0.0,
-        figures[:, 3].copy(),
-        figures[:, 4].copy(),
-        figures[:, 1].astype(np.int64),
-        figures[:, 2].astype(np.int64),
+        read_only(positions),
+        read_only(figures[:, 0] > 0.0),
+        read_only(figures[:, 3].copy()),
+        read_only(figures[:, 4].copy()),
+        read_only(figures[:, 1].astype(np.int64)),
+        read_only(figures[:, 2].astype(np.int64)),
     )
 
 
-def _as_matrices(targets: Sequence[RigidTransform] | FloatArray) -> FloatArray:
-    if isinstance(targets, np.ndarray):
-        goals = np.array(targets, np.float64)
-        if goals.ndim != 3 or goals.shape[1:] != (4, 4):
+def _as_matrices(targets: Sequence[Target] | FloatArray) -> FloatArray:
+    """Return targets as matrices (k, 4, 4)."""
+    if isinstance(targets, np.ndarray) and targets.dtype != object:
+        if targets.shape[1:] != (4, 4):
             raise SolveArgumentError("targets", targets.shape, "of shape (k, 4, 4)")
-        goals[~np.isfinite(goals).all(axis=(1, 2))] = 0.0  # refused below, without warnings
-        r = goals[:, :3, :3]
-        skew = np.abs(np.swapaxes(r, 1, 2) @ r - np.eye(3)).max(axis=(1, 2), initial=0.0)
-        sound = (skew <= 1e-9) & (np.linalg.det(r) > 0.0)
-        sound &= (goals[:, 3] == [0.0, 0.0, 0.0, 1.0]).all(axis=1)
+        goals = np.array(targets, np.float64)
+        for i in np.flatnonzero(~_are_rigid(goals)):
+            goals[i] = as_target(f"targets[{i}]", goals[i])._m
     else:
-        for target in targets:
-            if type(target) is not RigidTransform:
-                raise SolveArgumentError("targets", target, "RigidTransforms")
-        goals = np.array([target.matrix for target in targets]).reshape(-1, 4, 4)
-        sound = np.isfinite(goals).all(axis=(1, 2))
+        rigid = [as_target(f"targets[{i}]", target) for i, target in enumerate(targets)]
+        goals = np.array([target._m for target in rigid]).reshape(-1, 4, 4)
+    sound = np.isfinite(goals).all(axis=(1, 2))
     sound &= (np.abs(goals[:, :3, 3]) <= LARGEST_LENGTH).all(axis=1)
     if not sound.all():
         first = int(np.argmin(sound))
-        raise SolveArgumentError(f"targets[{first}]", goals[first].tolist(), "a rigid transform")
+        raise bad_target(f"targets[{first}]", trusted(goals[first]))
     return goals
+
+
+def _are_rigid(goals: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return which of (k, 4, 4) matrices `RigidTransform.from_matrix` would take bit for bit."""
+    r = goals[:, :3, :3]
+    with np.errstate(all="ignore"):  # of numbers that are not finite
+        skew = np.abs(np.swapaxes(r, 1, 2) @ r - np.eye(3)).max(axis=(1, 2), initial=0.0)
+        rigid: npt.NDArray[np.bool_] = (skew <= 1e-12) & (np.linalg.det(r) > 0.0)
+    rigid &= (goals[:, 3] == [0.0, 0.0, 0.0, 1.0]).all(axis=1)
+    return rigid
 
 
 def _as_seeds(seeds: npt.ArrayLike, k: int, n: int) -> FloatArray:
@@ -163,8 +185,8 @@ def _as_seeds(seeds: npt.ArrayLike, k: int, n: int) -> FloatArray:
     sound = (np.abs(starts) <= LARGEST_ANGLE).all(axis=1)
     if not sound.all():
         first = int(np.argmin(sound))
-        wanted = f"finite and within ±{LARGEST_ANGLE:g}"
-        raise SolveArgumentError(f"seeds[{first}]", starts[first].tolist(), wanted)
+        required = f"finite and within ±{LARGEST_ANGLE:g}"
+        raise SolveArgumentError(f"seeds[{first}]", starts[first].tolist(), required)
     return starts
 
 

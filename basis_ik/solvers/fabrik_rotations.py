@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """From joint positions back to rotations: FABRIK's last step on a skeleton (change_of_basis, 3)."""
 
 from __future__ import annotations
@@ -64,7 +78,7 @@ def quaternions(rotations: npt.ArrayLike | None, s: Skeleton, p: FloatArray) -> 
 
 
 def matrices(q: FloatArray) -> FloatArray:
-    """Convert unit quaternions (w, x, y, z), shape (m, 4), to read-only matrices (m, 3, 3)."""
+    """Convert unit quaternions (w, x, y, z), (m, 4), to read-only rotations (m, 3, 3)."""
     w, x, y, z = q.T
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -1,14 +1,31 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The door of the transform layer: what comes in is finite, float64, C-contiguous, of its shape."""
 
 from __future__ import annotations
 
 import math
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
 from basis_ik.kernels.rigid import FloatArray
+
+_Array = TypeVar("_Array", bound=npt.NDArray[Any])
 
 
 class TransformError(BasisIkError):
@@ -136,7 +153,7 @@ def unit_vector(name: str, value: npt.ArrayLike) -> FloatArray:
     return vector
 
 
-def read_only(array: FloatArray) -> FloatArray:
+def read_only(array: _Array) -> _Array:
     """Return a view of an array that cannot be written through."""
     view = array.view()
     view.setflags(write=False)

@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The door for robot descriptions: what is refused before anything is built."""
 
 from pathlib import Path
@@ -57,16 +71,23 @@ def test_an_entity_bomb_is_refused_at_its_doctype():
 
 @pytest.mark.parametrize("value", [None, b"<robot/>", 3, Path("robot.urdf")])
 def test_only_text_is_read(value):
-    said = f"text, not {type(value).__name__}; of a file, give what it holds"
+    said = f"text, not {type(value).__name__}; RobotModel.from_urdf_file reads files"
     with pytest.raises(UrdfError, match=said):
         read_xml(value)
 
 
-def test_the_name_of_a_file_is_told_from_damaged_xml():
-    with pytest.raises(UrdfError, match=r"well-formed.*; of a file, give what it holds, not its"):
-        read_xml("urdf/panda.urdf")
-    with pytest.raises(UrdfError, match=r"mismatched tag$"):
-        read_xml("<robot></joint>")
+@pytest.mark.parametrize("path", ["urdf/panda", "panda.urdf", r"C:\arm", "./my robot.xacro", "/x"])
+def test_a_path_is_told_from_damaged_xml(path):
+    with pytest.raises(
+        UrdfError, match=r"looks like a path; RobotModel\.from_urdf_file reads files"
+    ):
+        read_xml(path)
+
+
+@pytest.mark.parametrize("text", ["hello", "<robot></joint>", "urdf/a\nb", "of no use. None"])
+def test_damaged_xml_is_not_taken_for_a_path(text):
+    with pytest.raises(UrdfError, match="not well-formed XML"):
+        read_xml(text)
 
 
 def test_size_counts_bytes_up_to_the_bound():

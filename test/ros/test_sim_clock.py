@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Simulated time: asked for and missing, slow, standing still, and jumping."""
 
 import time
@@ -59,7 +73,7 @@ def test_it_is_said_once_that_it_is_missing_and_that_it_has_come(make, capfd):
     for _ in range(3):
         watch.look()
     error = capfd.readouterr().err
-    assert error.count("the time has come on /clock") == 1
+    assert error.count("receiving the time on /clock") == 1
     assert CLOCK_MISSING not in error
 
 

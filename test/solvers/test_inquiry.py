@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """How long a search goes on, and what its questions answer."""
 
 from __future__ import annotations
@@ -11,10 +25,10 @@ import transforms3d
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.solvers.inquiry import LIFTED_STARTS, PERSISTENCE, Inquiry
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import MAX_RESTARTS, solve
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -70,7 +84,7 @@ def test_scouts_find_what_is_downhill_and_prove_it(robot):
 def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
     chain = flat(arm, 3.0)
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (30.0, 0.0, 0.0))
-    solution = solve(chain, target, [0.1, 0.2, 0.3], wanted=Wanted(position=False))
+    solution = solve(chain, target, [0.1, 0.2, 0.3], constraint=PoseConstraint(position=False))
     assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
     assert solution.reason.missing == 0.0
     tip = chain.forward(solution.positions).translation
@@ -81,7 +95,7 @@ def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
 def test_a_free_axis_is_missed_by_the_angle_between_the_axes(arm):
     chain = flat(arm, 3.0)
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (0.5, 0.3, 0.0))
-    solution = solve(chain, target, [0.1, 0.2, 0.3], wanted=Wanted(free_axis=(0, 0, 1)))
+    solution = solve(chain, target, [0.1, 0.2, 0.3], constraint=PoseConstraint(free_axis=(0, 0, 1)))
     assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
     assert solution.orientation_error == pytest.approx(0.4, abs=1e-6)  # z is up, whatever the yaw
     assert solution.reason.turn == solution.orientation_error

@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Verdicts of places: singular ones, where no small motion comes nearer, and degenerate ones."""
 
 from __future__ import annotations
@@ -6,7 +20,7 @@ import numpy as np
 import pytest
 
 from basis_ik.kernels.proof import place_exactly
-from basis_ik.solvers.aim_chain import solve_aim
+from basis_ik.solvers.look_at import look_at
 from basis_ik.solvers.prepared import ROTATION_WEIGHT, prepared
 from basis_ik.solvers.track import track
 from basis_ik.solvers.verdict import Verdict
@@ -111,7 +125,7 @@ def test_a_ray_is_degenerate_only_where_no_position_gives_it_a_direction(arm):
         ("revolute", "0 0 0", "0 0 0", "0 1 0", -2.0, 2.0),
     ]
     chain, point = arm(rows), np.array([0.0, 0.0, 0.2])
-    assert solve_aim(chain, point, [0.3, 0.3]).verdict is Verdict.DEGENERATE
+    assert look_at(chain, point, [0.3, 0.3]).verdict is Verdict.DEGENERATE
     cloud = np.random.default_rng(0).uniform(-2.0, 2.0, (500, 2))
     eyes = np.array([chain.forward(q).translation for q in cloud])
     assert np.abs(eyes - point).max() < 1e-15
@@ -119,4 +133,4 @@ def test_a_ray_is_degenerate_only_where_no_position_gives_it_a_direction(arm):
     off = arm(rows, "0 0 0.01")
     eyes = np.array([off.forward(q).translation for q in cloud])
     assert np.linalg.norm(eyes - point, axis=1).min() > 0.009
-    assert solve_aim(off, point, [0.3, 0.3]).verdict is not Verdict.DEGENERATE
+    assert look_at(off, point, [0.3, 0.3]).verdict is not Verdict.DEGENERATE

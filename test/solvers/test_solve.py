@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Solving for poses: rates, limits, proofs, determinism, refusals."""
 
 from __future__ import annotations
@@ -11,7 +25,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from basis_ik.solvers.arguments import SolveArgumentError
+from basis_ik.errors import SolveArgumentError
 from basis_ik.solvers.solve import Solution, solve, warm_up
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform
@@ -267,7 +281,7 @@ def test_bad_settings_are_refused_by_name(robot, setting):
 
 def test_a_target_that_is_no_transform_or_absurdly_far_is_refused(robot):
     chain = robot("panda")
-    for target in (np.eye(4), None, RigidTransform.from_rpy(0, 0, 0, (1e200, 0, 0))):
+    for target in (np.eye(3), None, RigidTransform.from_rpy(0, 0, 0, (1e200, 0, 0))):
         with pytest.raises(SolveArgumentError) as caught:
             solve(chain, target)
         assert caught.value.argument == "target"

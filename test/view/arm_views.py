@@ -1,10 +1,24 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Views of arms as a node would make them."""
 
 import numpy as np
 
 from basis_ik.motion.chain_state import State
 from basis_ik.motion.goals import PointGoal, PoseGoal
-from basis_ik.solvers.aim_chain import solve_aim
+from basis_ik.solvers.look_at import look_at
 from basis_ik.solvers.solve import solve
 from basis_ik.view.arm import ArmScene, ArmView
 from basis_ik.view.ghost import Ghost
@@ -17,7 +31,7 @@ def answer_to(chain, goal, seed):
     if isinstance(goal, PoseGoal):
         return solve(chain, goal.root_T_target, seed)
     if isinstance(goal, PointGoal):
-        return solve_aim(chain, goal.root_point, seed, axis=goal.ray.axis, origin=goal.ray.origin)
+        return look_at(chain, goal.root_point, seed, axis=goal.ray.axis, origin=goal.ray.origin)
     return None
 
 

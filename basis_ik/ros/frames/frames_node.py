@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Constraints on tf frames, without a URDF: frames in, corrected frames out under other names."""
 
 from __future__ import annotations
@@ -86,7 +100,7 @@ class FramesNode(Node):
             return
         if self._trouble:
             self._trouble = ""
-            self.get_logger().info("all frames are there")
+            self.get_logger().info("all frames are available")
         self._broadcast(tree, when)
         self._report(applied)
         self._show(tree, applied)

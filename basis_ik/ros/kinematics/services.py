@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """MoveIt's kinematics services, compute_ik and compute_fk, answered without MoveIt.
 
 They compute and move nothing, so they answer as soon as there is a robot, active or not; and they
@@ -23,6 +37,7 @@ from rclpy.node import Node
 from std_msgs.msg import Header
 from tf2_ros import Buffer
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.model.chain import Chain
 from basis_ik.model.path import ChainError
 from basis_ik.model.placement import UnknownPositionError, place_link
@@ -41,7 +56,6 @@ from basis_ik.ros.kinematics.robot_state import (
 from basis_ik.ros.kinematics.several_tips import solve_several
 from basis_ik.ros.kinematics.side_thread import SideThread
 from basis_ik.ros.parameters import Parameters
-from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import Solution, solve
 from basis_ik.transforms.rigid import RigidTransform

@@ -1,3 +1,17 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """A request for several links at once, compute_ik with `pose_stamped_vector`."""
 
 from __future__ import annotations
@@ -6,14 +20,14 @@ from collections.abc import Mapping, Sequence
 
 from moveit_msgs.msg import MoveItErrorCodes
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.model.robot import RobotModel
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError, error_code
 from basis_ik.ros.parameters import Parameters
-from basis_ik.solvers.arguments import SolveArgumentError
-from basis_ik.solvers.tip_tasks import PoseTask
-from basis_ik.solvers.tips import solve_tips
+from basis_ik.solvers.pose_constraint import PoseConstraint
+from basis_ik.solvers.solve_tasks import solve_tasks
+from basis_ik.solvers.task_problem import PoseTask
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -43,10 +57,10 @@ def solve_several(
     Raises:
         RequestRefusedError: A target that no solver takes.
     """
-    wanted = Wanted(orientation=False) if parameters["position_only_ik"] else None
-    tasks = [PoseTask(link, goal, wanted) for link, goal in zip(links, targets, strict=True)]
+    constraint = PoseConstraint(orientation=False) if parameters["position_only_ik"] else None
+    tasks = [PoseTask(link, goal, constraint) for link, goal in zip(links, targets, strict=True)]
     try:
-        found = solve_tips(
+        found = solve_tasks(
             model,
             tasks,
             positions,
