@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from from_python import from_python
+from from_python import from_python, sample
 
 from basis_ik.kernels.bounded_step import bounded_step, moved_inside
 
@@ -53,7 +53,7 @@ def brute_force(equations, b, rows, e, damping, low, high):
 @pytest.mark.parametrize("c", [1, 3, 5])
 def test_the_step_is_the_best_of_all_choices_of_held_variables(a, c):
     n = 5
-    for _ in range(12):
+    for _ in range(sample(12)):
         equations, rows = RNG.normal(size=(a, n)), RNG.normal(size=(c, n))
         low, high = -RNG.uniform(0, 0.4, n), RNG.uniform(0, 0.4, n)
         low[RNG.random(n) < 0.3] = 0.0
@@ -67,7 +67,7 @@ def test_the_step_is_the_best_of_all_choices_of_held_variables(a, c):
 
 
 def test_other_right_sides_are_met_within_wide_bounds():
-    for _ in range(40):
+    for _ in range(sample(40)):
         equations, rows = RNG.normal(size=(2, 6)), RNG.normal(size=(3, 6))
         low, high = -RNG.uniform(0.2, 1, 6), RNG.uniform(0.2, 1, 6)
         b, e = equations @ RNG.uniform(0.1 * low, 0.1 * high), RNG.normal(size=3)

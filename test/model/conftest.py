@@ -9,11 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from numpy.typing import NDArray
-
-settings.register_profile("model", deadline=None, max_examples=100, derandomize=True)
-settings.load_profile("model")
 
 Matrix = NDArray[np.float64]
 Poses = dict[str, Matrix]

@@ -346,7 +346,7 @@ def test_the_same_question_has_the_same_answer():
     assert solve_tips(model, tasks) == solve_tips(model, tasks)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.floats(-3, 3), min_size=6, max_size=6),
     st.lists(st.integers(0, 2), min_size=3, max_size=3),
