@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -20,8 +21,15 @@ def urdf_of(robot):
     return (URDF / f"{robot}.urdf").read_text()
 
 
-def chain_of(robot):
-    return RobotModel.from_urdf(urdf_of(robot)).chain()
+@cache
+def model_of(robot):
+    return RobotModel.from_urdf(urdf_of(robot))
+
+
+@cache  # to make a chain ready for the solver takes longer than most tests
+def chain_of(robot, tip=None):
+    """Return the chain from the robot's root to a link, or to its own tip."""
+    return model_of(robot).chain(None, tip)
 
 
 def worst(commands, limits, period):

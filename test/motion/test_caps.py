@@ -4,11 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from shipped_arms import HOMES, Kinematics, urdf_of, worst
+from shipped_arms import HOMES, Kinematics, chain_of, urdf_of, worst
 
 from basis_ik.kernels.motion_caps import plan_brake_together
 from basis_ik.kernels.motion_joints import ACCELERATION, COLUMNS, RATE, SPEED, advance
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.caps import SpeedCaps
 from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PoseGoal, TwistGoal
 from basis_ik.motion.limits import MotionLimits
@@ -23,12 +22,10 @@ class Arm:
     """A pipeline with caps, an arm that does exactly what it is told, and all its commands."""
 
     def __init__(self, robot, linear, angular=0.0, *, elbow=True, period=PERIOD, q=None):
-        text = urdf_of(robot)
-        model = RobotModel.from_urdf(text)
-        self.chain = chain = model.chain()
+        self.chain = chain = chain_of(robot)
         links = [ELBOWS[robot]] * elbow
-        self.judges = [Kinematics(text, link) for link in (chain.tip, *links)]
-        self.caps = SpeedCaps(chain, [model.chain(chain.root, link) for link in links])
+        self.judges = [Kinematics(urdf_of(robot), link) for link in (chain.tip, *links)]
+        self.caps = SpeedCaps(chain, [chain_of(robot, link) for link in links])
         self.caps.set(linear, angular)
         self.linear, self.angular, self.period = linear, angular, period
         self.limits = MotionLimits.of_chain(chain)
