@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "test" / "motion"))
+sys.path += [str(ROOT / "test" / folder) for folder in ("motion", "transforms")]
 
 from moving_poses import Sender, circle, eight, ending, follow, judge  # noqa: E402
 from shipped_arms import HOMES, Kinematics, chain_of, urdf_of  # noqa: E402

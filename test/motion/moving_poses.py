@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from shipped_arms import turned
+from rotations import turned
 
 from basis_ik.motion.goals import PoseGoal
 from basis_ik.transforms.rigid import RigidTransform

@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+from rotations import turned
 
 from basis_ik.model.robot import RobotModel
 
@@ -41,14 +42,6 @@ def worst(commands, limits, period):
             for k, most in enumerate(bounds, 1)
         ]
     )
-
-
-def turned(axis, angle):
-    """Return the rotations (..., 3, 3) about an axis by angles (...), by Rodrigues's formula."""
-    x, y, z = np.asarray(axis) / np.linalg.norm(axis)
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    angle = np.asarray(angle)[..., None, None]
-    return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
 
 
 class Kinematics:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rotations import turned
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.solvers import aim_chain
@@ -41,14 +42,6 @@ SHIPPED = {
 }
 HEAD = SHIPPED["head"]
 AXES = {"head": X, "optical head": Z}
-
-
-def turned(axis, angle):
-    """Rotations (..., 3, 3) about a unit axis."""
-    x, y, z = axis
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    angle = np.asarray(angle)[..., None, None]
-    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
 
 
 def tip_of(chain, q):
