@@ -23,15 +23,26 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 LONGEST_ID = 200
 
-for folder in ("ros", "config", "kernels", "motion", "view", "faults", "fuzz"):
+for folder in ("ros", "config", "kernels", "motion", "transforms", "view", "faults", "fuzz"):
     sys.path.insert(0, str(Path(__file__).parent / "test" / folder))
 
 
 # ROS 2's linters, where they are installed; elsewhere ruff and the tests hold the code to the same.
 collect_ignore = [] if find_spec("ament_flake8") else ["test/lint"]
+# Without deadlines, for machines under load; derandomised, so that a run can be repeated. As plain
+# Python kernels are a hundred times slower, and it is bounds and types that are checked there.
+settings.register_profile(
+    "basis_ik",
+    deadline=None,
+    derandomize=True,
+    max_examples=15 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 60,
+)
+settings.load_profile("basis_ik")
+
 
 _numbers = itertools.cycle(range(1, 101))  # what has just been left may still have nodes in it
 

@@ -27,20 +27,14 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
-
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "test" / "motion"))
+sys.path += [str(ROOT / "test" / folder) for folder in ("motion", "transforms")]
 
-from moving_poses import Kinematics, Sender, circle, eight, ending, follow, judge  # noqa: E402
+from moving_poses import Sender, circle, eight, ending, follow, judge  # noqa: E402
+from shipped_arms import HOMES, Kinematics, chain_of, urdf_of  # noqa: E402
 
-from basis_ik.model.robot import RobotModel  # noqa: E402
 from basis_ik.pipeline import Pipeline  # noqa: E402
 
-HOMES = {
-    "ur5e": np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0]),
-    "panda": np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]),
-}
 PERIOD = 0.01
 RATES = (10, 20, 50, 100, 200)
 TITLE = "arm    path    poses                       lag ms   shape mm: rms  max   past mm  missing"
@@ -62,9 +56,8 @@ def main() -> None:
     rows = []
     print(TITLE)
     for robot, home in list(HOMES.items())[: 1 if arguments.quick else None]:
-        text = (ROOT / "urdf" / f"{robot}.urdf").read_text()
-        chain = RobotModel.from_urdf(text).chain()
-        kinematics = Kinematics(text, chain.tip)
+        chain = chain_of(robot)
+        kinematics = Kinematics(urdf_of(robot), chain.tip)
         for path in (circle,) if arguments.quick else (circle, eight):
             for rate in (50,) if arguments.quick else RATES:
                 for name, sender in senders(rate).items():

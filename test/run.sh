@@ -15,10 +15,15 @@
 
 # All tests, and how many they were; with arguments: pytest with those, once.
 # Kernels run twice: compiled, and as plain Python, which checks bounds and types. Two lanes of tests with ROS,
-# which mostly wait, and a third that computes in what they leave of the processor. The first is shown as it runs.
+# which mostly wait, and a third, most of which computes in what they leave of the processor. The first is shown
+# as it runs.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ $# -gt 0 ]; then exec python -m pytest "$@"; fi
+
+# Each process that imports numpy would start a thread for each processor, which begins by waiting in a loop:
+# a tenth of what a node's start costs. The matrices here are too small to be shared out.
+export OPENBLAS_NUM_THREADS=1
 
 started=$SECONDS
 logs=$(mktemp -d)
@@ -35,22 +40,25 @@ ik_node() {
 }
 
 programs() {
-  local status=0 tests
+  local status=0
   run "launch files and configurations" python -m pytest -q --durations=5 test/launch test/config || status=1
   # It is here because the other lane takes longer.
   run "the life of ik_node" python -m pytest -q --durations=3 test/ros/test_ik_node_life.py || status=1
-  run "the other nodes and programs" python -m pytest -q --durations=10 test/ros test/test_*.py \
+  run "the other nodes and programs" python -m pytest -q --durations=10 test/ros \
     --ignore-glob 'test/ros/test_ik_node*.py' || status=1
-  # With ROS 2 installed the underlay is not used, and upstream's packages have their own tests.
-  [ -n "${BASIS_IK_UNDERLAY:-}" ] || return $status
-  for tests in underlay/*/test; do run "$(dirname "$tests")" python -m pytest -q "$tests" || status=1; done
   return $status
 }
 
 library() {
-  local status=0
+  local status=0 tests
+  # First what has processes, too. With ROS 2 installed the underlay is not used, and upstream's packages have
+  # their own tests.
+  if [ -n "${BASIS_IK_UNDERLAY:-}" ]; then
+    for tests in underlay/*/test; do run "$(dirname "$tests")" python -m pytest -q "$tests" || status=1; done
+  fi
+  renice -n 19 "$BASHPID" >/dev/null
   run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \
-    --ignore test/config --ignore-glob 'test/test_*.py' || status=1
+    --ignore test/config || status=1
   # These start processes that compile, whatever the setting is here.
   run "kernels, as plain Python" env NUMBA_DISABLE_JIT=1 python -m pytest -q test/kernels \
     --ignore test/kernels/test_jit.py --ignore test/kernels/test_compiler.py || status=1
@@ -61,7 +69,7 @@ library() {
 python -m basis_ik warm-up || exit 1
 programs >"$logs/programs" 2>&1 &
 others=($!)
-(renice -n 19 "$BASHPID" >/dev/null; library) >"$logs/library" 2>&1 &
+library >"$logs/library" 2>&1 &
 others+=($!)
 ik_node | tee "$logs/ik_node"
 status=${PIPESTATUS[0]}

@@ -27,9 +27,7 @@ from std_msgs.msg import Float64MultiArray
 
 from basis_ik.motion.chain_state import LATCHES, TRANSITIONS, ChainState, Event, State
 
-SHORT = settings(
-    deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), print_blob=False
-)
+SHORT = settings(suppress_health_check=list(HealthCheck), print_blob=False)
 SEEDS = st.integers(0, 2**32 - 1)
 
 

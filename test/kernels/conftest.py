@@ -12,12 +12,16 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-import os
+import pytest
+from from_python import IS_PLAIN
 
-from hypothesis import settings
+from basis_ik.solvers import own_starts
 
-# Kernels compile within the first example; derandomised, so that a run can be repeated. As plain
-# Python, a hundred times slower, it is bounds and types that are checked: fewer examples tell.
-EXAMPLES = 15 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 60
-settings.register_profile("basis_ik", deadline=None, max_examples=EXAMPLES, derandomize=True)
-settings.load_profile("basis_ik")
+
+@pytest.fixture(scope="session", autouse=IS_PLAIN)
+def _few_starts_are_tried():
+    """As plain Python the search for a chain's own starts, 8192 descents, takes six seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(own_starts, "CANDIDATES", own_starts.KEPT)
+        patch.setattr(own_starts, "TARGETS", 4)
+        yield

@@ -12,9 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Calls from Python of what only kernels call."""
+"""Calls from Python of what only kernels call, compiled or as plain Python."""
 
 import numba
+
+IS_PLAIN = bool(numba.config.DISABLE_JIT)
+"""Whether kernels are plain Python here, a hundred times slower: it checks bounds and types."""
 
 
 def from_python(helper):
@@ -27,3 +30,11 @@ def from_python(helper):
         return helper(*arguments)
 
     return call
+
+
+def sample(count):
+    """Return how many random cases to draw: as plain Python a tenth of a kernel's, or three.
+
+    Bounds and types are the same in each; that figures are right is for the compiled ones to show.
+    """
+    return max(min(count, 3), count // 10) if IS_PLAIN else count

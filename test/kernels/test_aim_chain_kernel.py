@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import atan2, cos, pi, sin, sqrt
 
 import numpy as np
@@ -23,6 +24,7 @@ import pytest
 from from_python import from_python
 from hypothesis import given
 from hypothesis import strategies as st
+from random_chains import random_chain
 
 from basis_ik.kernels.aim_chain import (
     NO_LENGTH,
@@ -33,7 +35,6 @@ from basis_ik.kernels.aim_chain import (
     ray_miss,
 )
 from basis_ik.kernels.aim_solve import begin_aside, begin_well, relate_to_point
-from basis_ik.kernels.chain import ChainArrays
 from basis_ik.kernels.descent import REACHED
 from basis_ik.kernels.pan_tilt import admits_pan_tilt, pan_tilt
 from basis_ik.solvers.prepared import prepare
@@ -63,35 +64,16 @@ from basis_ik.transforms.rigid import RigidTransform
 )
 
 
-def some_chain(seed, m=5, slides=(), mimics=()):
-    rng = np.random.default_rng(seed)
-    origins = np.array(
-        [
-            RigidTransform.from_rpy(*rng.uniform(-pi, pi, 3), rng.uniform(-0.4, 0.4, 3)).matrix[:3]
-            for _ in range(m + 1)
-        ]
-    )
-    variables, multipliers = [], np.ones(m)
-    for i in range(m):
-        variables.append(variables[-1] if i in mimics else len(set(variables)))
-        multipliers[i] = 0.7 if i in mimics else 1.0
-    n = len(set(variables))
-    prismatic = np.zeros(m, np.int64)
-    prismatic[list(slides)] = 1
-    return prepare(
-        ChainArrays(
-            origins[:-1].copy(), prismatic, np.array(variables, np.int64), multipliers,
-            np.zeros(m), origins[-1].copy(), np.full(n, -2.5), np.full(n, 2.5),
-            np.zeros(n, np.int64),
-        )
-    )  # fmt: skip
-
-
 CHAINS = {
-    "hinges": some_chain(1),
-    "slides": some_chain(2, 6, slides=(1, 4)),
-    "mimics": some_chain(3, 6, slides=(4,), mimics=(2, 5)),
+    "hinges": random_chain(1, 5),
+    "slides": random_chain(2, slides=(1, 4)),
+    "mimics": random_chain(3, slides=(4,), mimics=(2, 5)),
 }
+
+
+@cache  # a search for starts is part of it
+def ready_chain(name):
+    return prepare(CHAINS[name])
 
 
 def related(ready, point):
@@ -130,7 +112,7 @@ def test_where_there_is_no_direction_the_miss_is_half_a_turn_and_k_is_zero():
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_the_first_row_is_the_gradient_of_the_angle(name):
-    ready = CHAINS[name]
+    ready = ready_chain(name)
     n = len(ready.variables)
     rng = np.random.default_rng(0)
     for _ in range(40):
@@ -147,7 +129,7 @@ def test_the_first_row_is_the_gradient_of_the_angle(name):
 
 
 def test_a_joint_at_its_limit_leaves_the_step_to_the_others():
-    ready = CHAINS["hinges"]
+    ready = ready_chain("hinges")
     q, point = np.array([0.1, 0.3, -0.4, 0.2, 0.5]), np.array([0.4, 0.9, -0.3])
     work = related(ready, point)
     aim_step(ready.joints, ready.variables, ready.ends[1], q, work, q, 0.0, 0.0)
@@ -163,7 +145,7 @@ def test_a_joint_at_its_limit_leaves_the_step_to_the_others():
 
 
 def test_a_descent_converges_quadratically():
-    ready = CHAINS["hinges"]
+    ready = ready_chain("hinges")
     rng = np.random.default_rng(1)
     for _ in range(50):
         q = rng.uniform(-2.0, 2.0, 5)
@@ -180,7 +162,7 @@ def test_a_descent_converges_quadratically():
 
 
 def test_a_careful_descent_never_ends_higher_than_it_began():
-    ready = CHAINS["hinges"]
+    ready = ready_chain("hinges")
     variables = ready.variables.copy()
     variables[:, 0], variables[:, 1] = -0.2, 0.2
     rng = np.random.default_rng(2)
@@ -196,7 +178,7 @@ def test_a_careful_descent_never_ends_higher_than_it_began():
 
 
 def test_a_pull_shortens_the_way_and_keeps_the_ray_on_the_point():
-    ready = CHAINS["hinges"]
+    ready = ready_chain("hinges")
     rng = np.random.default_rng(3)
     shorter = 0
     for _ in range(50):
@@ -215,7 +197,7 @@ def test_a_pull_shortens_the_way_and_keeps_the_ray_on_the_point():
 
 
 def test_early_starts_are_near_the_seed_and_later_ones_point_well():
-    ready = CHAINS["hinges"]
+    ready = ready_chain("hinges")
     rng = np.random.default_rng(4)
     seed, point = rng.uniform(-2, 2, 5), np.array([0.3, 0.2, 0.4])
     q, work = np.empty(5), related(ready, point)

@@ -36,7 +36,7 @@ def _ready():
     return prepared(sample_chain())
 
 
-def run(ready, target, seed, work, halves, first=0, restarts=30):
+def run(ready, target, seed, work, halves, first=0, restarts=100):
     q = np.empty(len(seed))
     found = solve_by_passes(
         ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, ready.full, target,
@@ -57,7 +57,7 @@ def targets(ready, count):
 def test_what_is_said_to_reach_is_proven(ready):
     work = ready.new_work()
     for target, seed in targets(ready, 5):
-        (status, halves, _, away, turned), q = run(ready, target, seed, work, 400)
+        (status, halves, _, away, turned), q = run(ready, target, seed, work, 1200)
         assert status == REACHED
         assert halves % 2 == 0
         frame = np.empty((3, 4))
@@ -69,10 +69,10 @@ def test_what_is_said_to_reach_is_proven(ready):
 @pytest.mark.parametrize("size", [1, 3])
 def test_slices_find_the_same_with_whatever_the_memory_held_before(ready, size):
     for target, seed in targets(ready, 3):
-        whole, q = run(ready, target, seed, np.full_like(ready.new_work(), np.nan), 400)
+        whole, q = run(ready, target, seed, np.full_like(ready.new_work(), np.nan), 1200)
         work, first, total = ready.new_work(), 0, 0
         work[:] = 1e300
-        for _ in range(400):
+        for _ in range(1200):
             part, other = run(ready, target, seed, work, size, first)
             first, total = GO_ON, total + part[1]
             if part[0] == REACHED:

@@ -19,7 +19,7 @@ import math
 import numpy as np
 import pytest
 from from_python import from_python
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from basis_ik.kernels import fabrik_descent
@@ -254,7 +254,6 @@ def test_a_step_runs_against_no_limit(seed):
     assert np.abs(step).max() <= 0.6 + 1e-12
 
 
-@settings(max_examples=20)
 @given(SEEDS)
 def test_sweeps_and_descents_stay_within_limits_and_never_end_worse_than_they_began(seed):
     s = skeleton(seed, MIXED)

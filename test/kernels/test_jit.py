@@ -46,15 +46,35 @@ def inner(x):
 @pytest.fixture
 def package(tmp_path):
     """A copy of the compiler settings with two kernels beside them, one calling the other."""
-    kernels = tmp_path / "basis_ik" / "kernels"
+    return make_package(tmp_path)
+
+
+def make_package(folder):
+    kernels = folder / "basis_ik" / "kernels"
     kernels.mkdir(parents=True)
-    (tmp_path / "basis_ik" / "__init__.py").touch()
+    (folder / "basis_ik" / "__init__.py").touch()
     (kernels / "__init__.py").touch()
     for name in ("jit.py", "compiler.py", "lowering.py"):
         shutil.copy(KERNELS / name, kernels)
     (kernels / "caller.py").write_text(CALLER)
     (kernels / "callee.py").write_text(CALLEE.format(factor=2.0))
-    return tmp_path
+    return folder
+
+
+@pytest.fixture(scope="module")
+def compiled_once(tmp_path_factory):
+    """Such a package beside its cache, in which the kernels are; neither is to be changed."""
+    package = make_package(tmp_path_factory.mktemp("compiled"))
+    assert run(package, NUMBA_CACHE_DIR=str(package / "cache")) == (3.0, "")
+    return package
+
+
+@pytest.fixture
+def cached(compiled_once, tmp_path):
+    """A package that is not to be changed, and a cache for this test with its kernels in it."""
+    cache = tmp_path / "cache"
+    shutil.copytree(compiled_once / "cache", cache)
+    return compiled_once, cache
 
 
 def run(package, **environment):
@@ -74,16 +94,15 @@ def run(package, **environment):
     return float(done.stdout), done.stderr
 
 
-def test_a_package_that_is_reached_by_a_symbolic_link_has_the_same_cache(package, tmp_path):
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    run(package, **cache)
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.nb?")}
+def test_a_package_that_is_reached_by_a_symbolic_link_has_the_same_cache(cached, tmp_path):
+    package, cache = cached
+    before = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb?")}
     assert before, "nothing was cached"
     installed = tmp_path / "installed"
     installed.mkdir()
     (installed / "basis_ik").symlink_to(package / "basis_ik")
-    run(installed, **cache)
-    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.nb?")}
+    run(installed, NUMBA_CACHE_DIR=str(cache))
+    after = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb?")}
     assert after == before
 
 
@@ -111,41 +130,37 @@ def test_without_a_place_for_the_cache_kernels_still_compile_and_say_so():
 
 @pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])
 @pytest.mark.parametrize("left", [0, 40])
-def test_a_cache_that_was_cut_off_is_written_anew_and_told(package, tmp_path, kind, left):
+def test_a_cache_that_was_cut_off_is_written_anew_and_told(cached, kind, left):
     """A machine that lost its power leaves such files."""
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    assert run(package, **cache) == (3.0, "")
-    for path in (tmp_path / "cache").rglob(kind):
+    package, cache = cached
+    for path in cache.rglob(kind):
         os.truncate(path, left)
-    value, said = run(package, **cache)
+    value, said = run(package, NUMBA_CACHE_DIR=str(cache))
     assert value == 3.0
     assert "UserWarning: the kernel cache in " in said
     assert said.count(" is corrupt (") == 1, "told once, not for each kernel"
-    assert run(package, **cache) == (3.0, ""), "it was written anew"
+    assert run(package, NUMBA_CACHE_DIR=str(cache)) == (3.0, ""), "it was written anew"
 
 
-def test_where_the_cache_cannot_be_written_kernels_still_compile_and_say_so(package, tmp_path):
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    run(package, **cache)
-    for path in (tmp_path / "cache").rglob("*.nb?"):
+def test_where_the_cache_cannot_be_written_kernels_still_compile_and_say_so(cached):
+    package, cache = cached
+    for path in cache.rglob("*.nb?"):
         path.unlink()
-    (lock,) = (tmp_path / "cache").rglob("lock")
+    (lock,) = cache.rglob("lock")
     lock.unlink()
     lock.mkdir()  # what not even root can write
-    value, said = run(package, **cache)
+    value, said = run(package, NUMBA_CACHE_DIR=str(cache))
     assert value == 3.0
     assert said.count(" cannot be written (Is a directory): start-up will be slow") == 1
-    assert not list((tmp_path / "cache").rglob("*.nb?"))
+    assert not list(cache.rglob("*.nb?"))
 
 
 @pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_OPT"])
-def test_settings_that_change_the_machine_code_have_a_cache_of_their_own(
-    package, tmp_path, setting
-):
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    run(package, **cache)
-    run(package, **cache, **{setting: "1"})
-    assert len(list((tmp_path / "cache").iterdir())) == 2
+def test_settings_that_change_the_machine_code_have_a_cache_of_their_own(cached, setting):
+    package, cache = cached
+    assert len(list(cache.iterdir())) == 1
+    run(package, **{"NUMBA_CACHE_DIR": str(cache), setting: "1"})
+    assert len(list(cache.iterdir())) == 2
 
 
 @pytest.fixture

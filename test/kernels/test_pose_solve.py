@@ -22,9 +22,10 @@ from math import pi
 
 import numpy as np
 import pytest
-from from_python import from_python
+from from_python import IS_PLAIN, from_python, sample
+from random_chains import random_chain
 
-from basis_ik.kernels.chain import ChainArrays, forward
+from basis_ik.kernels.chain import forward
 from basis_ik.kernels.descent import REACHED, SPENT, begin, descend, place
 from basis_ik.kernels.fabrik_sweep import clamp_turn, rough_angle, sweep
 from basis_ik.kernels.normal_equations import solve_symmetric_6
@@ -85,35 +86,12 @@ from basis_ik.transforms.rigid import RigidTransform
 FREE = np.array([1.0] * 6 + [0.0] * 6)
 
 
-def some_chain(seed, m=6, slides=(), mimics=()):
-    """Any axes and offsets; `mimics` follow the joint before them."""
-    rng = np.random.default_rng(seed)
-    origins = np.array(
-        [
-            RigidTransform.from_rpy(*rng.uniform(-pi, pi, 3), rng.uniform(-0.4, 0.4, 3)).matrix[:3]
-            for _ in range(m + 1)
-        ]
-    )
-    variables, multipliers, offsets = [], np.ones(m), np.zeros(m)
-    for i in range(m):
-        variables.append(variables[-1] if i in mimics else len(set(variables)))
-        if i in mimics:
-            multipliers[i], offsets[i] = rng.uniform(-2, 2, 2)
-    n = len(set(variables))
-    prismatic = np.zeros(m, np.int64)
-    prismatic[list(slides)] = 1
-    return ChainArrays(
-        origins[:-1].copy(), prismatic, np.array(variables, np.int64), multipliers, offsets,
-        origins[-1].copy(), np.full(n, -2.5), np.full(n, 2.5), np.zeros(n, np.int64),
-    )  # fmt: skip
-
-
 CHAINS = {
-    "hinges": some_chain(1),
-    "slides": some_chain(2, 7, slides=(0, 4)),
-    "mimics": some_chain(3, 7, slides=(5,), mimics=(2, 3, 6)),
-    "one": some_chain(4, 1),
-    "parallel": some_chain(5)._replace(
+    "hinges": random_chain(1),
+    "slides": random_chain(2, 7, slides=(0, 4)),
+    "mimics": random_chain(3, 7, slides=(5,), mimics=(2, 3, 6)),
+    "one": random_chain(4, 1),
+    "parallel": random_chain(5)._replace(
         origins=np.array(
             # parallel up to the rounding of a URDF: no common normal to speak of
             [
@@ -138,7 +116,7 @@ def test_the_reduced_chain_and_the_proof_are_the_chain(name):
     expected, proven = np.empty((3, 4)), np.empty((3, 4))
     work = ready.new_work()
     relate_to_target(ready.ends[0], np.eye(4), work, n + m)
-    for _ in range(50):
+    for _ in range(sample(50)):
         q = rng.uniform(-2.5, 2.5, n)
         forward(chain, q, expected)
         place_exactly(ready.exact, q, proven)
@@ -240,7 +218,7 @@ def test_only_a_joint_with_room_for_a_full_turn_moves_unbounded():
 
 
 def test_own_starts_come_first_and_reach_more_than_others():
-    chain = some_chain(1)._replace(lower=np.full(6, -1.2), upper=np.full(6, 1.2))
+    chain = random_chain(1)._replace(lower=np.full(6, -1.2), upper=np.full(6, 1.2))
     ready = prepare(chain)
     plain = replace(ready, variables=ready.variables[:, :COLUMNS].copy())
     q, spread = np.empty(6), np.empty(6)
@@ -253,21 +231,21 @@ def test_own_starts_come_first_and_reach_more_than_others():
     target, used = np.eye(4), []
     for variables in (ready.variables, plain.variables):
         used.append(0)
-        for truth in rng.uniform(-1.2, 1.2, (300, 6)):
+        for truth in rng.uniform(-1.2, 1.2, (sample(300), 6)):
             place_exactly(ready.exact, truth, target[:3])
             used[-1] += solve_pose(
                 ready.exact, ready.joints, variables, ready.ends, ready.reach, ready.full, target,
                 np.zeros(6), q, ready.new_work(), 1e-6, 1e-6, 9999, 1, 500, 1, False, 0.4,
             )[2]  # fmt: skip
-    assert used[0] < 0.9 * used[1]
+    assert used[0] < 0.9 * used[1] or IS_PLAIN  # few starts are tried there
 
 
 def test_starts_that_look_outside_the_limits_end_inside_and_spare_the_worst():
-    chain = some_chain(3)._replace(lower=np.full(6, -1.5), upper=np.full(6, 1.5))
+    chain = random_chain(3)._replace(lower=np.full(6, -1.5), upper=np.full(6, 1.5))
     ready = prepare(chain)
     rng = np.random.default_rng(1)
     target, q, worst, roamed = np.eye(4), np.empty(6), [0, 0], 0
-    for truth in rng.uniform(-1.5, 1.5, (400, 6)):
+    for truth in rng.uniform(-1.5, 1.5, (sample(400), 6)):
         place_exactly(ready.exact, truth, target[:3])
         for begin_at in (0, 1):
             # A run of single starts never roams: each is its own search.
@@ -284,8 +262,9 @@ def test_starts_that_look_outside_the_limits_end_inside_and_spare_the_worst():
             assert found[0] == REACHED
             worst[begin_at] = max(worst[begin_at], found[2])
             roamed += begin_at == 0 and found[2] > KEPT
-    assert roamed > 0
-    assert worst[0] < 0.6 * worst[1]
+    if not IS_PLAIN:
+        assert roamed > 0
+        assert worst[0] < 0.6 * worst[1]
 
 
 @pytest.mark.parametrize("slice_", [1, 2, 7])
@@ -295,7 +274,7 @@ def test_a_search_in_slices_finds_what_it_finds_in_one(slice_):
     n = len(ready.variables)
     target, whole, sliced, several = np.eye(4), np.empty(n), np.empty(n), 0
     for restarts in (0, 30):
-        for truth, seed in rng.uniform(-2.5, 2.5, (30, 2, n)):
+        for truth, seed in rng.uniform(-2.5, 2.5, (sample(30), 2, n)):
             place_exactly(ready.exact, truth, target[:3])
 
             def search(q, work, steps, first, restarts=restarts, seed=seed):
@@ -317,7 +296,7 @@ def test_a_search_in_slices_finds_what_it_finds_in_one(slice_):
             assert (found[0], steps, found[2]) == expected[:3]
             if found[0] == REACHED:  # else the end of a slice may be the best that was seen
                 assert (sliced == whole).all()
-    assert several > 5
+    assert several > 5 or IS_PLAIN
 
 
 def test_fresh_starts_differ_fill_the_limits_and_never_change():
@@ -346,13 +325,14 @@ def test_small_helpers():
 
 
 def test_a_sweep_brings_the_tip_nearer_and_keeps_the_limits():
-    chain = some_chain(1, 7)
+    chain = random_chain(1, 7)
     ready = prepare(chain)
     rng = np.random.default_rng(0)
     frame, target = np.empty((3, 4)), np.eye(4)
     work, better = ready.new_work(), 0
     set_bounds(ready.variables, LIMITS, work)
-    for _ in range(200):
+    count = sample(200)
+    for _ in range(count):
         truth, q = rng.uniform(-2.5, 2.5, (2, 7))
         place_exactly(ready.exact, truth, target[:3])
         place_exactly(ready.exact, q, frame)
@@ -363,7 +343,7 @@ def test_a_sweep_brings_the_tip_nearer_and_keeps_the_limits():
             assert (np.abs(q) <= 2.5).all()
         place_exactly(ready.exact, q, frame)
         better += distance_and_angle(frame, target, FREE)[0] < before
-    assert better > 180
+    assert better > 0.9 * count
 
 
 def test_a_descent_needs_few_steps_from_nearby():
@@ -371,7 +351,8 @@ def test_a_descent_needs_few_steps_from_nearby():
     rng = np.random.default_rng(0)
     target, work, taken = np.eye(4), ready.new_work(), []
     set_bounds(ready.variables, LIMITS, work)
-    for _ in range(100):
+    count = sample(100)
+    for _ in range(count):
         truth = rng.uniform(-2.3, 2.3, 6)
         place_exactly(ready.exact, truth, target[:3])
         q = truth + rng.uniform(-0.05, 0.05, 6)
@@ -383,7 +364,7 @@ def test_a_descent_needs_few_steps_from_nearby():
         )  # fmt: skip
         if status == REACHED:
             taken.append(steps)
-    assert len(taken) > 90
+    assert len(taken) > 0.9 * count
     assert np.median(taken) <= 5
 
 

@@ -23,22 +23,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from numpy.typing import NDArray
-
-settings.register_profile("model", deadline=None, max_examples=100, derandomize=True)
-settings.load_profile("model")
+from rotations import turned
 
 Matrix = NDArray[np.float64]
 Poses = dict[str, Matrix]
 
 
 def _rotation(axis: tuple[float, ...], angle: float) -> Matrix:
-    """Rodrigues' formula on a 4x4."""
-    u = np.array(axis) / math.sqrt(sum(value * value for value in axis))
-    k = np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
     m = np.eye(4)
-    m[:3, :3] = np.eye(3) + math.sin(angle) * k + (1 - math.cos(angle)) * k @ k
+    m[:3, :3] = turned(axis, angle)
     return m
 
 

@@ -17,70 +17,34 @@
 from __future__ import annotations
 
 from typing import NamedTuple
-from xml.etree import ElementTree
 
 import numpy as np
+from rotations import turned
 
 from basis_ik.motion.goals import PoseGoal
 from basis_ik.transforms.rigid import RigidTransform
 
-
-def turned(axis, angle):
-    """Return the rotation matrix about an axis, by Rodrigues's formula."""
-    x, y, z = np.asarray(axis) / np.linalg.norm(axis)
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
-
-
-class Kinematics:
-    """Forward kinematics straight from a URDF's text, with nothing of the package in it."""
-
-    def __init__(self, urdf, tip):
-        joints = {j.find("child").get("link"): j for j in ElementTree.fromstring(urdf).iter("joint")
-                  if j.find("child") is not None}  # fmt: skip
-        self._steps = []
-        while tip in joints:
-            joint = joints[tip]
-            origin, axis = joint.find("origin"), joint.find("axis")
-            told = {} if origin is None else origin.attrib
-            xyz, (r, p, y) = (
-                np.array(told.get(key, "0 0 0").split(), float) for key in ("xyz", "rpy")
-            )
-            place = np.eye(4)
-            place[:3, :3] = turned([0, 0, 1], y) @ turned([0, 1, 0], p) @ turned([1, 0, 0], r)
-            place[:3, 3] = xyz
-            turns = joint.get("type") in ("revolute", "continuous")
-            along = np.array(axis.get("xyz").split(), float) if turns else None
-            self._steps.insert(0, (place, along))
-            tip = joint.find("parent").get("link")
-
-    def __call__(self, positions):
-        pose, left = np.eye(4), list(positions)
-        for place, axis in self._steps:
-            pose = pose @ place
-            if axis is not None:
-                pose[:3, :3] = pose[:3, :3] @ turned(axis, left.pop(0))
-        return pose
-
-
-# Paths: the way of the tip (3,) [m] and its turn about the vertical [rad] at a time [s], from rest.
+# Paths: the ways of the tip (..., 3) [m] and its turns about the vertical (...) [rad] at times
+# (...) [s], from rest.
 SPEED, RADIUS = 0.31, 0.1
 RATE = SPEED / RADIUS
 
 
 def circle(t):
-    angle = RATE * t
-    return RADIUS * np.array([0.0, np.sin(angle), np.cos(angle) - 1.0]), 0.0
+    angle = RATE * np.asarray(t)
+    return RADIUS * np.stack([0.0 * angle, np.sin(angle), np.cos(angle) - 1.0], -1), 0.0 * angle
 
 
 def line(t):
     """To and fro, 0.31 m/s in the middle."""
-    return RADIUS * np.array([0.3, 0.9, 0.3]) / 0.9950 * np.sin(RATE * t), 0.0
+    along = RADIUS * np.array([0.3, 0.9, 0.3]) / 0.9950
+    size = np.sin(RATE * np.asarray(t))
+    return along * size[..., None], 0.0 * size
 
 
 def eight(t):
-    angle = 0.8 * RATE * t
-    way = RADIUS * np.array([0.0, np.sin(angle), 0.5 * np.sin(2.0 * angle)])
+    angle = 0.8 * RATE * np.asarray(t)
+    way = RADIUS * np.stack([0.0 * angle, np.sin(angle), 0.5 * np.sin(2.0 * angle)], -1)
     return way, 0.4 * np.sin(angle)
 
 
@@ -122,7 +86,7 @@ class Run(NamedTuple):
 
 
 def pose_of(start, path, t):
-    """Return where the path is at a time, from a pose (4, 4)."""
+    """Return where the path is at times, from a pose (4, 4): rotations and places."""
     way, turn = path(t)
     return turned([0.0, 0.0, 1.0], turn) @ start[:3, :3], start[:3, 3] + way
 
@@ -148,8 +112,8 @@ def follow(pipe, kinematics, home, path, sender, *, period, until=4.0, after=1.5
         command = command if answer is None else answer
         said.append(now + period)
         commands.append(command)
-    tips = np.array([kinematics(q) for q in commands])
-    return Run(np.array(said), np.array(commands), tips, times[-1])
+    commands = np.array(commands)
+    return Run(np.array(said), commands, kinematics(commands), times[-1])
 
 
 def following(pipe, goal, command, when):
@@ -183,13 +147,9 @@ def judge(run, path, *, since=1.0, until=None):
     start = run.tips[0].copy()
 
     def errors(lag):
-        poses = [pose_of(start, path, t - lag) for t in times]
-        off = np.array([tip[:3, 3] - place for tip, (_, place) in zip(tips, poses, strict=True)])
-        turns = np.array(
-            [np.linalg.norm(tip[:3, :3] - rotation) for tip, (rotation, _) in
-             zip(tips, poses, strict=True)]
-        ) / np.sqrt(2.0)  # fmt: skip
-        return np.linalg.norm(off, axis=1), turns
+        rotations, places = pose_of(start, path, times - lag)
+        turns = np.linalg.norm(tips[:, :3, :3] - rotations, axis=(1, 2)) / np.sqrt(2.0)
+        return np.linalg.norm(tips[:, :3, 3] - places, axis=1), turns
 
     lags = np.linspace(-0.05, 0.15, 41)
     for _ in range(3):
@@ -204,10 +164,13 @@ def judge(run, path, *, since=1.0, until=None):
 
 
 def judge_errors(times, places, path):
-    """Return the lag of places (k, 3) behind a path [s], and the root mean square of the rest."""
+    """Return the lag of places (k, 3) behind a path [s], and the root mean square of the rest.
+
+    The path gives the places (k, 3) for times (k,).
+    """
 
     def off(lag):
-        wanted = np.array([path(t - lag) for t in times])
+        wanted = path(times - lag)
         return float(np.sqrt(np.mean(np.sum((places - wanted) ** 2, axis=1))))
 
     lags = np.arange(-0.05, 0.15, 2e-4)
@@ -235,12 +198,3 @@ def ending(run, path):
     away = np.flatnonzero(off > 1e-3)
     time = run.times[after][away[-1]] - run.told if len(away) else 0.0
     return Ending(float(off.max()), float(off[-1]), float(time))
-
-
-def worst(run, limits, period):
-    """Return the largest velocity, acceleration and jerk, in parts of the limits."""
-    bounds = (limits.velocity, limits.acceleration, limits.jerk)
-    return [
-        float((np.abs(np.diff(run.commands, k, axis=0)) / most / period**k).max())
-        for k, most in enumerate(bounds, 1)
-    ]

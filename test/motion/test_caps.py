@@ -15,78 +15,31 @@
 """Links keep the caps on their speeds in every motion, judged by kinematics of this file's own."""
 
 import itertools
-import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import numpy as np
 import pytest
+from shipped_arms import HOMES, Kinematics, chain_of, urdf_of, worst
 
 from basis_ik.kernels.motion_caps import plan_brake_together
 from basis_ik.kernels.motion_joints import ACCELERATION, COLUMNS, RATE, SPEED, advance
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.caps import SpeedCaps
 from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PoseGoal, TwistGoal
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.pipeline import Pipeline
 from basis_ik.transforms.rigid import RigidTransform
 
-URDF = Path(__file__).parents[2] / "urdf"
 PERIOD = 0.01
 ELBOWS = {"ur5e": "forearm_link", "panda": "panda_link4"}
-HOMES = {
-    "ur5e": np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0]),
-    "panda": np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]),
-}
-
-
-def turn(axis, angle):
-    x, y, z = np.array(axis) / np.linalg.norm(axis)
-    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angle) * k + (1.0 - np.cos(angle)) * k @ k
-
-
-class Kinematics:
-    """Where a link is, from the URDF's text alone."""
-
-    def __init__(self, text, root, link):
-        parents = {}
-        for joint in ElementTree.fromstring(text).iter("joint"):
-            if joint.find("child") is not None:
-                parents[joint.find("child").get("link")] = joint
-        self.joints = []
-        while link != root:
-            joint, place = parents[link], np.eye(4)
-            origin = joint.find("origin")
-            given = origin.attrib if origin is not None else {}
-            r, p, y = map(float, given.get("rpy", "0 0 0").split())
-            place[:3, :3] = turn([0, 0, 1], y) @ turn([0, 1, 0], p) @ turn([1, 0, 0], r)
-            place[:3, 3] = list(map(float, given.get("xyz", "0 0 0").split()))
-            axis = None
-            if joint.get("type") in ("revolute", "continuous"):
-                axis = list(map(float, joint.find("axis").get("xyz").split()))
-            self.joints.insert(0, (joint.get("name"), place, axis))
-            link = joint.find("parent").get("link")
-
-    def __call__(self, q):
-        """Return the link's pose (4, 4); `q` by joint name."""
-        pose = np.eye(4)
-        for name, place, axis in self.joints:
-            pose = pose @ place
-            if axis is not None:
-                pose[:3, :3] = pose[:3, :3] @ turn(axis, q[name])
-        return pose
 
 
 class Arm:
     """A pipeline with caps, an arm that does exactly what it is told, and all its commands."""
 
     def __init__(self, robot, linear, angular=0.0, *, elbow=True, period=PERIOD, q=None):
-        text = (URDF / f"{robot}.urdf").read_text()
-        model = RobotModel.from_urdf(text)
-        self.chain = chain = model.chain()
+        self.chain = chain = chain_of(robot)
         links = [ELBOWS[robot]] * elbow
-        self.judges = [Kinematics(text, chain.root, link) for link in (chain.tip, *links)]
-        self.caps = SpeedCaps(chain, [model.chain(chain.root, link) for link in links])
+        self.judges = [Kinematics(urdf_of(robot), link) for link in (chain.tip, *links)]
+        self.caps = SpeedCaps(chain, [chain_of(robot, link) for link in links])
         self.caps.set(linear, angular)
         self.linear, self.angular, self.period = linear, angular, period
         self.limits = MotionLimits.of_chain(chain)
@@ -112,15 +65,7 @@ class Arm:
 
     def speeds(self, since=0):
         """Return linear and angular speeds (links, k) between the commands."""
-        poses = [
-            np.array(
-                [
-                    judge(dict(zip(self.chain.joint_names, q, strict=True)))
-                    for q in self.commands[since:]
-                ]
-            )
-            for judge in self.judges
-        ]
+        poses = [judge(np.array(self.commands[since:])) for judge in self.judges]
         ways = [np.linalg.norm(np.diff(pose[:, :3, 3], axis=0), axis=1) for pose in poses]
         turns = []
         for pose in poses:
@@ -135,15 +80,7 @@ class Arm:
             assert linear.max() <= self.linear * (1.0 + 1e-6)
         if self.angular:
             assert angular.max() <= self.angular * (1.0 + 1e-6)
-        assert max(self.worst()) <= 1.0 + 1e-6
-
-    def worst(self):
-        """Largest velocity, acceleration and jerk, each relative to its limit."""
-        limits = (self.limits.velocity, self.limits.acceleration, self.limits.jerk)
-        return [
-            (np.abs(np.diff(self.commands, k, axis=0)) / most / self.period**k).max()
-            for k, most in enumerate(limits, 1)
-        ]
+        assert worst(self.commands, self.limits, self.period).max() <= 1.0 + 1e-6
 
 
 def anywhere(rng, chain, home, size):

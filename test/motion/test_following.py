@@ -14,14 +14,11 @@
 
 """Streams of poses are followed: late, uneven, with losses; and when they cease the arm stops."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from moving_poses import (
     PATHS,
     SPEED,
-    Kinematics,
     Sender,
     circle,
     eight,
@@ -29,19 +26,13 @@ from moving_poses import (
     follow,
     judge,
     line,
-    worst,
 )
+from shipped_arms import HOMES, Kinematics, chain_of, urdf_of, worst
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.pipeline import Pipeline
 
-URDF = Path(__file__).parents[2] / "urdf"
-HOMES = {
-    "ur5e": np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0]),
-    "panda": np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]),
-}
 PERIOD = 0.01
 
 
@@ -49,17 +40,16 @@ class Arm:
     """A robot with its limits, and kinematics of its own."""
 
     def __init__(self, robot):
-        text = (URDF / f"{robot}.urdf").read_text()
-        self.chain, self.home = RobotModel.from_urdf(text).chain(), HOMES[robot]
+        self.chain, self.home = chain_of(robot), HOMES[robot]
         self.limits = MotionLimits.of_chain(self.chain)
-        self.kinematics = Kinematics(text, self.chain.tip)
+        self.kinematics = Kinematics(urdf_of(robot), self.chain.tip)
 
     def follow(self, path, sender, period=PERIOD, way="joint", **more):
         """Return the run; none of its commands leaves a limit."""
         pipe = Pipeline(self.chain, period=period, limits=self.limits)
         pipe.path = way
         run = follow(pipe, self.kinematics, self.home, path, sender, period=period, **more)
-        assert max(worst(run, self.limits, period)) <= 1.0 + 1e-6
+        assert worst(run.commands, self.limits, period).max() <= 1.0 + 1e-6
         return run
 
 

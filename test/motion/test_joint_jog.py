@@ -14,25 +14,22 @@
 
 """Joints that are jogged one by one keep every limit, and stop by themselves at their ends."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from shipped_arms import chain_of, worst
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointVelocityGoal, PoseGoal
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.pipeline import Pipeline
 from basis_ik.solvers.verdict import Verdict
 
-URDF = Path(__file__).parents[2] / "urdf"
 HOME = np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8])
 PERIOD = 0.01
 
 
 @pytest.fixture(scope="module")
 def chain():
-    return RobotModel.from_urdf((URDF / "panda.urdf").read_text()).chain()
+    return chain_of("panda")
 
 
 class Arm:
@@ -61,12 +58,8 @@ class Arm:
         return (self.commands[-1] - self.commands[-2]) / PERIOD
 
     def worst(self):
-        """Largest velocity, acceleration and jerk, each relative to its limit."""
-        limits = (self.limits.velocity, self.limits.acceleration, self.limits.jerk)
-        return max(
-            (np.abs(np.diff(self.commands, k, axis=0)) / most / PERIOD**k).max()
-            for k, most in enumerate(limits, 1)
-        )
+        """Largest velocity, acceleration or jerk, relative to its limit."""
+        return worst(self.commands, self.limits, PERIOD).max()
 
 
 def one(joint, velocity):

@@ -199,8 +199,13 @@ def lag(positions, phase):
     """The shift in time that fits the wanted motion best [s], to half a millisecond."""
     times = phase + PERIOD * np.arange(len(positions))
     shifts = np.arange(-0.1, 0.3, 0.0005)
-    wanted = 0.2 * (1.0 - np.cos(np.pi * np.maximum(times - shifts[:, None], 0.0)))
-    return shifts[np.argmin(np.sum((positions - wanted) ** 2, axis=1))]
+
+    def best(some):
+        wanted = 0.2 * (1.0 - np.cos(np.pi * np.maximum(times - shifts[some, None], 0.0)))
+        return some[np.argmin(np.sum((positions - wanted) ** 2, axis=1))]
+
+    near = best(np.arange(0, len(shifts), 20))  # of a motion that takes seconds
+    return shifts[best(np.arange(max(near - 20, 0), min(near + 21, len(shifts))))]
 
 
 def key(stream):

@@ -14,32 +14,23 @@
 
 """A tip stops on its line nearly as soon as its slowest joint could, within every limit."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from shipped_arms import HOMES, chain_of, worst
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import TwistGoal
 from basis_ik.motion.jog import Jog
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.pipeline import Phase, Pipeline
 
-URDF = Path(__file__).parents[2] / "urdf"
-HOMES = {
-    "ur5e": np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0]),
-    "panda": np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]),
-}
 PERIOD = 0.005
 COUNT = 60
 
 
 @pytest.fixture(scope="module")
 def chains():
-    return {
-        robot: RobotModel.from_urdf((URDF / f"{robot}.urdf").read_text()).chain() for robot in HOMES
-    }
+    return {robot: chain_of(robot) for robot in HOMES}
 
 
 def optimum(v, a, top, jerk):
@@ -104,12 +95,8 @@ class Stop:
         self.curved = goal.in_tip and any(goal.angular)
 
     def worst(self):
-        """Largest velocity, acceleration and jerk, each relative to its limit."""
-        limits = (self.limits.velocity, self.limits.acceleration, self.limits.jerk)
-        return max(
-            (np.abs(np.diff(self.commands, k, axis=0)) / most / self.period**k).max()
-            for k, most in enumerate(limits, 1)
-        )
+        """Largest velocity, acceleration or jerk, relative to its limit."""
+        return worst(self.commands, self.limits, self.period).max()
 
 
 def stops(chain, home, *, turned, seed):

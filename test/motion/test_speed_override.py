@@ -15,19 +15,17 @@
 """The speed override slows every motion down and lets it go on, within every limit."""
 
 from itertools import cycle
-from pathlib import Path
 
 import numpy as np
 import pytest
+from shipped_arms import chain_of, worst
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PoseGoal, TwistGoal
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.transforms.rigid import RigidTransform
 
-URDF = Path(__file__).parents[2] / "urdf"
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 THERE = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.45, -0.25, 0.45])
 PERIOD = 0.01
@@ -43,7 +41,7 @@ GOALS = {
 
 @pytest.fixture(scope="module")
 def chain():
-    return RobotModel.from_urdf((URDF / "ur5e.urdf").read_text()).chain()
+    return chain_of("ur5e")
 
 
 class Arm:
@@ -66,12 +64,8 @@ class Arm:
         return np.array(self.commands[begun:])
 
     def worst(self):
-        """Largest velocity, acceleration and jerk, each relative to its limit."""
-        limits = (self.limits.velocity, self.limits.acceleration, self.limits.jerk)
-        return max(
-            (np.abs(np.diff(self.commands, k, axis=0)) / most / PERIOD**k).max()
-            for k, most in enumerate(limits, 1)
-        )
+        """Largest velocity, acceleration or jerk, relative to its limit."""
+        return worst(self.commands, self.limits, PERIOD).max()
 
 
 def way(commands):

@@ -384,6 +384,15 @@ class Robot:
 
         self.wait(come, f"status with {wanted}")
 
+    def go(self, root_T_target):
+        """Send a target pose, and wait until the arm rests there."""
+        self.send("base_link", root_T_target)
+        self.wait(lambda: self.at(root_T_target), "the arm is there")
+        self.wait(self.quiet, "silence")
+
+    def go_home(self):
+        self.go(self.chain.forward(HOME))
+
     def quiet(self, seconds=0.3):
         """Tell whether no command comes for a while."""
         count = len(self.commands)

@@ -28,6 +28,7 @@ from geometry_msgs.msg import TransformStamped
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from robot_bench import start_node, stop_node
+from rotations import rotation_of
 from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster
 from visualization_msgs.msg import Marker, MarkerArray
@@ -189,17 +190,6 @@ for side, y in (("l", 0.2), ("r", -0.2)):
         f"hand_{side}": (f"fore_{side}", (0, 0, -0.3), 0.0),
         f"nail_{side}": (f"hand_{side}", (0, 0, -0.1), 0.0),
     }
-
-
-def rotation_of(q):
-    x, y, z, w = q.x, q.y, q.z, q.w
-    return np.array(
-        (
-            (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
-            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
-            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
-        )
-    )
 
 
 class Heard:

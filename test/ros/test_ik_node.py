@@ -47,12 +47,6 @@ def _no_unsafe_command(robot):
     assert complaints == []
 
 
-def go_home(robot):
-    robot.send("base_link", robot.chain.forward(HOME))
-    robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "the arm is back")
-    robot.wait(robot.quiet, "silence")
-
-
 def test_a_pose_in_the_root_frame_is_reached(robot):
     robot.send("base_link", down(0.40, 0.20, 0.40))
     robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
@@ -66,18 +60,16 @@ def test_a_pose_in_a_rotated_static_frame_is_reached(robot):
 
 
 def test_silence_after_arrival(robot):
-    go_home(robot)
+    robot.go_home()
     assert robot.quiet(0.5)
 
 
 def test_the_same_target_again_brings_back_an_arm_that_others_have_moved(robot):
-    go_home(robot)
+    robot.go_home()
     robot.positions = HOME + 0.2
     assert robot.quiet(0.3)  # not of its own accord
     robot.settle()
-    robot.send("base_link", robot.chain.forward(HOME))
-    robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "the arm is back")
-    robot.wait(robot.quiet, "silence")
+    robot.go_home()
     robot.positions = HOME + 0.01  # hanging a little
     robot.send("base_link", robot.chain.forward(HOME))
     assert robot.quiet(0.3)
@@ -85,7 +77,7 @@ def test_the_same_target_again_brings_back_an_arm_that_others_have_moved(robot):
 
 
 def test_a_target_without_stamp_follows_its_frame(robot):
-    go_home(robot)
+    robot.go_home()
     start = time.monotonic()
 
     def swing():
@@ -102,7 +94,7 @@ def test_a_target_without_stamp_follows_its_frame(robot):
 
 
 def test_a_stamped_target_is_placed_by_tf_at_its_stamp_and_stays(robot):
-    go_home(robot)
+    robot.go_home()
     start = time.monotonic()
     robot.frames["drift"] = lambda: RigidTransform.from_rpy(
         0.0, 0.0, 0.0, [0.40, 0.05 * (time.monotonic() - start), 0.2]
@@ -117,7 +109,7 @@ def test_a_stamped_target_is_placed_by_tf_at_its_stamp_and_stays(robot):
 
 
 def test_a_target_in_the_arms_own_frame_is_not_chased(robot):
-    go_home(robot)
+    robot.go_home()
     robot.place("tool0", "camera", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.0, 0.0, 0.01]))
     time.sleep(0.3)
     goal = robot.tip() @ RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.0, 0.0, 0.06])
@@ -135,7 +127,7 @@ def test_the_newest_target_wins(robot):
 
 def test_a_flood_of_targets_does_not_hasten_the_commands(robot):
     """A target that finds the arm at rest is answered at once; the next waits for the period."""
-    go_home(robot)
+    robot.go_home()
     before, start, sent = len(robot.commands), time.monotonic(), 0
     while (elapsed := time.monotonic() - start) < 1.0 or sent <= 3 / PERIOD:
         robot.send("base_link", down(0.40, 0.20 + 0.1 * min(elapsed, 1.0), 0.40))
@@ -194,7 +186,7 @@ def test_a_bad_target_is_refused_with_its_reason_and_moves_nothing(robot, reason
 
 
 def test_a_target_waits_for_a_transform_that_comes_a_little_late(robot):
-    go_home(robot)
+    robot.go_home()
     robot.send("late", down(0.0, 0.0, 0.2), stamp=None)
     time.sleep(0.1)
     robot.place("base_link", "late", TABLE)
@@ -202,7 +194,7 @@ def test_a_target_waits_for_a_transform_that_comes_a_little_late(robot):
 
 
 def test_silent_joint_states_stop_the_motion_which_is_not_taken_up_again(robot):
-    go_home(robot)
+    robot.go_home()
     robot.send("base_link", down(-0.40, -0.30, 0.40))
     robot.wait(lambda: not np.allclose(robot.positions, HOME, atol=1e-3), "the arm moves")
     robot.talking = False
@@ -220,7 +212,7 @@ def test_silent_joint_states_stop_the_motion_which_is_not_taken_up_again(robot):
 
 
 def test_a_restart_after_silence_begins_where_the_arm_is_then(robot):
-    go_home(robot)
+    robot.go_home()
     robot.positions = robot.positions + 0.2
     robot.settle()
     robot.send("base_link", down(0.40, 0.20, 0.40))
@@ -254,7 +246,7 @@ def number(value):
 
 
 def test_position_only(robot):
-    go_home(robot)
+    robot.go_home()
     turned = RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.60, 0.20, 0.20])  # upwards, below the elbow
     assert set_parameter(robot, "position_only_ik", flag(True)).successful
     stamp = robot.send("base_link", turned).header.stamp
@@ -266,7 +258,7 @@ def test_position_only(robot):
         verdict="REACHED", state="ARRIVED", target_stamp=f"{stamp.sec}.{stamp.nanosec:09}"
     )
     assert set_parameter(robot, "position_only_ik", flag(False)).successful
-    go_home(robot)
+    robot.go_home()
 
 
 @pytest.mark.parametrize(

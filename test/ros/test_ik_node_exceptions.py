@@ -109,9 +109,7 @@ def test_an_exception_stops_the_arm_until_it_is_activated_again(robot, height, w
     assert said(robot, "Traceback") == before + 1
     assert said(robot, f"ZeroDivisionError: {words}") >= 1
     assert robot.transit("activate")
-    robot.send("base_link", robot.chain.forward(HOME))
-    robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "it follows targets again")
-    robot.wait(robot.quiet, "silence")
+    robot.go_home()
 
 
 def test_an_exception_while_inactive_is_told_and_changes_nothing(robot):
@@ -124,9 +122,7 @@ def test_an_exception_while_inactive_is_told_and_changes_nothing(robot):
     assert robot.transit("activate")
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "it follows targets again")
-    robot.send("base_link", robot.chain.forward(HOME))
-    robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "the arm is back")
-    robot.wait(robot.quiet, "silence")
+    robot.go_home()
 
 
 @pytest.fixture

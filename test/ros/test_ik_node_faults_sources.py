@@ -39,9 +39,7 @@ def bench(domain):
 def robot(bench):
     """The robot at rest at its home; each test's commands must have been safe."""
     publisher = bench.states
-    bench.send("base_link", bench.chain.forward(HOME))
-    bench.wait(lambda: bench.at(bench.chain.forward(HOME)), "the arm is back")
-    bench.wait(bench.quiet, "silence")
+    bench.go_home()
     yield bench
     bench.states = publisher
     bench.frames.clear()

@@ -207,9 +207,7 @@ def test_after_all_this_a_good_target_is_in_force_at_once(robot):
 
 
 def test_in_the_end_the_arm_goes_where_it_is_sent(robot):
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "the arm is there")
-    robot.wait(robot.quiet, "silence")
+    robot.go(NEAR)
 
 
 def last_command_to(robot, message):

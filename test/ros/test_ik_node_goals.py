@@ -36,9 +36,7 @@ def robot(domain):
 @pytest.fixture(autouse=True)
 def _enabled_and_safe(robot):
     robot.call(SetBool, "enable", data=True)
-    robot.send("base_link", READY)
-    robot.wait(lambda: robot.at(READY), "the arm is ready")
-    robot.wait(robot.quiet, "silence")
+    robot.go(READY)
     yield
     complaints, robot.complaints = robot.complaints, []
     assert complaints == []
@@ -107,9 +105,7 @@ def jog_to_rest(robot, seconds, frame, **twist):
     """
     patience = time.monotonic() + PATIENCE
     while time.monotonic() < patience:
-        robot.send("base_link", READY)
-        robot.wait(lambda: robot.at(READY), "the arm is ready")
-        robot.wait(robot.quiet, "silence")
+        robot.go(READY)
         robot.stalls = 0
         jog(robot, seconds, frame, **twist)
         robot.wait(robot.quiet, "it stops when no twist comes")

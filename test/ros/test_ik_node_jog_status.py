@@ -45,9 +45,7 @@ def said(statuses, key):
 
 
 def test_at_a_limit_the_status_does_not_flicker(robot):
-    robot.send("base_link", READY)
-    robot.wait(lambda: robot.at(READY), "the arm is ready")
-    robot.wait(robot.quiet, "silence")
+    robot.go(READY)
     seen = len(robot.statuses)
     bound = robot.chain.upper[5]
     twist = {"angular": (0.0, 0.0, 2.5)}

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from geometry_msgs.msg import PoseStamped
-from robot_bench import HOME, URDF, down, running
+from robot_bench import URDF, down, running
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -41,9 +41,7 @@ def robot(bench):
         assert bench.transit("configure")
     if bench.state() == "inactive":
         assert bench.transit("activate")
-    bench.send("base_link", bench.chain.forward(HOME))
-    bench.wait(lambda: bench.at(bench.chain.forward(HOME)), "the arm is back")
-    bench.wait(bench.quiet, "silence")
+    bench.go_home()
     yield bench
     complaints, bench.complaints = bench.complaints, []
     assert complaints == []

@@ -94,9 +94,7 @@ def test_after_a_reset_stamped_targets_are_taken_again(world):
     world.seconds = 100.0
     world.run()
     ready(world)
-    world.send("base_link", NEAR)
-    world.wait(lambda: world.at(NEAR), "the arm is there")
-    world.wait(world.quiet, "silence")
+    world.go(NEAR)
     world.seconds = 2.0
     time.sleep(0.5)  # or the target overtakes the clock
     world.send("base_link", FAR)

@@ -43,9 +43,7 @@ def robot(domain):
 @pytest.fixture(autouse=True)
 def _ready(robot):
     override(robot, 1.0)
-    robot.send("base_link", NEAR)
-    robot.wait(lambda: robot.at(NEAR), "the arm is ready")
-    robot.wait(robot.quiet, "silence")
+    robot.go(NEAR)
 
 
 def override(robot, value):

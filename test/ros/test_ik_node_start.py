@@ -22,11 +22,6 @@ from robot_bench import URDF, Robot, down, output_of, start_node, stop_node, wai
 from std_msgs.msg import String
 
 
-def ends(domain, *arguments):
-    process = start_node(domain, *arguments)
-    return output_of(process)
-
-
 @pytest.fixture
 def described(tmp_path):
     """A parameter file that holds a robot description."""
@@ -53,11 +48,8 @@ def described(tmp_path):
         (["--params-file", "/nonexistent.yaml"], ["/nonexistent.yaml"]),
     ],
 )
-def test_a_bad_argument_is_told_in_one_line(domain, arguments, words):
-    code, output = ends(domain, *arguments)
-    assert code == 1
-    assert "Traceback" not in output
-    line = output.strip().splitlines()[-1]
+def test_a_bad_argument_is_told_in_one_line(complaint, arguments, words):
+    line = complaint("ik_node", more=arguments)
     assert all(word in line for word in words)
 
 
@@ -70,11 +62,10 @@ def test_a_bad_argument_is_told_in_one_line(domain, arguments, words):
     ],
     ids=["text", "tip", "root"],
 )
-def test_a_bad_description_or_chain_is_told_in_one_line(domain, described, text, parameters, words):
-    code, output = ends(domain, *described(text, **parameters))
-    assert code == 1
-    assert "Traceback" not in output
-    line = output.strip().splitlines()[-1]
+def test_a_bad_description_or_chain_is_told_in_one_line(
+    complaint, described, text, parameters, words
+):
+    line = complaint("ik_node", more=described(text, **parameters))
     assert line.startswith("ik_node: ")
     assert all(word in line for word in words)
 
@@ -181,20 +172,17 @@ def test_a_robot_whose_chains_share_joints_does_not_take_the_place_of_a_sound_on
         ("command_interface: smoke", ["command_interface", "joint_trajectory, position"]),
     ],
 )
-def test_a_bad_file_is_told_by_its_name_with_the_key(domain, tmp_path, line, words):
+def test_a_bad_file_is_told_by_its_name_with_the_key(complaint, tmp_path, line, words):
     path = tmp_path / "mine.yaml"
     path.write_text(f"/**:\n  ros__parameters:\n    {line}\n")
-    code, output = ends(domain, "--params-file", str(path))
-    assert code == 1
-    assert "Traceback" not in output
-    said = output.strip().splitlines()[-1]
+    said = complaint("ik_node", more=("--params-file", str(path)))
     assert all(word in said for word in [*words, "mine.yaml"])
 
 
 def test_an_empty_list_which_rclpy_cannot_hold_is_told(domain, tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("/**:\n  ros__parameters:\n    chains: []\n")
-    code, output = ends(domain, "--params-file", str(path))
+    code, output = output_of(start_node(domain, "--params-file", str(path)))
     assert code == 1
     assert "Traceback" not in output
     assert "leave out parameters that are []" in output

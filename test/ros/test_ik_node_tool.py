@@ -40,9 +40,7 @@ def robot(domain):
 @pytest.fixture(autouse=True)
 def _ready(robot):
     choose_until_taken(robot, "")
-    robot.send("base_link", READY)
-    robot.wait(lambda: robot.at(READY), "the arm is ready")
-    robot.wait(robot.quiet, "silence")
+    robot.go(READY)
 
 
 def choose(robot, frame):

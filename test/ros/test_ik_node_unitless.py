@@ -38,9 +38,7 @@ def robot(domain):
 
 @pytest.fixture(autouse=True)
 def _ready(robot):
-    robot.send("base_link", READY)
-    robot.wait(lambda: robot.at(READY), "the arm is ready")
-    robot.wait(robot.quiet, "silence")
+    robot.go(READY)
 
 
 def set_parameter(robot, name, value):

@@ -17,7 +17,7 @@
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from basis_ik.kernels import jit
@@ -48,7 +48,6 @@ def random_tree(rng):
     return tree
 
 
-@settings(deadline=None, derandomize=True, max_examples=50)
 @given(st.integers(0, 2**32 - 1), st.sampled_from("abc"))
 def test_afterwards_the_handle_is_where_it_was_dragged(seed, name):
     rng = np.random.default_rng(seed)

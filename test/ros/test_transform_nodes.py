@@ -31,6 +31,7 @@ from rcl_interfaces.srv import GetParameters, SetParameters, SetParametersAtomic
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.time import Time
 from robot_bench import start_node, stop_node
+from rotations import rotation_of, turned
 from tf2_ros import Buffer, TransformException, TransformListener
 from visualization_msgs.msg import (
     InteractiveMarkerFeedback,
@@ -55,11 +56,8 @@ CHAIN = ("turntable", "arm", "leaf")
 
 
 def turn(x, y, z, angle):
-    """Rodrigues' formula, shape (4, 4)."""
-    k = np.array((x, y, z)) / math.sqrt(x * x + y * y + z * z)
-    cross = np.array(((0, -k[2], k[1]), (k[2], 0, -k[0]), (-k[1], k[0], 0)))
     m = np.eye(4)
-    m[:3, :3] += math.sin(angle) * cross + (1.0 - math.cos(angle)) * cross @ cross
+    m[:3, :3] = turned((x, y, z), angle)
     return m
 
 
@@ -89,17 +87,6 @@ def parts(m):
     """Place, nearest rotation, and what is left in its frame: by singular values."""
     u, s, vt = np.linalg.svd(m[:3, :3])
     return m[:3, 3], u @ vt, vt.T @ np.diag(s) @ vt
-
-
-def rotation_of(q):
-    x, y, z, w = q.x, q.y, q.z, q.w
-    return np.array(
-        (
-            (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
-            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
-            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
-        )
-    )
 
 
 def xyz(p):

@@ -28,7 +28,6 @@ from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.checks import NotARotationError, NotFiniteError, ShapeError
 
 SEEDS = st.integers(0, 10**6)
-FUZZ = settings(deadline=None, derandomize=True, max_examples=25)
 PI = math.pi
 
 
@@ -159,7 +158,6 @@ def test_the_independent_check_sees_a_breach():
 # --- properties
 
 
-@FUZZ
 @given(SEEDS, st.integers(2, 5), st.booleans())
 def test_a_pose_within_limits_is_found_again(seed, n, oriented):
     rest, limits = upright(n), some_limits(seed, n)
@@ -180,7 +178,7 @@ def test_a_pose_within_limits_is_found_again(seed, n, oriented):
         assert math.acos(min(1.0, (np.trace(between) - 1) / 2)) <= 2e-6
 
 
-@settings(FUZZ, max_examples=10)
+@settings(max_examples=10)
 @given(SEEDS, st.integers(1, 3))
 def test_no_pose_within_limits_comes_nearer_than_the_answer(seed, n):
     rest, limits = upright(n), some_limits(seed, n)
@@ -203,7 +201,6 @@ def test_no_pose_within_limits_comes_nearer_than_the_answer(seed, n):
                 assert result.verdict is Verdict.LIMIT
 
 
-@FUZZ
 @given(SEEDS)
 def test_a_start_beyond_its_limits_is_brought_within(seed):
     rest, n = upright(4), 4
@@ -221,7 +218,6 @@ def test_a_start_beyond_its_limits_is_brought_within(seed):
         assert result.iterations <= budget
 
 
-@FUZZ
 @given(SEEDS)
 def test_within_limits_too_a_small_move_stays_small(seed):
     rest, n = upright(5), 5

@@ -29,6 +29,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rotations import turned
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.model.robot import RobotModel
@@ -56,15 +57,9 @@ HEAD = SHIPPED["head"]
 AXES = {"head": X, "optical head": Z}
 
 
-def turned(axis, angle):
-    x, y, z = axis
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + sin(angle) * cross + (1 - cos(angle)) * cross @ cross
-
-
 def tip_of(chain, q):
-    """root_R_tip and the tip's place, joint by joint as the URDF says it; no mimics."""
-    values = dict(zip(chain.joint_names, q, strict=True))
+    """root_R_tip (..., 3, 3) and the tip's places at q (..., n), as the URDF says it; no mimics."""
+    values = dict(zip(chain.joint_names, np.moveaxis(np.asarray(q), -1, 0), strict=True))
     rotation, place = np.eye(3), np.zeros(3)
     link = chain.root
     for joint in chain.joints:
@@ -72,14 +67,15 @@ def tip_of(chain, q):
         if joint.kind in ("revolute", "continuous"):
             r = turned(joint.axis, value)
         elif joint.kind == "prismatic":
-            p = value * np.array(joint.axis)
-        r, p = joint.origin.rotation @ r, joint.origin.rotation @ p + joint.origin.translation
+            p = np.multiply.outer(value, joint.axis)
+        r, p = joint.origin.rotation @ r, p @ joint.origin.rotation.T + joint.origin.translation
         if joint.parent == link:
             link = joint.child
         else:  # a chain may climb towards the URDF's root before it descends
             link = joint.parent
-            r, p = r.T, -r.T @ p
-        rotation, place = rotation @ r, place + rotation @ p
+            r = np.swapaxes(r, -1, -2)
+            p = -(r @ p[..., None])[..., 0]
+        rotation, place = rotation @ r, place + (rotation @ p[..., None])[..., 0]
     assert link == chain.tip
     return rotation, place
 
@@ -174,8 +170,8 @@ def test_the_head_takes_the_nearest_of_all_branches():
     rng = np.random.default_rng(3)
     pans, tilts = np.linspace(-2.7, 2.7, 271), np.linspace(-1.0, 1.3, 116)
     grid = np.array([(pan, tilt) for pan in pans for tilt in tilts])
-    frames = [tip_of(HEAD, q) for q in grid]
-    rays, eyes = np.array([r[:, 0] for r, _ in frames]), np.array([p for _, p in frames])
+    rotations, eyes = tip_of(HEAD, grid)
+    rays = rotations[:, :, 0]
     for _ in range(30):
         seed = rng.uniform(HEAD.lower, HEAD.upper)
         point = point_ahead(HEAD, rng.uniform(HEAD.lower, HEAD.upper), 10 ** rng.uniform(-1, 1))

@@ -20,7 +20,7 @@ from math import pi
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from basis_ik.errors import SolveArgumentError
@@ -210,7 +210,6 @@ def test_the_same_question_has_the_same_answer(robot):
     assert one.iterations == two.iterations
 
 
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_limits_and_target_hold_whatever_is_preferred(robot, data):
     chain = robot("panda")

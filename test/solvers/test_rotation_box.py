@@ -64,7 +64,7 @@ def assert_kept(chain, target, q, box):
     assert (q <= chain.upper).all()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     name=st.sampled_from(["panda", "ur5", "jaco", "lift_arm"]),
     box=st.tuples(*[st.sampled_from([0.0, 0.01, 0.2, 1.0, inf])] * 3),

@@ -128,7 +128,7 @@ def test_a_seed_at_the_target_is_left_alone(chain):
         assert np.abs(solution.positions - q).max() < 1e-9
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     position=st.tuples(*[st.floats(-2.0, 2.0)] * 3),
     rpy=st.tuples(*[st.floats(-3.2, 3.2)] * 3),

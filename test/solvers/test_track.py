@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from math import pi
 
@@ -273,6 +274,7 @@ def test_the_joint_that_is_blamed_is_the_one_that_holds_the_arm(arm):
     """Lift the limit that is named, and the arm comes nearer; lift another, and it does not."""
     lower, upper = [-0.5, -2.0, -0.4], [0.7, 2.0, 0.4]
 
+    @cache  # to make a chain ready takes longer than to track it
     def make(lifted=None):
         ends = list(zip(lower, upper, strict=True))
         if lifted is not None:

@@ -53,7 +53,7 @@ def brute_force(weights, target, bound):
     """Return the least cost of two unit links in the plane, by a grid refined about its best."""
     middle, half, best = np.zeros(2), bound, np.inf
     for _ in range(6):
-        a, b = (np.linspace(m - half, m + half, 161).clip(-bound, bound) for m in middle)
+        a, b = (np.linspace(m - half, m + half, 81).clip(-bound, bound) for m in middle)
         a, b = (x.ravel() for x in np.meshgrid(a, b))
         frames = np.zeros((len(a), 4, 4))
         c, s = np.cos(a + b), np.sin(a + b)
@@ -62,7 +62,7 @@ def brute_force(weights, target, bound):
         frames[:, 2, 2] = frames[:, 3, 3] = 1.0
         costs = np.sum((errors(frames, target) * weights) ** 2, axis=1)
         k = int(np.argmin(costs))
-        middle, half, best = np.array([a[k], b[k]]), half / 20.0, min(best, costs[k])
+        middle, half, best = np.array([a[k], b[k]]), half / 10.0, min(best, costs[k])
     return best
 
 

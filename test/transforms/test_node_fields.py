@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rotations import turned
 
 from basis_ik.transforms.node import FIELDS, FieldError, TransformNode
 
@@ -28,13 +29,6 @@ VECTORS = st.tuples(NUMBERS, NUMBERS, NUMBERS)
 AXES = VECTORS.filter(lambda v: np.abs(v).max() > 1e-3)
 TURNS = st.builds(lambda axis, angle: (*axis, angle), AXES, NUMBERS)
 FACTORS = st.floats(0.1, 10.0)
-
-
-def turn(x: float, y: float, z: float, angle: float) -> np.ndarray:
-    """Rodrigues' formula."""
-    k = np.array((x, y, z)) / math.hypot(x, y, z)
-    cross = np.array(((0, -k[2], k[1]), (k[2], 0, -k[0]), (-k[1], k[0], 0)))
-    return np.eye(3) + math.sin(angle) * cross + (1.0 - math.cos(angle)) * cross @ cross
 
 
 @given(VECTORS, TURNS, st.tuples(FACTORS, FACTORS, FACTORS), TURNS, VECTORS, VECTORS)
@@ -49,9 +43,9 @@ def test_the_node_is_that_of_the_fields(
     node = TransformNode.from_fields(
         {"center": C, "rotation": R, "scale": S, "scaleOrientation": SR, "translation": T}
     )
-    along = turn(*SR)
+    along = turned(SR[:3], SR[3])
     local = np.array(p) - C
-    expected = turn(*R) @ (along @ (np.array(S) * (along.T @ local))) + T + C
+    expected = turned(R[:3], R[3]) @ (along @ (np.array(S) * (along.T @ local))) + T + C
     np.testing.assert_allclose(node.apply(p), expected, rtol=0, atol=1e-11)
     again = TransformNode.from_fields(node.as_fields())
     np.testing.assert_allclose(again.matrix, node.matrix, rtol=0, atol=1e-11)

@@ -24,8 +24,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from texts_trace import resolve
 
 REPOSITORY = Path(__file__).parents[2]

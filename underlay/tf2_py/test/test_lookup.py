@@ -20,7 +20,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.duration import Duration
 from rclpy.time import Time
@@ -59,7 +59,6 @@ quaternion = st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: np.linalg.n
 link = st.tuples(st.integers(0, 100), st.tuples(*[number] * 3), quaternion, st.booleans())
 
 
-@settings(max_examples=60, deadline=None)
 @given(links=st.lists(link, min_size=1, max_size=12), data=st.data())
 def test_any_two_frames_of_a_tree_agree_with_the_matrix_product(stamped, numbers, links, data):
     from_root = {"f0": np.eye(4)}
