@@ -1068,13 +1068,6 @@ MUTATIONS = tuple(
             (28,),
         ),
         (
-            "a motion begins at the last command, wherever the arm has been moved",
-            CONTROLLER,
-            "            and not self._output.keeps(left_at)",
-            "            and False",
-            (37,),
-        ),
-        (
             "an arm that does not follow is not stopped",
             CONTROLLER,
             "        if departure is not None:",
