@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from basis_ik.kernels.pose_batch import solve_poses
 from basis_ik.kernels.pose_solve import LARGEST_ANGLE, LARGEST_LENGTH
-from basis_ik.solvers.arguments import LARGEST_TOLERANCE, SolveArgumentError
+from basis_ik.solvers.arguments import SolveArgumentError, count, positive
 from basis_ik.solvers.prepared import NEAR, prepared
 from basis_ik.solvers.solve import MAX_ITERATIONS, MAX_RESTARTS, PATIENCE
 from basis_ik.solvers.wanted import Wanted, aim, weigh
@@ -88,15 +88,11 @@ def solve_batch(
         weights = ready.position
     n = len(ready.middle)
     starts = _as_seeds(ready.middle if seeds is None else seeds, len(goals), n)
-    for name, value in (
-        ("position_tolerance", position_tolerance),
-        ("orientation_tolerance", orientation_tolerance),
-    ):
-        if not 0.0 < value < LARGEST_TOLERANCE:
-            raise SolveArgumentError(name, value, "a number above 0")
-    workers = os.cpu_count() or 1 if threads is None else threads
-    if workers < 1:
-        raise SolveArgumentError("threads", threads, "at least 1")
+    position_tolerance = positive("position_tolerance", position_tolerance, "m")
+    orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
+    iterations = count("max_iterations", max_iterations, 1)
+    restarts = count("max_restarts", max_restarts, 0)
+    workers = os.cpu_count() or 1 if threads is None else count("threads", threads, 1)
     positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
 
     def work_on(begin: int) -> int:
@@ -105,8 +101,7 @@ def solve_batch(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
             weights, goals[rows], starts[rows],
             positions[rows], figures[rows], ready.new_work(),
-            float(position_tolerance), float(orientation_tolerance),
-            int(max_iterations), int(max_restarts), PATIENCE, NEAR,
+            position_tolerance, orientation_tolerance, iterations, restarts, PATIENCE, NEAR,
         )  # fmt: skip
         return len(goals[rows])
 
@@ -118,8 +113,7 @@ def solve_batch(
         for i in np.flatnonzero(figures[:, 0] == 0.0):
             positions[i], figures[i, 3], figures[i, 4], steps = least_error(
                 ready, counted, goals[i], (starts[i], positions[i].copy()),
-                (float(position_tolerance), float(orientation_tolerance)),
-                int(max_iterations) - int(figures[i, 1]),
+                (position_tolerance, orientation_tolerance), iterations - int(figures[i, 1]),
             )  # fmt: skip
             figures[i, 1] += steps
     return BatchSolution(

@@ -53,6 +53,9 @@ class Inquiry:
         tolerances: Of position [m] and orientation [rad].
         budget: Steps that are left.
         starts: Number of the last start that was made to reach the target.
+        position_only: Whether the orientation is free.
+        proven: Whether the chain's lengths prove that there is no solution.
+        inside: What reaches the target within the limits after all, found while they were lifted.
     """
 
     ready: PreparedChain
@@ -62,6 +65,9 @@ class Inquiry:
     tolerances: tuple[float, float]
     budget: int
     starts: int
+    position_only: bool = False
+    proven: bool = False
+    inside: Attempt | None = None
     _work: FloatArray = field(init=False)
     _square: FloatArray = field(init=False)
     _starts: FloatArray = field(init=False)
@@ -77,6 +83,11 @@ class Inquiry:
         for number in range(1, STARTS + 1):
             begin_anew(spread, number, self._starts[number + 1])
 
+    def meets(self, attempt: Attempt) -> bool:
+        """Return whether an attempt got all that is wanted."""
+        turned = self.position_only or attempt.turned <= self.tolerances[1]
+        return attempt.reached and turned
+
     def nearest_position(self) -> Attempt:
         """Return the nearest position, the seed's unless another is clearly nearer."""
         margin = BETTER_BY * self.ready.size + self.tolerances[0]
@@ -84,7 +95,7 @@ class Inquiry:
         best = self._settle(self._starts[:1], weights)[0]
         if not best.reached:
             for other in self._settle(self._starts[1:], weights):
-                if other.away < best.away - margin:
+                if other.away < best.away - margin or (other.reached and not best.reached):
                     best = other
                     margin = self.tolerances[0]  # the seed's is out: of the others the best counts
         return best
@@ -94,7 +105,7 @@ class Inquiry:
         self._scouts = self._settle(self._starts, self.ready.full[None], SCOUTING)
         self._scouts.sort(key=self._error)
         best = self._scouts[0]
-        return best if best.reached and best.turned <= self.tolerances[1] else None
+        return best if self.meets(best) else None
 
     def least_error(self) -> float:
         """Return the weighted error that the best scout leaves."""
@@ -105,10 +116,14 @@ class Inquiry:
         best = self._turn_in_place([held])[0]
         if best.away > held.away + self.tolerances[0]:
             best = held
+        if self.meets(best):
+            return best
         enough = best.turned - BETTER_TURN - self.tolerances[1]
         for other in self._turn_in_place([s for s in self._distinct() if s.turned < enough]):
             farther = max(self._way(other) - self._way(best), 0.0)
             better = other.turned < best.turned - BETTER_TURN - WORTH_A_WAY * farther
+            if self.meets(other):
+                return other
             if better and other.away <= held.away + self.tolerances[0]:
                 best = other
         return best
@@ -117,32 +132,37 @@ class Inquiry:
         """Return the longest way of a joint from the seed [rad or m]."""
         return float(np.abs(attempt.q - self.seed).max())
 
-    def rest(self, answer: Attempt, *, position_only: bool) -> Attempt:
+    def rest(self, answer: Attempt) -> Attempt:
         """Return the seed itself where the answer is no better: an arm at its best stands still."""
         still = self._settle(self.seed[None], np.empty((0, len(self.ready.full))))[0]
         as_near = still.away <= answer.away + BETTER_BY * self.ready.size
-        as_turned = position_only or still.turned <= answer.turned + BETTER_TURN
+        as_turned = self.position_only or still.turned <= answer.turned + BETTER_TURN
         return still if as_near and as_turned and not answer.reached else answer
 
     def persist(self, last: int) -> Attempt | None:
-        """Go on with the search for all that is wanted, up to start number `last`.
+        """Go on with the search, up to start number `last`, while there is hope.
 
-        Only while there is hope: what can be reached is nearly reached by some scout, and what is
-        not even reached without limits is not reached with them either.
+        What can be reached is nearly reached by some scout, and what is not even reached without
+        limits is not reached with them either, as a rule.
         """
-        ready, free = self.ready, self.without_any_limits(self.ready.full)
-        if free is not None and not free.reached:
-            return None
+        free = self.without_any_limits(self.ready.full)
+        if free is not None and (not free.reached or self.inside is not None):
+            return self.inside
         error = self.least_error()
         worth = int(HOPE / error) if error * last > HOPE else last
         if free is None:
             worth = min(max(worth, LIFTED_STARTS), PERSISTENCE)
         else:
             worth = max(worth, PERSISTENCE)
-        first, last = self.starts + 1, min(last, worth)
+        return self.search(min(last, worth))
+
+    def search(self, last: int) -> Attempt | None:
+        """Go on with the search for all that is wanted, up to start number `last`."""
+        ready, first = self.ready, self.starts + 1
         if last < first:
             return None
-        found, self.starts = self._descend(ready.full, ready.variables, ready.reach, first, last)
+        weights = ready.position if self.position_only else ready.full
+        found, self.starts = self._descend(weights, ready.variables, ready.reach, first, last)
         return found
 
     def without_any_limits(self, weights: FloatArray) -> Attempt | None:
@@ -163,15 +183,19 @@ class Inquiry:
         joints = self.ready.exact[:-1]
         slides = lifted[joints[:, 15].astype(int)] & (joints[:, 12] != 0.0)
         reach = np.inf if slides.any() else self.ready.reach
-        return self._descend(weights, self._lifted(lifted), reach, 0, LIFTED_STARTS)[0]
+        free = self._descend(weights, self._lifted(lifted), reach, 0, LIFTED_STARTS)[0]
+        if free.reached and self.inside is None:
+            back = self._settle(free.q[None], np.empty((0, len(weights))))[0]
+            self.inside = back if self.meets(back) else None
+        return free
 
-    def better_without(self, k: int, answer: Attempt, *, position_only: bool) -> bool:
+    def better_without(self, k: int, answer: Attempt) -> bool:
         """Return whether the answer gets better when the limits of one variable are lifted."""
         lifted = self._lifted(np.arange(len(self.seed)) == k)
         eased = replace(self, ready=replace(self.ready, variables=lifted))
         other = eased._settle(answer.q[None], self.ready.position[None])[0]
         nearer = other.away < answer.away - BETTER_BY * self.ready.size - self.tolerances[0]
-        if not (nearer or position_only):
+        if not (nearer or self.position_only):
             other = eased._turn_in_place([answer])[0]
             nearer = other.turned < answer.turned - BETTER_TURN - self.tolerances[1]
         self.budget = eased.budget

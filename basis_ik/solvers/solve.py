@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 
-MAX_ITERATIONS = 20_000
-MAX_RESTARTS = 500
+MAX_ITERATIONS = 20_000  # unless more starts are asked for
+MAX_RESTARTS = 500  # of a search that may give up before, when it judges that there is no hope
+STEPS_PER_START = MAX_ITERATIONS // MAX_RESTARTS
+ENDLESS = 2**62
 
 _REACHED = Verdict.REACHED  # looking up an enum member costs as much as a tuple
 
@@ -78,8 +80,8 @@ def solve(
     max_move: npt.ArrayLike | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
-    max_iterations: int = MAX_ITERATIONS,
-    max_restarts: int = MAX_RESTARTS,
+    max_iterations: int | None = None,
+    max_restarts: int | None = None,
     time_limit: float | None = None,
     solver: Literal["descent", "fabrik"] = "descent",
     trace: bool = False,
@@ -103,12 +105,15 @@ def solve(
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included,
-            and FABRIK's passes.
-        max_restarts: Starts allowed after the seed's. A search with fewer than 20 does not
-            support any claim that the target cannot be reached; the verdict is then BUDGET_SPENT.
-        time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one step. What is
-            found then depends on the machine, and a failure is neither explained nor weighed. None:
-            no limit.
+            and FABRIK's passes. None: 20,000, or 40 for each start of `max_restarts` where that is
+            more; any number with a time limit.
+        max_restarts: Starts to make after the seed's before giving up, all of them as long as there
+            are steps and time. With fewer than 20 nothing is said about the target; the verdict is
+            then BUDGET_SPENT. None: 20 and then, up to 500, as many as there is hope; any number
+            with a time limit.
+        time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one step, and used
+            up where nothing else ends the search. What is found then depends on the machine, and a
+            failure is not explained. None: no limit. Not together with weights.
         solver: "descent" is damped least squares. "fabrik" needs a position as target, with the
             whole orientation, or free about an axis, or free; no boxes, no weights, no time limit.
         trace: Whether the solution's `passes` are to tell where the joints were after each pass.
@@ -117,7 +122,8 @@ def solve(
         The solution, or with another verdict than REACHED the best effort: the nearest position,
         and there the nearest orientation, close to the seed so that it moves without jumps when
         the target does. With weights it is what leaves the least weighted error; the reason still
-        tells of the nearest position.
+        tells of the nearest position. Only where `reason.proven` is set, the target is known to be
+        out of reach; else the search gave up after `reason.starts` starts.
 
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite; a chain
@@ -129,16 +135,14 @@ def solve(
         raise SolveArgumentError("target", target, "a RigidTransform")
     if not (
         type(position_tolerance) is type(orientation_tolerance) is float
-        and type(max_iterations) is type(max_restarts) is int
         and 0.0 < position_tolerance < LARGEST_TOLERANCE
         and 0.0 < orientation_tolerance < LARGEST_TOLERANCE
-        and max_iterations >= 1
-        and max_restarts >= 0
     ):  # one type each, or the kernel would be compiled anew
         position_tolerance = positive("position_tolerance", position_tolerance, "m")
         orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
-        max_iterations = count("max_iterations", max_iterations, 1)
-        max_restarts = count("max_restarts", max_restarts, 0)
+    iterations, restarts = MAX_ITERATIONS, MAX_RESTARTS
+    if not (max_iterations is max_restarts is time_limit is None):
+        iterations, restarts = _budget(max_iterations, max_restarts, timed=time_limit is not None)
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
     goal = target._m
     if wanted is not None:
@@ -152,15 +156,17 @@ def solve(
         weights = ready.position if position_only else ready.full
         status, passes = run_passes(
             ready, weights, goal, start, (position_tolerance, orientation_tolerance),
-            max_iterations, max_restarts, trace=trace,
+            iterations, restarts, trace=trace,
         )  # fmt: skip
         refuse(status, "seed", seed, target)
         q, away, turned = passes.positions, passes.position_error, passes.orientation_error
         if status == ARRIVED:
             ready.prove_inside(q)
             return Solution(q, _REACHED, away, turned, 0, passes.restarts, REACHED, passes)
-        begin, max_iterations = q, max_iterations - passes.count
-    if wanted is not None and wanted.weights is not None and time_limit is None:
+        begin, iterations = q, iterations - passes.count
+    if wanted is not None and wanted.weights is not None:
+        if time_limit is not None:
+            raise SolveArgumentError("time_limit", time_limit, "None where errors have weights")
         plain = solve(
             chain, target, seed, position_only=position_only,
             wanted=replace(wanted, weights=None), max_move=max_move,
@@ -172,7 +178,7 @@ def solve(
         weights = weigh(prepared(chain), wanted, position_only=position_only)
         q, away, turned, steps = least_error(
             ready, weights, goal, (start, plain.positions),
-            (position_tolerance, orientation_tolerance), max_iterations - plain.iterations,
+            (position_tolerance, orientation_tolerance), iterations - plain.iterations,
         )  # fmt: skip
         return Solution(
             q, plain.verdict, away, turned, plain.iterations + steps, plain.restarts, plain.reason
@@ -180,15 +186,16 @@ def solve(
     if time_limit is not None:
         deadline = time.perf_counter() + positive("time_limit", time_limit, "s")
         race = Race(ready, ready.position if position_only else ready.full, goal, start)
-        end = race.run(
-            (position_tolerance, orientation_tolerance), max_iterations, max_restarts, deadline
-        )
+        end = race.run((position_tolerance, orientation_tolerance), iterations, restarts, deadline)
         refuse(end.status, "seed", seed, target)
         reason = REACHED
         if end.status == ARRIVED:
             ready.prove_inside(end.q)
         else:
-            reason = Reason(Verdict.BUDGET_SPENT, end.away, 0.0 if position_only else end.turned)
+            turn = 0.0 if position_only else end.turned
+            reason = Reason(Verdict.BUDGET_SPENT, end.away, turn, starts=end.starts + 1)
+            if end.status == OUT_OF_REACH:
+                reason = Reason(Verdict.TOO_FAR, end.away, turn, proven=True)
         return Solution(end.q, reason.verdict, end.away, end.turned, end.steps, end.starts, reason)
     positions = np.empty(len(start))
     spare = ready.spare
@@ -200,7 +207,7 @@ def solve(
         ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
         ready.position if position_only else ready.full, goal, begin,
         positions, work, position_tolerance, orientation_tolerance,
-        max_iterations, 0, min(max_restarts, FEWEST_STARTS), PATIENCE, False, NEAR,
+        iterations, 0, min(restarts, FEWEST_STARTS), PATIENCE, False, NEAR,
     )  # fmt: skip
     spare.append(work)
     if status == ARRIVED:
@@ -209,38 +216,58 @@ def solve(
         ready.prove_inside(positions)
         return Solution(positions, _REACHED, away, turned, steps, fresh, REACHED, passes)
     refuse(status, "seed", seed, target)
-    if steps >= max_iterations or (status != OUT_OF_REACH and fresh < FEWEST_STARTS):
-        reason = Reason(Verdict.BUDGET_SPENT, away, 0.0 if position_only else turned)
+    proven = status == OUT_OF_REACH  # by the chain's lengths
+    if steps >= iterations or not (proven or fresh >= FEWEST_STARTS):
+        turn = 0.0 if position_only else turned
+        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=fresh + 1)
         return Solution(positions, reason.verdict, away, turned, steps, fresh, reason, passes)
     inquiry = Inquiry(
         ready, goal, start, positions, (position_tolerance, orientation_tolerance),
-        max_iterations - steps, fresh,
+        iterations - steps, fresh, position_only, proven,
     )  # fmt: skip
     # Before a long search, a short question that most hopeless targets fail.
     answer = inquiry.nearest_position()
     reason = REACHED
-    if not (answer.reached and position_only):
+    if not inquiry.meets(answer):
         found = None if position_only else inquiry.scout()
-        if found is None and answer.reached:
-            found = inquiry.persist(max_restarts)
+        if found is None and not proven:
+            if max_restarts is not None:
+                found = inquiry.search(restarts)
+            elif answer.reached:
+                found = inquiry.persist(restarts)
         if found is not None and found.reached:
             answer = found
         else:
-            answer, reason = explain(
-                inquiry, answer, chain.joint_names, position_only=position_only
-            )
+            answer, reason = explain(inquiry, answer, chain.joint_names)
             names = chain.joint_names
             limits = {*zip(names, chain.lower, strict=True), *zip(names, chain.upper, strict=True)}
             if reason.verdict is Verdict.LIMIT and (reason.joint, reason.bound) not in limits:
                 reason = replace(reason, verdict=Verdict.MOVE_BOUND)
     if reason is REACHED:
         ready.prove_inside(answer.q)
-    away, steps = answer.away, max_iterations - inquiry.budget
+    away, steps = answer.away, iterations - inquiry.budget
     if ready.full[0] == 0.0:
         away = float(np.linalg.norm(ready.tip_position(answer.q) - goal[:3, 3]))
     return Solution(
         answer.q, reason.verdict, away, answer.turned, steps, inquiry.starts, reason, passes
     )
+
+
+def _budget(
+    max_iterations: int | None, max_restarts: int | None, *, timed: bool
+) -> tuple[int, int]:
+    """Return how many steps and starts there may be.
+
+    Raises:
+        SolveArgumentError: A number that is none.
+    """
+    iterations, restarts = (ENDLESS, ENDLESS) if timed else (MAX_ITERATIONS, MAX_RESTARTS)
+    if max_restarts is not None:
+        restarts = count("max_restarts", max_restarts, 0)
+        iterations = max(iterations, STEPS_PER_START * restarts)
+    if max_iterations is not None:
+        iterations = count("max_iterations", max_iterations, 1)
+    return min(iterations, ENDLESS), min(restarts, ENDLESS)
 
 
 def _check_solver(

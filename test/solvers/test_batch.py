@@ -64,3 +64,18 @@ def test_the_one_bad_target_or_seed_is_named(case):
         solve_batch(chain, targets[:5], bad)
     with pytest.raises(SolveArgumentError, match="seeds"):
         solve_batch(chain, targets[:5], seeds[:4])
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"max_iterations": 0}, {"max_iterations": 1.5}, {"max_restarts": -1},
+        {"max_restarts": None}, {"threads": 0}, {"threads": 1.5}, {"position_tolerance": "x"},
+        {"position_tolerance": np.nan}, {"orientation_tolerance": 0.0},
+    ],
+)  # fmt: skip
+def test_bad_settings_are_refused_by_name(case, keywords):
+    chain, targets, _ = case
+    with pytest.raises(SolveArgumentError) as caught:
+        solve_batch(chain, targets[:5], **keywords)
+    assert caught.value.argument == next(iter(keywords))

@@ -33,7 +33,7 @@ def test_a_hopeless_search_ends_early_and_one_that_nearly_arrives_goes_on(arm):
     hopeless = solve(chain, rolled(chain, 0.5), [0.1, 0.2, 0.3])
     close = solve(chain, rolled(chain, 1e-4), [0.1, 0.2, 0.3])
     for solution, starts in ((hopeless, LIFTED_STARTS), (close, PERSISTENCE)):
-        assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+        assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
         assert solution.restarts == starts
 
 
@@ -71,7 +71,7 @@ def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
     chain = flat(arm, 3.0)
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (30.0, 0.0, 0.0))
     solution = solve(chain, target, [0.1, 0.2, 0.3], wanted=Wanted(position=False))
-    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert solution.reason.missing == 0.0
     tip = chain.forward(solution.positions).translation
     assert solution.position_error == pytest.approx(np.linalg.norm(tip - target.translation))
@@ -82,7 +82,7 @@ def test_a_free_axis_is_missed_by_the_angle_between_the_axes(arm):
     chain = flat(arm, 3.0)
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (0.5, 0.3, 0.0))
     solution = solve(chain, target, [0.1, 0.2, 0.3], wanted=Wanted(free_axis=(0, 0, 1)))
-    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert solution.orientation_error == pytest.approx(0.4, abs=1e-6)  # z is up, whatever the yaw
     assert solution.reason.turn == solution.orientation_error
 

@@ -12,7 +12,7 @@ def test_the_examples_run_one_after_another(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     page = (ROOT / "docs" / "targets.md").read_text()
     examples = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(examples) == 7
+    assert len(examples) == 9
     room: dict[str, object] = {}
     for example in examples:
         exec(example, room)
