@@ -11,7 +11,7 @@ import pytest
 
 LONGEST_ID = 200
 
-for folder in ("ros", "config", "kernels", "motion", "view", "faults", "fuzz"):
+for folder in ("ros", "config", "kernels", "motion", "solvers", "view", "faults", "fuzz"):
     sys.path.insert(0, str(Path(__file__).parent / "test" / folder))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.kernels.closed_solve import solve_closed_poses
 from basis_ik.kernels.pose_batch import solve_poses
 from basis_ik.kernels.pose_solve import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.solvers.arguments import SolveArgumentError, count, positive
@@ -94,14 +95,20 @@ def solve_batch(
     restarts = count("max_restarts", max_restarts, 0)
     workers = os.cpu_count() or 1 if threads is None else count("threads", threads, 1)
     positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
+    solve_rows: Callable[..., None] = solve_poses
+    form: tuple[object, ...] = ()
+    closed = None if position_only else ready.closed
+    if closed is not None:
+        clear = closed.clear(position_tolerance, orientation_tolerance, ready.size)
+        solve_rows, form = solve_closed_poses, (closed.rows, clear)
 
     def work_on(begin: int) -> int:
         rows = slice(begin, begin + CHUNK)
-        solve_poses(
+        solve_rows(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
             weights, goals[rows], starts[rows],
             positions[rows], figures[rows], ready.new_work(),
-            position_tolerance, orientation_tolerance, iterations, restarts, PATIENCE, NEAR,
+            position_tolerance, orientation_tolerance, iterations, restarts, PATIENCE, NEAR, *form,
         )  # fmt: skip
         return len(goals[rows])
 

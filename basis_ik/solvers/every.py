@@ -47,9 +47,10 @@ def solve_every(
 ) -> tuple[Solution, ...]:
     """Find the distinct solutions that a number of starts leads to, the preferred one first.
 
-    An arm of six joints has at most 16 postures for a pose, all of which a few hundred starts find
-    as a rule; a redundant arm has a continuum, of which these are samples. None found means no
-    more than that: ask `solve` why.
+    Where the arm has a closed form (docs/algorithms.md) they are all there are, of each the turn
+    nearest to the seed, and no starts are made. Any other arm of six joints has at most 16 postures
+    for a pose, all of which a few hundred starts find as a rule; a redundant arm has a continuum,
+    of which these are samples. None found means no more than that: ask `solve` why.
 
     Args:
         chain: What to move.
@@ -57,7 +58,8 @@ def solve_every(
         seed: (n,) near which solutions are preferred and turned; None: the middle of the limits.
         wanted: Which part of the pose counts, where it is less than all of it.
         prefer: The order of the solutions.
-        starts: How many starts, the seed's included; each costs a few microseconds.
+        starts: How many starts, the seed's included, where no closed form tells all; each costs a
+            few microseconds.
         distinct: Solutions count as different if a joint differs by more [rad or m].
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
@@ -78,15 +80,29 @@ def solve_every(
         raise SolveArgumentError("distinct", distinct, "above 0")
     found: list[Solution] = []
     work, q = ready.new_work(), np.empty_like(start)
-    for number in range(starts):
+
+    def descend(begin: FloatArray, number: int, near: float) -> bool:
+        """Descend from a start and keep where that arrives; return whether it does."""
         status, steps, _, away, turned = solve_pose(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights,
-            goal, start, q, work, *tolerances,
-            STEPS_PER_START, number, number, PATIENCE, False, np.inf if number == 0 else 0.0,
+            goal, begin, q, work, *tolerances,
+            STEPS_PER_START, number, number, PATIENCE, False, near,
         )  # fmt: skip
         refuse(status, "seed", seed, target)
         if status == ARRIVED and _is_new(q, found, ready.variables, distinct):
             found.append(Solution(q.copy(), Verdict.REACHED, away, turned, steps, number, REACHED))
+        return bool(status == ARRIVED)
+
+    descend(start, 0, np.inf)
+    complete = False
+    if ready.closed is not None:
+        branches, ways, margin = ready.closed.branches(ready.exact, ready.variables, goal, start)
+        arrived = [
+            descend(q, 0, np.inf) for q, way in zip(branches, ways, strict=True) if way < np.inf
+        ]
+        complete = all(arrived) and margin > ready.closed.clear(*tolerances, ready.size)
+    for number in range(1, 1 if complete else starts):
+        descend(start, number, 0.0)
     if prefer is Preference.MANIPULABLE:
         found.sort(key=lambda solution: -_manipulability(chain, solution.positions, weights, goal))
     elif prefer is Preference.CENTRED:

@@ -37,7 +37,10 @@ def explain(inquiry: Inquiry, held: Attempt, names: tuple[str, ...]) -> tuple[At
     index = _limiting(inquiry, answer)
     if inquiry.inside is not None:
         return inquiry.inside, REACHED
-    verdict = Verdict.ORIENTATION_NOT_FOUND if held.reached else _far_or_near(inquiry, answer)
+    verdict = _far_or_near(inquiry, answer)
+    if held.reached:
+        proven = inquiry.proven
+        verdict = Verdict.ORIENTATION_UNREACHABLE if proven else Verdict.ORIENTATION_NOT_FOUND
     joint, bound = None, None
     if inquiry.budget <= 0:
         verdict = Verdict.BUDGET_SPENT

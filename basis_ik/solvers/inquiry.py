@@ -54,7 +54,8 @@ class Inquiry:
         budget: Steps that are left.
         starts: Number of the last start that was made to reach the target.
         position_only: Whether the orientation is free.
-        proven: Whether the chain's lengths prove that there is no solution.
+        proven: Whether it is proven that there is no solution.
+        closed: Whether a closed form has proven it, which also knows what lies beyond the limits.
         inside: What reaches the target within the limits after all, found while they were lifted.
     """
 
@@ -67,6 +68,7 @@ class Inquiry:
     starts: int
     position_only: bool = False
     proven: bool = False
+    closed: bool = False
     inside: Attempt | None = None
     _work: FloatArray = field(init=False)
     _square: FloatArray = field(init=False)
@@ -180,6 +182,8 @@ class Inquiry:
 
     def without_limits(self, lifted: npt.NDArray[np.bool_], weights: FloatArray) -> Attempt:
         """Search with some of the limits lifted, (n,)."""
+        if self.closed:
+            return self._branch(lifted)
         joints = self.ready.exact[:-1]
         slides = lifted[joints[:, 15].astype(int)] & (joints[:, 12] != 0.0)
         reach = np.inf if slides.any() else self.ready.reach
@@ -188,6 +192,17 @@ class Inquiry:
             back = self._settle(free.q[None], np.empty((0, len(weights))))[0]
             self.inside = back if self.meets(back) else None
         return free
+
+    def _branch(self, lifted: npt.NDArray[np.bool_]) -> Attempt:
+        """Return the branch nearest to the seed that keeps the limits which are not lifted."""
+        ready, form = self.ready, self.ready.closed
+        if form is not None:
+            branches, _, _ = form.branches(ready.exact, ready.variables, self.target, self.seed)
+            lower, upper = ready.variables[:, 0], ready.variables[:, 1]
+            for q in branches:
+                if (lifted | ((lower <= q) & (q <= upper))).all():
+                    return Attempt(q, 0.0, 0.0, reached=True)
+        return Attempt(self.seed, math.inf, math.inf, reached=False)
 
     def better_without(self, k: int, answer: Attempt) -> bool:
         """Return whether the answer gets better when the limits of one variable are lifted."""

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.kernels.closed_solve import NOWHERE, solve_closed
 from basis_ik.kernels.descent import REACHED as ARRIVED
+from basis_ik.kernels.descent import SPENT, STALLED
 from basis_ik.kernels.pose_solve import OUT_OF_REACH, solve_pose, take_shortest_turns
 from basis_ik.solvers.arguments import (
     LARGEST_TOLERANCE,
@@ -203,12 +205,24 @@ def solve(
         work = spare.pop()
     except IndexError:  # another thread has the last one
         work = ready.new_work()
-    status, steps, fresh, away, turned = solve_pose(
-        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-        ready.position if position_only else ready.full, goal, begin,
-        positions, work, position_tolerance, orientation_tolerance,
-        iterations, 0, min(restarts, FEWEST_STARTS), PATIENCE, False, NEAR,
-    )  # fmt: skip
+    steps, first, status = 0, 0, STALLED
+    closed = None if position_only else ready.closed
+    if closed is not None:
+        status, steps, fresh, away, turned = solve_closed(
+            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, ready.full, goal,
+            begin, positions, work, position_tolerance, orientation_tolerance, iterations, PATIENCE,
+            NEAR, closed.rows, closed.clear(position_tolerance, orientation_tolerance, ready.size),
+        )  # fmt: skip
+        first = 1
+    left = status in (STALLED, SPENT) and first <= restarts and steps < iterations
+    if closed is None or left:
+        status, taken, fresh, away, turned = solve_pose(
+            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
+            ready.position if position_only else ready.full, goal, begin,
+            positions, work, position_tolerance, orientation_tolerance,
+            iterations - steps, first, min(restarts, FEWEST_STARTS), PATIENCE, False, NEAR,
+        )  # fmt: skip
+        steps += taken
     spare.append(work)
     if status == ARRIVED:
         if passes is not None:  # which may have gone round the other way
@@ -216,14 +230,14 @@ def solve(
         ready.prove_inside(positions)
         return Solution(positions, _REACHED, away, turned, steps, fresh, REACHED, passes)
     refuse(status, "seed", seed, target)
-    proven = status == OUT_OF_REACH  # by the chain's lengths
+    proven = status in (OUT_OF_REACH, NOWHERE)  # by the chain's lengths, or in closed form
     if steps >= iterations or not (proven or fresh >= FEWEST_STARTS):
         turn = 0.0 if position_only else turned
         reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=fresh + 1)
         return Solution(positions, reason.verdict, away, turned, steps, fresh, reason, passes)
     inquiry = Inquiry(
         ready, goal, start, positions, (position_tolerance, orientation_tolerance),
-        iterations - steps, fresh, position_only, proven,
+        iterations - steps, fresh, position_only, proven, status == NOWHERE,
     )  # fmt: skip
     # Before a long search, a short question that most hopeless targets fail.
     answer = inquiry.nearest_position()

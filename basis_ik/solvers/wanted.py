@@ -134,7 +134,9 @@ def _narrow(ready: PreparedChain, wanted: Wanted) -> PreparedChain:
         full[3:6] = 0.0
     reach = ready.reach + math.hypot(*wanted.box) if wanted.position else math.inf
     if wanted.free_axis is None:
-        return replace(ready, full=full, position=position, reach=reach)
+        whole = np.array_equal(full, ready.full)
+        closed = ready.closed if whole else None
+        return replace(ready, full=full, position=position, reach=reach, closed=closed)
     full[5] = 0.0
     turn = _frame_about(wanted.free_axis)
     full[6:9] = position[6:9] = np.array(wanted.box)[_order(turn)]
@@ -144,8 +146,9 @@ def _narrow(ready: PreparedChain, wanted: Wanted) -> PreparedChain:
     ends[1] = ends[1] @ turn
     exact[-1, :12] = ends[1].reshape(12)
     return replace(
-        ready, full=full, position=position, reach=reach, exact=exact, ends=ends, target_T_goal=turn
-    )
+        ready, full=full, position=position, reach=reach, exact=exact, ends=ends,
+        target_T_goal=turn, closed=None,
+    )  # fmt: skip
 
 
 def weigh(

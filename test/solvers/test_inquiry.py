@@ -38,7 +38,7 @@ def test_a_hopeless_search_ends_early_and_one_that_nearly_arrives_goes_on(arm):
 
 
 def test_where_limits_stand_in_the_way_a_search_goes_on_longer(robot):
-    chain, seen = robot("puma560"), 0
+    chain, seen = robot("jaco"), 0
     rng = np.random.default_rng(5)
     for _ in range(40):
         solution = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), [0.0] * 6)
