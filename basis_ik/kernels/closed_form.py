@@ -25,7 +25,7 @@ AXES, OFFSETS, TIP, REST, KIND = 0, 6, 12, 13, 16  # its first row of each
 # Which axes are parallel or meet, beside the last three, which meet but in PARALLEL_2_3_4. In the
 # order in which joints are solved for: up to MEET_2_3 from the first one on.
 PARALLEL_2_3, MEET_2_3, MEET_1_2, PARALLEL_1_2, PARALLEL_2_3_4 = 0.0, 1.0, 2.0, 3.0, 4.0
-VANISHING = 1e-9  # of its terms' size: an equation whose A and B are smaller leaves θ free
+VANISHING = 1e-9  # of its size: what a vector leaves across an axis that it lies along
 
 
 @helper
@@ -82,10 +82,11 @@ def angle_onto(axis: Vector, a: Vector, b: Vector, otherwise: float) -> float:
 
     Subproblem 1. Where a or b lies along the axis, any angle does: then `otherwise`.
     """
-    x, y = dot(a, b) - dot(axis, a) * dot(axis, b), dot(axis, cross(a, b))
-    if sqrt(x * x + y * y) <= VANISHING * sqrt(dot(a, a) * dot(b, b)):
-        return otherwise
-    return atan2(y, x)
+    u, v = cross(axis, a), cross(axis, b)
+    least = VANISHING * VANISHING
+    if dot(u, u) > least * dot(a, a) and dot(v, v) > least * dot(b, b):
+        return atan2(dot(axis, cross(u, v)), dot(u, v))
+    return otherwise
 
 
 @helper

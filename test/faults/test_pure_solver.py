@@ -236,7 +236,7 @@ def test_row_59_the_budget_is_spent(monkeypatch, observed):
     for target in (down(2.0, 0.3, 0.2), down(0.05, 0.0, 0.1), down(0.0, 0.0, 0.3)):
         arm.go(target)
         arm.until_rest()
-        assert arm.status()["verdict"] in ("TOO_FAR", "TOO_NEAR", "ORIENTATION_NOT_FOUND")
+        assert arm.status()["verdict"] in ("TOO_FAR", "TOO_NEAR", "ORIENTATION_UNREACHABLE")
         assert (arm.status()["proven"] == "true") != ("starts" in arm.status())
     assert [each for each, _ in asked] == [1000] * 3
     assert max(taken for _, taken in asked) <= 1000
@@ -248,7 +248,7 @@ def test_row_59_the_budget_is_spent(monkeypatch, observed):
     (quick, taken), (long, _) = asked
     assert (quick, long) == (300, 20_000)
     assert taken <= 300
-    assert arm.status()["verdict"] == "ORIENTATION_NOT_FOUND"
+    assert arm.status()["verdict"] == "ORIENTATION_UNREACHABLE"
     observed(
         f"BUDGET_SPENT after 1, 2 and 100 steps; in a period at most {longest}, {taken} passes"
     )

@@ -300,3 +300,16 @@ def test_a_wrist_in_line_leaves_joint_4_where_it_is(named):
     assert len(near)
     assert np.abs(near[:, 3] + 1.1).max() < 1e-6
     assert np.abs(closed_arms.place(chain, near[0]) - target).max() < 1e-7
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("bent", [1e-7, 1e-5, -1e-3])
+def test_a_wrist_nearly_in_line_has_its_branch(named, name, bent):
+    chain, rng = named(name), np.random.default_rng(14)
+    for _ in range(20):
+        q, seed = rng.uniform(-2.0, 2.0, (2, 6))
+        q[4] = bent
+        ready, found = prepared(chain), np.empty((MOST, 6))
+        target = closed_arms.place(chain, q)
+        count, _ = find_branches(ready.closed.rows, ready.exact, target, seed, found)
+        assert apart(found[:count], q).min() < 1e-4 + 1e-9 / abs(bent)
