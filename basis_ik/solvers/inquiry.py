@@ -23,6 +23,14 @@ FEWEST_STARTS = 20  # below it, nothing is claimed about a target
 HOPE = 0.5  # by the weighted error of the best scout, how many starts are worth making
 LIFTED_STARTS = 40  # which is at least this where no limits are in force
 PERSISTENCE = 250  # at most this there, and at least where only limits stand in the way
+NEARLY = 1e-3  # weighted error of a scout that may be on a slow way to where the arm is singular
+FINISHING = 300  # more steps for it
+UNHURRIED = 30  # patience of the descent after these, whose progress is slow there too
+CLOSE = 0.03  # weighted error up to which they are made where not even the position is reached
+CORNERS = 4.0  # by the weighted error of the best scout, how many starts are made beyond the limits
+MOST_CORNERS = 500
+BEYOND = 0.6  # [range] by how much they may be beyond: half of the joints then stand at a limit
+CORNER_PATIENCE = 4
 ALIKE = 1e-5  # weighted error by which two bottoms are told apart
 TIGHTENING = (0.1, 0.01, 0.001)  # of the orientation's weight: each holds the position closer
 BETTER_BY = 1e-5  # [reach] by which another position has to be nearer to be preferred
@@ -113,6 +121,27 @@ class Inquiry:
         """Return the weighted error that the best scout leaves."""
         return self._error(self._scouts[0])
 
+    def go_on(self, held: Attempt, last: int, *, asked: bool) -> Attempt | None:
+        """Search further for all that is wanted; return an attempt that got it, or None.
+
+        Args:
+            held: The nearest position.
+            last: Number of the last start.
+            asked: Whether so many starts were asked for; else they end where there is no hope.
+        """
+        found = None if self.position_only else self.scout()
+        if found is not None or self.proven:
+            return found
+        found = None if self.position_only else self.finish()
+        if found is None and asked:
+            found = self.search(last)
+        elif found is None and not self.position_only:
+            if held.reached:
+                found = self.persist(last)
+            if found is None and (held.reached or self.least_error() <= CLOSE):
+                found = self.corners()
+        return found
+
     def nearest_orientation(self, held: Attempt) -> Attempt:
         """Return the nearest orientation at the nearest position, the near one if it is as good."""
         best = self._turn_in_place([held])[0]
@@ -147,12 +176,13 @@ class Inquiry:
         What can be reached is nearly reached by some scout, and what is not even reached without
         limits is not reached with them either, as a rule.
         """
-        free = self.without_any_limits(self.ready.full)
-        if free is not None and (not free.reached or self.inside is not None):
+        free, error = self.without_any_limits(self.ready.full), self.least_error()
+        if self.inside is not None:
             return self.inside
-        error = self.least_error()
         worth = int(HOPE / error) if error * last > HOPE else last
-        if free is None:
+        if free is not None and not free.reached:
+            worth = worth if error <= NEARLY else 0
+        elif free is None:
             worth = min(max(worth, LIFTED_STARTS), PERSISTENCE)
         else:
             worth = max(worth, PERSISTENCE)
@@ -165,7 +195,42 @@ class Inquiry:
             return None
         weights = ready.position if self.position_only else ready.full
         found, self.starts = self._descend(weights, ready.variables, ready.reach, first, last)
-        return found
+        return found if found.reached else None
+
+    def finish(self) -> Attempt | None:
+        """Settle scouts that have nearly arrived to the end: at singularities the way is slow."""
+        for scout in self._scouts:
+            if not self._error(scout) <= NEARLY:
+                break
+            end = self._settle(scout.q[None], self.ready.full[None], FINISHING)[0]
+            if not self.meets(end):
+                end, _ = self._descend(
+                    self.ready.full, self.ready.variables, self.ready.reach, 0, 0,
+                    seed=end.q, patience=UNHURRIED, near=math.inf,
+                )  # fmt: skip
+            if self.meets(end):
+                return end
+        return None
+
+    def corners(self) -> Attempt | None:
+        """Search from starts beyond the limits, which descents begin at: in corners of them.
+
+        Few other starts lead to what is reached with many joints at their limits.
+        """
+        ready = self.ready
+        free = self.without_any_limits(ready.full)
+        if free is None or not free.reached or self.inside is not None:
+            return self.inside
+        variables, bounded = ready.variables[:, :COLUMNS].copy(), self.bounded()
+        span = BEYOND * (variables[:, 4] - variables[:, 3])
+        variables[bounded, 3] -= span[bounded]
+        variables[bounded, 4] += span[bounded]
+        worth = int(min(CORNERS / self.least_error(), MOST_CORNERS))
+        found, made = self._descend(
+            ready.full, variables, ready.reach, 1, worth, patience=CORNER_PATIENCE
+        )
+        self.starts += made
+        return found if found.reached else None
 
     def without_any_limits(self, weights: FloatArray) -> Attempt | None:
         """Search with all limits lifted, once; None where there are none that matter."""
@@ -264,13 +329,14 @@ class Inquiry:
         ]
 
     def _descend(
-        self, weights: FloatArray, variables: FloatArray, reach: float, first: int, last: int
-    ) -> tuple[Attempt, int]:
+        self, weights: FloatArray, variables: FloatArray, reach: float, first: int, last: int,
+        *, seed: FloatArray | None = None, patience: int = PATIENCE, near: float = NEAR,
+    ) -> tuple[Attempt, int]:  # fmt: skip
         ready, q = self.ready, np.empty_like(self.seed)
         status, taken, fresh, away, turned = solve_pose(
             ready.exact, ready.joints, variables, ready.ends, reach, weights, self.target,
-            self.seed, q, self._work, *self.tolerances, max(0, self.budget), first, last,
-            PATIENCE, False, NEAR,
+            self.seed if seed is None else seed, q, self._work, *self.tolerances,
+            max(0, self.budget), first, last, patience, False, near,
         )  # fmt: skip
         self.budget -= taken
         return Attempt(q, away, turned, status == REACHED), fresh

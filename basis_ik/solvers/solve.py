@@ -111,7 +111,7 @@ def solve(
             more; any number with a time limit.
         max_restarts: Starts to make after the seed's before giving up, all of them as long as there
             are steps and time. With fewer than 20 nothing is said about the target; the verdict is
-            then BUDGET_SPENT. None: 20 and then, up to 500, as many as there is hope; any number
+            then BUDGET_SPENT. None: 20 and then, up to 1000, as many as there is hope; any number
             with a time limit.
         time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one step, and used
             up where nothing else ends the search. What is found then depends on the machine, and a
@@ -243,13 +243,8 @@ def solve(
     answer = inquiry.nearest_position()
     reason = REACHED
     if not inquiry.meets(answer):
-        found = None if position_only else inquiry.scout()
-        if found is None and not proven:
-            if max_restarts is not None:
-                found = inquiry.search(restarts)
-            elif answer.reached:
-                found = inquiry.persist(restarts)
-        if found is not None and found.reached:
+        found = inquiry.go_on(answer, restarts, asked=max_restarts is not None)
+        if found is not None:
             answer = found
         else:
             answer, reason = explain(inquiry, answer, chain.joint_names)

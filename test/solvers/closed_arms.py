@@ -159,7 +159,8 @@ def chain_of(rows, tip="0 0 0", ends=("l0", "tip")):
     for i, (kind, xyz, rpy, axis, lower, upper) in enumerate(rows, 1):
         text += f"<link name='l{i}'/><joint name='j{i}' type='{kind}'><parent link='l{i - 1}'/>"
         text += f"<child link='l{i}'/><origin xyz='{xyz}' rpy='{rpy}'/><axis xyz='{axis}'/>"
-        text += f"<limit lower='{lower}' upper='{upper}' velocity='2' effort='9'/></joint>"
+        bounds = "" if kind == "continuous" else f"lower='{lower}' upper='{upper}'"
+        text += f"<limit {bounds} velocity='2' effort='9'/></joint>"
     text += "<link name='tip'/><joint name='end' type='fixed'>"
     text += f"<parent link='l{len(rows)}'/><child link='tip'/><origin xyz='{tip}'/></joint></robot>"
     return RobotModel.from_urdf(text).chain(*ends)

@@ -10,7 +10,7 @@ import pytest
 import transforms3d
 
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.inquiry import LIFTED_STARTS, PERSISTENCE, Inquiry
+from basis_ik.solvers.inquiry import LIFTED_STARTS, MOST_CORNERS, PERSISTENCE, Inquiry
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import MAX_RESTARTS, solve
 from basis_ik.solvers.verdict import Verdict
@@ -45,7 +45,7 @@ def test_where_limits_stand_in_the_way_a_search_goes_on_longer(robot):
         if solution.verdict is Verdict.LIMIT and solution.position_error < 1e-6:
             seen += 1
             assert solution.restarts >= PERSISTENCE
-            assert solution.restarts <= MAX_RESTARTS
+            assert solution.restarts <= MAX_RESTARTS + MOST_CORNERS
     assert seen > 3
 
 
