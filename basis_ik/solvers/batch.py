@@ -17,10 +17,10 @@ from basis_ik.kernels.closed_solve import solve_closed_poses
 from basis_ik.kernels.pose_batch import solve_poses
 from basis_ik.kernels.pose_solve import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.solvers.arguments import SolveArgumentError, count, positive
+from basis_ik.solvers.inquiry import FEWEST_STARTS
 from basis_ik.solvers.prepared import NEAR, prepared
-from basis_ik.solvers.solve import MAX_ITERATIONS, MAX_RESTARTS, PATIENCE
-from basis_ik.solvers.wanted import Wanted, aim, weigh
-from basis_ik.solvers.weighted import least_error
+from basis_ik.solvers.solve import PATIENCE, budget, solve
+from basis_ik.solvers.wanted import Wanted, aim
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ class BatchSolution:
     """The answers to k targets, one row each, in the order of the targets."""
 
     positions: FloatArray
-    """(k, n): what reached the target, else the best of all descents, or where errors are weighted
-    what leaves least of them; always within the limits."""
+    """(k, n): what reached the target, else the best effort; always within the limits."""
     reached: npt.NDArray[np.bool_]
     """(k,)"""
     position_errors: FloatArray
@@ -59,12 +58,12 @@ def solve_batch(
     wanted: Wanted | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
-    max_iterations: int = MAX_ITERATIONS,
-    max_restarts: int = MAX_RESTARTS,
+    max_iterations: int | None = None,
+    max_restarts: int | None = None,
     threads: int | None = None,
     progress: bool = False,
 ) -> BatchSolution:
-    """Solve for many targets; each as `solve` would, but without the reasons for failures.
+    """Solve for many targets; each as `solve` does, bit for bit, but without the reasons.
 
     The answers do not depend on the number of threads.
 
@@ -76,23 +75,23 @@ def solve_batch(
         wanted: Which part of the poses counts, where it is less than all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
-        max_iterations: Steps allowed for each target.
-        max_restarts: Starts allowed for each target after the seed's.
+        max_iterations: Steps allowed for each target, as for `solve`.
+        max_restarts: Starts to make for each target after the seed's, as for `solve`.
         threads: How many; None is one for each core.
         progress: Draw a progress bar on standard error.
 
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
-    ready, weights, goals = aim(prepared(chain), wanted, _as_matrices(targets))
+    matrices = _as_matrices(targets)
+    ready, weights, goals = aim(prepared(chain), wanted, matrices)
     if position_only:
         weights = ready.position
     n = len(ready.middle)
     starts = _as_seeds(ready.middle if seeds is None else seeds, len(goals), n)
     position_tolerance = positive("position_tolerance", position_tolerance, "m")
     orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
-    iterations = count("max_iterations", max_iterations, 1)
-    restarts = count("max_restarts", max_restarts, 0)
+    iterations, restarts = budget(max_iterations, max_restarts, timed=False)
     workers = os.cpu_count() or 1 if threads is None else count("threads", threads, 1)
     positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
     solve_rows: Callable[..., None] = solve_poses
@@ -108,21 +107,26 @@ def solve_batch(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
             weights, goals[rows], starts[rows],
             positions[rows], figures[rows], ready.new_work(),
-            position_tolerance, orientation_tolerance, iterations, restarts, PATIENCE, NEAR, *form,
+            position_tolerance, orientation_tolerance, iterations,
+            min(restarts, FEWEST_STARTS), PATIENCE, NEAR, *form,
         )  # fmt: skip
+        for i in begin + np.flatnonzero(figures[rows, 0] == 0.0):
+            single = solve(
+                chain, RigidTransform.from_matrix(matrices[i]), starts[i],
+                position_only=position_only, wanted=wanted, position_tolerance=position_tolerance,
+                orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
+                max_restarts=max_restarts,
+            )  # fmt: skip
+            positions[i] = single.positions
+            figures[i] = (
+                single.success, single.iterations, single.restarts, single.position_error,
+                single.orientation_error,
+            )  # fmt: skip
         return len(goals[rows])
 
     with ThreadPoolExecutor(workers) as pool:
         pieces = [pool.submit(work_on, begin) for begin in range(0, len(goals), CHUNK)]
         _wait(pieces, len(goals) if progress else 0)
-    if wanted is not None and wanted.weights is not None:
-        counted = weigh(prepared(chain), wanted, position_only=position_only)
-        for i in np.flatnonzero(figures[:, 0] == 0.0):
-            positions[i], figures[i, 3], figures[i, 4], steps = least_error(
-                ready, counted, goals[i], (starts[i], positions[i].copy()),
-                (position_tolerance, orientation_tolerance), iterations - int(figures[i, 1]),
-            )  # fmt: skip
-            figures[i, 1] += steps
     return BatchSolution(
         positions,
         figures[:, 0] > 0.0,

@@ -115,7 +115,8 @@ def solve(
             with a time limit.
         time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one step, and used
             up where nothing else ends the search. What is found then depends on the machine, and a
-            failure is not explained. None: no limit. Not together with weights.
+            failure is not explained. None: no limit. Not together with weights. What a closed form
+            tells in some microseconds is answered, and explained, without regard to it.
         solver: "descent" is damped least squares. "fabrik" needs a position as target, with the
             whole orientation, or free about an axis, or free; no boxes, no weights, no time limit.
         trace: Whether the solution's `passes` are to tell where the joints were after each pass.
@@ -144,7 +145,7 @@ def solve(
         orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
     iterations, restarts = MAX_ITERATIONS, MAX_RESTARTS
     if not (max_iterations is max_restarts is time_limit is None):
-        iterations, restarts = _budget(max_iterations, max_restarts, timed=time_limit is not None)
+        iterations, restarts = budget(max_iterations, max_restarts, timed=time_limit is not None)
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
     goal = target._m
     if wanted is not None:
@@ -185,20 +186,9 @@ def solve(
         return Solution(
             q, plain.verdict, away, turned, plain.iterations + steps, plain.restarts, plain.reason
         )
+    deadline = 0.0
     if time_limit is not None:
         deadline = time.perf_counter() + positive("time_limit", time_limit, "s")
-        race = Race(ready, ready.position if position_only else ready.full, goal, start)
-        end = race.run((position_tolerance, orientation_tolerance), iterations, restarts, deadline)
-        refuse(end.status, "seed", seed, target)
-        reason = REACHED
-        if end.status == ARRIVED:
-            ready.prove_inside(end.q)
-        else:
-            turn = 0.0 if position_only else end.turned
-            reason = Reason(Verdict.BUDGET_SPENT, end.away, turn, starts=end.starts + 1)
-            if end.status == OUT_OF_REACH:
-                reason = Reason(Verdict.TOO_FAR, end.away, turn, proven=True)
-        return Solution(end.q, reason.verdict, end.away, end.turned, end.steps, end.starts, reason)
     positions = np.empty(len(start))
     spare = ready.spare
     try:
@@ -215,6 +205,20 @@ def solve(
         )  # fmt: skip
         first = 1
     left = status in (STALLED, SPENT) and first <= restarts and steps < iterations
+    if time_limit is not None and (closed is None or left):
+        spare.append(work)
+        race = Race(ready, ready.position if position_only else ready.full, goal, start)
+        end = race.run((position_tolerance, orientation_tolerance), iterations, restarts, deadline)
+        refuse(end.status, "seed", seed, target)
+        reason = REACHED
+        if end.status == ARRIVED:
+            ready.prove_inside(end.q)
+        else:
+            turn = 0.0 if position_only else end.turned
+            reason = Reason(Verdict.BUDGET_SPENT, end.away, turn, starts=end.starts + 1)
+            if end.status == OUT_OF_REACH:
+                reason = Reason(Verdict.TOO_FAR, end.away, turn, proven=True)
+        return Solution(end.q, reason.verdict, end.away, end.turned, end.steps, end.starts, reason)
     if closed is None or left:
         status, taken, fresh, away, turned = solve_pose(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
@@ -262,10 +266,13 @@ def solve(
     )
 
 
-def _budget(
-    max_iterations: int | None, max_restarts: int | None, *, timed: bool
-) -> tuple[int, int]:
+def budget(max_iterations: int | None, max_restarts: int | None, *, timed: bool) -> tuple[int, int]:
     """Return how many steps and starts there may be.
+
+    Args:
+        max_iterations: As for `solve`.
+        max_restarts: As for `solve`.
+        timed: Whether there is a time limit.
 
     Raises:
         SolveArgumentError: A number that is none.

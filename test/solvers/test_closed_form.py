@@ -181,6 +181,18 @@ def test_a_batch_gives_what_single_solves_give(named):
         assert (single.iterations, single.restarts) == (batch.iterations[i], batch.restarts[i])
 
 
+def test_a_time_limit_does_not_keep_the_form_from_telling(named):
+    chain, rng, seen = named("abb_irb120"), np.random.default_rng(15), set()
+    for q, seed in rng.uniform(-pi, pi, (60, 2, 6)):
+        target = chain.forward(q)
+        free, hasty = solve(chain, target, seed), solve(chain, target, seed, time_limit=1e-9)
+        if free.success or free.reason.proven:
+            assert np.array_equal(free.positions, hasty.positions)
+            assert free.reason == hasty.reason
+            seen.add(free.verdict)
+    assert {Verdict.REACHED, Verdict.LIMIT} <= seen
+
+
 @pytest.mark.parametrize("kind", closed_arms.BOTH_WAYS)
 @pytest.mark.parametrize("blur", [1e-5, 1e-3])
 def test_an_arm_a_little_off_its_form_is_helped_and_nothing_is_proven(kind, blur):
