@@ -50,8 +50,9 @@ def count_branches(chain: Chain, poses: int) -> dict[str, int]:
     ready = prepared(chain)
     for truth, seed in rng.uniform(chain.lower, chain.upper, (poses, 2, 6)):
         target = chain.forward(truth)
-        margin = ready.closed.branches(ready.exact, ready.variables, target.matrix.copy(), seed)[2]
-        singular = margin <= ready.closed.clear(*TOLERANCES, ready.size)
+        goal = target.matrix.copy()
+        branches = ready.closed.starts(ready.exact, ready.variables, goal, seed)
+        singular = branches.margin <= ready.closed.clear(*TOLERANCES, ready.size)
         found = [each.positions for each in solve_every(chain, target, seed)]
         every.prepared = lambda _: blind  # type: ignore[assignment]
         brute = [each.positions for each in solve_every(chain, target, seed, starts=STARTS)]

@@ -14,7 +14,7 @@ from math import acos, atan2, cos, pi, sin, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.jit import helper, jit
+from basis_ik.kernels.jit import helper
 
 FloatArray = NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -279,7 +279,7 @@ def bend_parallels(
     return count, margin
 
 
-@jit
+@helper
 def find_branches(
     form: FloatArray, exact: FloatArray, target: FloatArray, seed: FloatArray, found: FloatArray
 ) -> tuple[int, float]:

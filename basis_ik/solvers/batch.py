@@ -95,11 +95,11 @@ def solve_batch(
     workers = os.cpu_count() or 1 if threads is None else count("threads", threads, 1)
     positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
     solve_rows: Callable[..., None] = solve_poses
-    form: tuple[object, ...] = ()
+    limit: tuple[int, ...] = (min(restarts, FEWEST_STARTS),)
+    form: tuple[FloatArray, ...] = ()
     closed = None if position_only else ready.closed
     if closed is not None:
-        clear = closed.clear(position_tolerance, orientation_tolerance, ready.size)
-        solve_rows, form = solve_closed_poses, (closed.rows, clear)
+        solve_rows, limit, form = solve_closed_poses, (), (closed.rows,)
 
     def work_on(begin: int) -> int:
         rows = slice(begin, begin + CHUNK)
@@ -107,8 +107,7 @@ def solve_batch(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
             weights, goals[rows], starts[rows],
             positions[rows], figures[rows], ready.new_work(),
-            position_tolerance, orientation_tolerance, iterations,
-            min(restarts, FEWEST_STARTS), PATIENCE, NEAR, *form,
+            position_tolerance, orientation_tolerance, iterations, *limit, PATIENCE, NEAR, *form,
         )  # fmt: skip
         for i in begin + np.flatnonzero(figures[rows, 0] == 0.0):
             single = solve(

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from basis_ik.kernels import closed_form as kernel
 from basis_ik.kernels.chain import ChainArrays
-from basis_ik.kernels.closed_solve import order_branch
+from basis_ik.kernels.closed_solve import branch_starts
+from basis_ik.kernels.pose_solve import COLUMNS
 
 FloatArray = NDArray[np.float64]
 
@@ -28,6 +29,24 @@ SAMPLES = 32
 SAME = 0.1  # [rad] by which a form may miss the angles of a pose: what is nearly exact does
 CLEAR = 1e-3  # how far equations must be from another number of answers for a proof, at least
 SLACK = 1e3  # ... and how much the tolerances may move them
+
+
+class Branches(NamedTuple):
+    """The joint positions of a pose."""
+
+    variables: FloatArray
+    """(6, 16) for `kernels.pose_solve.solve_pose`, the branches as the chain's own starts."""
+    inside: int
+    """How many lie within the limits, or are brought inside by polishing."""
+    number: int
+    """How many there are."""
+    margin: float
+    """How far the equations are from another number of answers."""
+
+    @property
+    def positions(self) -> FloatArray:
+        """(number, 6) [rad], the first ones inside, nearest to the seed first."""
+        return self.variables[:, COLUMNS : COLUMNS + self.number].T
 
 
 class ClosedForm(NamedTuple):
@@ -52,9 +71,9 @@ class ClosedForm(NamedTuple):
             return np.inf
         return max(CLEAR, SLACK * max(position_tolerance / size, rotation_tolerance))
 
-    def branches(
+    def starts(
         self, exact: FloatArray, variables: FloatArray, target: FloatArray, seed: FloatArray
-    ) -> tuple[list[FloatArray], list[float], float]:
+    ) -> Branches:
         """Return all joint positions of a pose, limits aside, those nearest to the seed first.
 
         Args:
@@ -62,16 +81,9 @@ class ClosedForm(NamedTuple):
             variables: Likewise.
             target: (4, 4) root_T_target.
             seed: (6,) near which they are turned, within the limits where that is possible.
-
-        Returns:
-            Each (6,); their squared distances from the seed, infinite outside the limits; and how
-            far the equations are from another number of answers.
         """
-        found = np.empty((kernel.MOST, JOINTS))
-        count, margin = kernel.find_branches(self.rows, exact, target, seed, found)
-        ways = [float(order_branch(variables, seed, found[k])) for k in range(count)]
-        order = np.argsort(ways, kind="stable")
-        return [found[k] for k in order], [ways[k] for k in order], margin
+        starts = np.empty((JOINTS, COLUMNS + kernel.MOST))
+        return Branches(starts, *branch_starts(self.rows, exact, variables, target, seed, starts))
 
 
 class _Screws(NamedTuple):
@@ -118,14 +130,15 @@ def _gives_back(rows: FloatArray, angles: FloatArray, poses: tuple[FloatArray, F
 
     It does not where an arm has a form but is degenerate in it, as with three axes in one line.
     """
-    plain, found, target = np.zeros((JOINTS + 1, 16)), np.empty((kernel.MOST, JOINTS)), np.eye(4)
+    plain, free, target = np.zeros((JOINTS + 1, 16)), np.zeros((JOINTS, COLUMNS)), np.eye(4)
     plain[:JOINTS, 13], plain[:JOINTS, 15] = 1.0, np.arange(JOINTS)
-    back = 0
+    free[:, 0], free[:, 1] = -np.inf, np.inf
+    form, back = ClosedForm(rows, 0.0, 0.0), 0
     for turns, rotation, place in zip(angles, *poses, strict=True):
         target[:3, :3], target[:3, 3] = rotation, place
-        count, margin = kernel.find_branches(rows, plain, target, np.zeros(JOINTS), found)
-        off = np.abs(np.remainder(found[:count] - turns + np.pi, 2.0 * np.pi) - np.pi)
-        back += bool(margin > 0.0 and off.max(axis=1).min(initial=np.inf) < SAME)
+        found = form.starts(plain, free, target, np.zeros(JOINTS))
+        off = np.abs(np.remainder(found.positions - turns + np.pi, 2.0 * np.pi) - np.pi)
+        back += bool(found.margin > 0.0 and off.max(axis=1).min(initial=np.inf) < SAME)
     return 2 * back > len(angles)
 
 

@@ -96,11 +96,10 @@ def solve_every(
     descend(start, 0, np.inf)
     complete = False
     if ready.closed is not None:
-        branches, ways, margin = ready.closed.branches(ready.exact, ready.variables, goal, start)
-        arrived = [
-            descend(q, 0, np.inf) for q, way in zip(branches, ways, strict=True) if way < np.inf
-        ]
-        complete = all(arrived) and margin > ready.closed.clear(*tolerances, ready.size)
+        branches = ready.closed.starts(ready.exact, ready.variables, goal, start)
+        every = branches.positions[: branches.inside]
+        arrived = [descend(q.copy(), 0, np.inf) for q in every]
+        complete = all(arrived) and branches.margin > ready.closed.clear(*tolerances, ready.size)
     for number in range(1, 1 if complete else starts):
         descend(start, number, 0.0)
     if prefer is Preference.MANIPULABLE:

@@ -262,11 +262,11 @@ class Inquiry:
         """Return the branch nearest to the seed that keeps the limits which are not lifted."""
         ready, form = self.ready, self.ready.closed
         if form is not None:
-            branches, _, _ = form.branches(ready.exact, ready.variables, self.target, self.seed)
+            branches = form.starts(ready.exact, ready.variables, self.target, self.seed)
             lower, upper = ready.variables[:, 0], ready.variables[:, 1]
-            for q in branches:
+            for q in branches.positions:
                 if (lifted | ((lower <= q) & (q <= upper))).all():
-                    return Attempt(q, 0.0, 0.0, reached=True)
+                    return Attempt(q.copy(), 0.0, 0.0, reached=True)
         return Attempt(self.seed, math.inf, math.inf, reached=False)
 
     def better_without(self, k: int, answer: Attempt) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.kernels.closed_solve import NOWHERE, solve_closed
+from basis_ik.kernels.closed_solve import NOWHERE
 from basis_ik.kernels.descent import REACHED as ARRIVED
 from basis_ik.kernels.descent import SPENT, STALLED
 from basis_ik.kernels.pose_solve import OUT_OF_REACH, solve_pose, take_shortest_turns
@@ -198,12 +199,26 @@ def solve(
     steps, first, status = 0, 0, STALLED
     closed = None if position_only else ready.closed
     if closed is not None:
-        status, steps, fresh, away, turned = solve_closed(
+        status, steps, fresh, away, turned = solve_pose(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, ready.full, goal,
-            begin, positions, work, position_tolerance, orientation_tolerance, iterations, PATIENCE,
-            NEAR, closed.rows, closed.clear(position_tolerance, orientation_tolerance, ready.size),
+            begin, positions, work, position_tolerance, orientation_tolerance,
+            iterations, 0, 0, PATIENCE, False, NEAR,
         )  # fmt: skip
         first = 1
+        if status in (STALLED, SPENT):
+            branches = closed.starts(ready.exact, ready.variables, goal, begin)
+            if branches.inside > 0:
+                status, taken, fresh, away, turned = solve_pose(
+                    ready.exact, ready.joints, branches.variables, ready.ends, ready.reach,
+                    ready.full, goal, begin, positions, work, position_tolerance,
+                    orientation_tolerance, iterations - steps, 1, branches.inside, PATIENCE, False,
+                    math.inf,
+                )  # fmt: skip
+                steps += taken
+            elif branches.margin > closed.clear(
+                position_tolerance, orientation_tolerance, ready.size
+            ):
+                status = NOWHERE
     left = status in (STALLED, SPENT) and first <= restarts and steps < iterations
     if time_limit is not None and (closed is None or left):
         spare.append(work)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from closed_arms import apart, chain_of
 
-from basis_ik.kernels.closed_form import MOST, find_branches
+from basis_ik.kernels.closed_form import MOST
 from basis_ik.kernels.descent import REACHED as ARRIVED
 from basis_ik.kernels.pose_solve import solve_pose
 from basis_ik.solvers import every as every_module
@@ -45,6 +45,15 @@ def named(robot):
     return get
 
 
+def branches_of(chain, target, seed):
+    """All joint positions (k, 6) of a pose, limits aside, and the margin."""
+    ready = prepared(chain)
+    free = ready.variables.copy()
+    free[:, 0], free[:, 1] = -np.inf, np.inf
+    found = ready.closed.starts(ready.exact, free, np.array(target), np.array(seed))
+    return found.positions, found.margin
+
+
 def hard(chain, rng):
     """Positions of which some are at their limits, and some at multiples of a quarter turn."""
     q = rng.uniform(chain.lower, chain.upper)
@@ -57,18 +66,17 @@ def hard(chain, rng):
 @pytest.mark.parametrize("name", ALL)
 def test_all_branches_reach_the_pose_and_what_it_was_made_of_is_one_of_them(named, name):
     chain, rng = named(name), np.random.default_rng(1)
-    ready, found = prepared(chain), np.empty((MOST, 6))
     for _ in range(300):
         q, seed = rng.uniform(-pi, pi, (2, 6))
         target = closed_arms.place(chain, q)
-        count, margin = find_branches(ready.closed.rows, ready.exact, target, seed, found)
+        branches, margin = branches_of(chain, target, seed)
         assert margin > 0.0
-        branches = found[:count]
+        assert (np.diff(np.linalg.norm(branches - seed, axis=1)) >= 0.0).all()
         for branch in branches:
             assert np.abs(closed_arms.place(chain, branch) - target).max() < 1e-11
         assert (np.abs(branches - seed) <= pi + 1e-12).all()
         assert apart(branches, q).min() < 1e-6
-        for k in range(count):
+        for k in range(len(branches)):
             assert (apart(branches[:k], branches[k]) > 1e-6).all()
 
 
@@ -136,7 +144,6 @@ def test_what_has_no_branch_without_limits_is_an_orientation_that_is_unreachable
 
 def test_a_limit_in_the_way_is_named_by_the_branches(named):
     chain, rng, seen = named("abb_irb120"), np.random.default_rng(6), 0
-    ready, found = prepared(chain), np.empty((MOST, 6))
     for _ in range(200):
         target = chain.forward(rng.uniform(-pi, pi, 6))
         solution = solve(chain, target)
@@ -144,10 +151,8 @@ def test_a_limit_in_the_way_is_named_by_the_branches(named):
             seen += 1
             k = chain.joint_names.index(solution.reason.joint)
             assert solution.reason.bound in (chain.lower[k], chain.upper[k])
-            count, _ = find_branches(
-                ready.closed.rows, ready.exact, target.matrix.copy(), ready.middle, found
-            )
-            outside = (found[:count] < chain.lower) | (found[:count] > chain.upper)
+            branches, _ = branches_of(chain, target.matrix, prepared(chain).middle)
+            outside = (branches < chain.lower) | (branches > chain.upper)
             assert outside[:, k].any()
             assert outside.any(axis=1).all()
             at = np.minimum(solution.positions - chain.lower, chain.upper - solution.positions)
@@ -209,11 +214,8 @@ def test_an_arm_a_little_off_its_form_is_helped_and_nothing_is_proven(kind, blur
         beyond = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), seed)
         if not beyond.success and beyond.verdict is not Verdict.TOO_FAR:
             assert not beyond.reason.proven
-        branches, ways, _ = form.branches(
-            prepared(chain).exact, prepared(chain).variables, target.matrix.copy(), seed
-        )
-        near = [b for b, way in zip(branches, ways, strict=True) if way < np.inf]
-        reached += bool(near) and apart(near, q).min() < 0.1
+        branches, _ = branches_of(chain, target.matrix, seed)
+        reached += len(branches) > 0 and apart(branches, q).min() < 0.1
     assert reached > 45
 
 
@@ -303,12 +305,11 @@ def test_tolerances_coarser_than_the_proof_is_fine_prove_nothing(named):
 
 def test_a_wrist_in_line_leaves_joint_4_where_it_is(named):
     chain = named("abb_irb120")
-    ready, found = prepared(chain), np.empty((MOST, 6))
     target = closed_arms.place(chain, [0.3, 0.2, 0.1, 0.4, 0.0, 0.5])
     seed = np.array([0.1, 0.1, 0.1, -1.1, 0.1, 0.1])
-    count, margin = find_branches(ready.closed.rows, ready.exact, target, seed, found)
+    branches, margin = branches_of(chain, target, seed)
     assert margin < 1e-9
-    near = found[:count][apart(found[:count, :3], [0.3, 0.2, 0.1]) < 1e-6]
+    near = branches[apart(branches[:, :3], [0.3, 0.2, 0.1]) < 1e-6]
     assert len(near)
     assert np.abs(near[:, 3] + 1.1).max() < 1e-6
     assert np.abs(closed_arms.place(chain, near[0]) - target).max() < 1e-7
@@ -321,7 +322,5 @@ def test_a_wrist_nearly_in_line_has_its_branch(named, name, bent):
     for _ in range(20):
         q, seed = rng.uniform(-2.0, 2.0, (2, 6))
         q[4] = bent
-        ready, found = prepared(chain), np.empty((MOST, 6))
-        target = closed_arms.place(chain, q)
-        count, _ = find_branches(ready.closed.rows, ready.exact, target, seed, found)
-        assert apart(found[:count], q).min() < 1e-4 + 1e-9 / abs(bent)
+        branches, _ = branches_of(chain, closed_arms.place(chain, q), seed)
+        assert apart(branches, q).min() < 1e-4 + 1e-9 / abs(bent)
