@@ -1,3 +1,4 @@
+import os
 from glob import glob
 from os.path import isfile
 
@@ -10,6 +11,23 @@ def installed(folder):
     """Return the files of a folder with the place below share/ that they go to."""
     return (f"share/{package_name}/{folder}", sorted(f for f in glob(f"{folder}/*") if isfile(f)))
 
+
+# `ros2 run basis_ik ...`. Without ROS there is nothing for them to do, and names like `replay` are
+# no others' to have: `pip install .` then installs `basis_ik` alone.
+ros_programs = [
+    f"{name} = basis_ik.ros.programs:{name}"
+    for name in (
+        "ik_node",
+        "replay",
+        "simulated_arm",
+        "demo_targets",
+        "frames_node",
+        "transform_nodes",
+        "moving_point",
+        "teleop_keyboard",
+        "legs_motion",
+    )
+] + ["warm_up = basis_ik.__main__:warm_up"]
 
 setup(
     name=package_name,
@@ -33,20 +51,15 @@ setup(
     zip_safe=True,
     maintainer="basis_ik maintainers",
     maintainer_email="maintainers@example.com",
+    author="basis_ik maintainers",
+    author_email="maintainers@example.com",
+    url="https://example.com/basis_ik",
     description="Inverse kinematics for any arm from its robot_description alone",
     license="Apache-2.0",
     entry_points={
         "console_scripts": [
-            "ik_node = basis_ik.ros.programs:ik_node",
-            "replay = basis_ik.ros.programs:replay",
-            "simulated_arm = basis_ik.ros.programs:simulated_arm",
-            "demo_targets = basis_ik.ros.programs:demo_targets",
-            "frames_node = basis_ik.ros.programs:frames_node",
-            "transform_nodes = basis_ik.ros.programs:transform_nodes",
-            "warm_up = basis_ik.__main__:warm_up",
-            "moving_point = basis_ik.ros.programs:moving_point",
-            "teleop_keyboard = basis_ik.ros.programs:teleop_keyboard",
-            "legs_motion = basis_ik.ros.programs:legs_motion",
+            "basis_ik = basis_ik.__main__:main",
+            *(ros_programs if "AMENT_PREFIX_PATH" in os.environ else []),
         ],
     },
 )

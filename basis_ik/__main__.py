@@ -36,7 +36,7 @@ SOLVE_EXAMPLES = f"""examples:
 
 
 class InputError(BasisIkError):
-    """A file that cannot be read."""
+    """Standard input cannot be read."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -230,35 +230,31 @@ def _take_pose(chain: Chain, options: argparse.Namespace) -> Solution:
 
 def _look_at(chain: Chain, options: argparse.Namespace) -> Solution:
     from basis_ik.model.infer import forward_axis
-    from basis_ik.solvers.aim_chain import solve_aim
+    from basis_ik.solvers.look_at import look_at
 
     axis = tuple(options.axis or forward_axis(chain.tip))
-    return solve_aim(chain, options.look_at, options.seed, axis=axis)
+    return look_at(chain, options.look_at, options.seed, axis=axis)
 
 
 def _chain(options: argparse.Namespace) -> tuple[str, Chain]:
     """Return the robot's name and the chain asked for."""
     from basis_ik.model.robot import RobotModel
 
-    model = RobotModel.from_urdf(_read(options.urdf))
+    if options.urdf == "-":
+        model = RobotModel.from_urdf(_stdin())
+    else:
+        model = RobotModel.from_urdf_file(options.urdf)
     return model.name, model.chain(options.root, options.tip)
 
 
-def _read(name: str) -> str:
-    """Read a text, no more of it than a robot description may have."""
+def _stdin() -> str:
+    """Read standard input, no more of it than a robot description may have."""
     from basis_ik.model.elements import MAX_BYTES
 
     try:
-        if name == "-":
-            data = sys.stdin.buffer.read(MAX_BYTES + 1)
-        else:
-            with open(name, "rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        return data.decode("utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read {name!r}: {error.strerror}") from None
-    except ValueError:  # not UTF-8; or a NUL in the name
-        raise InputError(f"cannot read {name!r}: not UTF-8 text") from None
+        return sys.stdin.buffer.read(MAX_BYTES + 1).decode()
+    except (OSError, ValueError):
+        raise InputError("standard input is not UTF-8 text") from None
 
 
 def _describe(name: str, chain: Chain) -> dict[str, Any]:

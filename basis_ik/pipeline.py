@@ -24,7 +24,7 @@ from basis_ik.motion.lasting import Lasting
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.singularity import Notice, Singularities
-from basis_ik.solvers.aim_chain import solve_aim
+from basis_ik.solvers.look_at import look_at
 from basis_ik.solvers.solve import MAX_ITERATIONS, Solution, solve
 from basis_ik.solvers.verdict import Reason, Verdict
 from basis_ik.transforms.rigid import RigidTransform
@@ -242,7 +242,7 @@ class Pipeline:
         """Go where a solution leads; without one go on as before, or stay."""
         if solution is not None:
             self.solution = solution
-            self._go_to(solution.positions)
+            self._go_to(solution.positions.copy())  # kernels take writable arrays
         elif self._destination is None:
             self._go_to(self._start(measured))
 
@@ -340,7 +340,7 @@ class Pipeline:
                 max_iterations=max_iterations,
                 solver=self.solver,
             )
-        return solve_aim(
+        return look_at(
             self._aiming,
             goal.root_point,
             seed,
@@ -434,7 +434,7 @@ class Pipeline:
             # On the line the joints may have come there in another way than was foreseen.
             found = self._solve(PoseGoal(end), here, QUICK)
             near = found.success and np.abs(found.positions - here).max() <= BESIDE
-            place = found.positions if near else destination
+            place = found.positions.copy() if near else destination
         else:
             errors = self._chain.forward(here).inverse() @ end
             missing = float(np.linalg.norm(errors.translation))

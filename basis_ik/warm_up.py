@@ -134,12 +134,12 @@ def still_compiling() -> bool:
 
 def node_steps() -> list[Step]:
     """Return the steps for all that the node basis_ik may call."""
-    from basis_ik.solvers import tips
+    from basis_ik.solvers import solve_tasks
 
     return [
         Step("robot descriptions", sample_chain),
         *_chain_steps(sample_chain),
-        Step("several tips", lambda: tips.warm_up(_sample(), sample_chain().tip)),
+        Step("several tips", lambda: solve_tasks.warm_up(_sample(), sample_chain().tip)),
     ]
 
 
@@ -153,7 +153,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
     from basis_ik.kernels.safety import is_inside, is_safe
     from basis_ik.motion import caps, jog, limiter
     from basis_ik.motion.tracking import Tracking
-    from basis_ik.solvers import aim_chain, solve, track
+    from basis_ik.solvers import look_at, solve, track
     from basis_ik.transforms import rigid
 
     def check() -> None:
@@ -173,7 +173,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
         Step("poses", lambda: solve.warm_up(chain())),
         Step("poses in closed form", lambda: solve.warm_up(_closed_chain())),
         Step("FABRIK's passes", lambda: solve.warm_up_fabrik(chain())),
-        Step("points to look at", lambda: aim_chain.warm_up_aim(chain())),
+        Step("points to look at", lambda: look_at.warm_up(chain())),
         Step("tracking", lambda: track.warm_up(chain())),
         Step("twists", lambda: jog.warm_up(chain(), MotionLimits.of_chain(chain()))),
     ]

@@ -15,7 +15,7 @@ import numpy as np
 
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.aim_chain import solve_aim, warm_up_aim
+from basis_ik.solvers.look_at import look_at, warm_up
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmark" / "results" / "aim.json"
@@ -27,7 +27,7 @@ RANDOM = {"random 2": 2, "random 3": 3, "random 4": 4, "random 7": 7}
 
 def shipped(name: str) -> Chain:
     file = ROOT / "urdf" / f"{'legs' if name == 'leg' else name}.urdf"
-    return RobotModel.from_urdf(file.read_text()).chain(*LINKS.get(name, (None, None)))
+    return RobotModel.from_urdf_file(file).chain(*LINKS.get(name, (None, None)))
 
 
 def random_chain(joints: int, rng: np.random.Generator) -> Chain:
@@ -51,14 +51,14 @@ def measure(
     direction = np.array(axis) / np.linalg.norm(axis)
     spent, met, restarts, ways, worked = [], 0, [], [], 0.0
     for chain in chains:
-        warm_up_aim(chain)
-        solve_aim(chain, [1.0, 0.0, 0.0], axis=axis)
+        warm_up(chain)
+        look_at(chain, [1.0, 0.0, 0.0], axis=axis)
         for _ in range(count // len(chains)):
             truth, seed = rng.uniform(chain.lower, chain.upper, (2, len(chain.lower)))
             away = 10 ** (rng.uniform(-1.5, -0.5) if near else rng.uniform(-0.5, 1.0))
             point = chain.forward(truth).apply(away * direction)
             start, began = time.perf_counter(), time.thread_time()
-            solution = solve_aim(chain, point, seed, axis=axis)
+            solution = look_at(chain, point, seed, axis=axis)
             worked += time.thread_time() - began
             spent.append(time.perf_counter() - start)
             seen = chain.forward(solution.positions).inverse().apply(point)

@@ -5,7 +5,7 @@
 For each arm: poses of random configurations, all solutions in closed form, and all that 300 starts
 of the numerical search lead to; then targets whose "no" was proven, with 100,000 starts each.
 A solution is missing where none found is within 0.05 rad, and found twice where another is within
-1e-3 rad. Near singularities, where `solve_every` does not rely on the closed form alone, what is
+1e-3 rad. Near singularities, where `solve_all` does not rely on the closed form alone, what is
 within the tolerances may be a continuum: there only what the pose was made of must be found.
 """
 
@@ -27,10 +27,10 @@ from basis_ik.kernels.descent import REACHED
 from basis_ik.kernels.pose_solve import solve_pose
 from basis_ik.model.chain import Chain
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers import every
-from basis_ik.solvers.every import solve_every
+from basis_ik.solvers import solve_all as every
 from basis_ik.solvers.prepared import NEAR, PATIENCE, PreparedChain, prepared
 from basis_ik.solvers.solve import ENDLESS, solve
+from basis_ik.solvers.solve_all import solve_all
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -53,9 +53,9 @@ def count_branches(chain: Chain, poses: int) -> dict[str, int]:
         goal = target.matrix.copy()
         branches = ready.closed.starts(ready.exact, ready.variables, goal, seed)
         singular = branches.margin <= ready.closed.clear(*TOLERANCES, ready.size)
-        found = [each.positions for each in solve_every(chain, target, seed)]
+        found = [each.positions for each in solve_all(chain, target, seed)]
         every.prepared = lambda _: blind  # type: ignore[assignment]
-        brute = [each.positions for each in solve_every(chain, target, seed, starts=STARTS)]
+        brute = [each.positions for each in solve_all(chain, target, seed, starts=STARTS)]
         every.prepared = prepared
         counts["singular"] += singular
         counts["solutions"] += len(found)

@@ -48,16 +48,16 @@ def solve_pose(xyz: tuple[float, float, float]) -> None:
     from basis_ik.solvers.solve import solve
     from basis_ik.transforms.rigid import RigidTransform
 
-    chain = RobotModel.from_urdf((ROOT / "urdf" / "ur5e.urdf").read_text()).chain()
+    chain = RobotModel.from_urdf_file(ROOT / "urdf" / "ur5e.urdf").chain()
     solve(chain, RigidTransform.from_rpy(3.14159, 0.0, 0.0, xyz))
 
 
 def solve_gaze() -> None:
     from basis_ik.model.robot import RobotModel
-    from basis_ik.solvers.aim_chain import solve_aim
+    from basis_ik.solvers.look_at import look_at
 
-    chain = RobotModel.from_urdf((ROOT / "urdf" / "ur5e.urdf").read_text()).chain()
-    solve_aim(chain, (1.0, 0.5, 0.2), axis=(0.0, 0.0, 1.0))
+    chain = RobotModel.from_urdf_file(ROOT / "urdf" / "ur5e.urdf").chain()
+    look_at(chain, (1.0, 0.5, 0.2), axis=(0.0, 0.0, 1.0))
 
 
 def solve_bones(xyz: tuple[float, float, float], angle: float | None) -> None:
@@ -86,7 +86,7 @@ def warm_up_command() -> None:
 USES: dict[str, Callable[[], None]] = {
     "solve, reached": lambda: solve_pose((0.4, 0.2, 0.3)),
     "solve, out of reach": lambda: solve_pose((0.8, 0.2, 0.5)),
-    "solve_aim": solve_gaze,
+    "look_at": solve_gaze,
     "FABRIK, a chain": lambda: solve_bones((1.0, 0.5, 2.0), None),
     "FABRIK, with limits": lambda: solve_bones((0.3, 0.2, 2.9), 0.3),
     "FABRIK, limits in the way": lambda: solve_bones((1.0, 0.5, 2.0), 0.3),

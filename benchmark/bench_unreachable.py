@@ -60,7 +60,7 @@ def main() -> None:
     options = parser.parse_args()
     count, results = 30 if options.quick else options.targets, {}
     for name in ("ur5e", "panda"):
-        chain = RobotModel.from_urdf((URDF / f"{name}.urdf").read_text()).chain()
+        chain = RobotModel.from_urdf_file(URDF / f"{name}.urdf").chain()
         warm_up(chain)
         for kind in ("far", "edge", "near", "turn"):
             rows, verdicts = [], Counter()

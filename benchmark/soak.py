@@ -3,7 +3,8 @@
 Runs in the ROS environment: ik_node and simulated_arm as real processes over DDS. Poses, streams,
 the handle, twists, joint velocities, stops, speed overrides, malformed inputs, and an arm whose
 driver is killed and comes back. Every command and the measured arm are judged as in test/faults;
-what is wrong ends it, and the last two seconds of what went in and came out are written down.
+what is wrong ends it: the last two seconds of what went in and came out are written down, and the
+node's own recording of all that it heard is kept, to be played back by `ros2 run basis_ik replay`.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import json
 import math
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -168,14 +170,15 @@ class Process:
         return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def start_node():
-    """Start the node under test: all that it is given, a recording of its inputs too, goes here."""
+def start_node(recording):
+    """Start the node under test; it records all that it hears to a file."""
     home = ", ".join(map(str, START))
     parameters = (
         f"max_velocity_scaling_factor:={SPEED}",
         "max_acceleration_scaling_factor:=1.0",
         "tracking_lag:=0.5",  # processes that share a processor are late
         f"home:=[{home}]",
+        f"record:={recording}",
     )
     return Process("ik_node", *(word for each in parameters for word in ("-p", each)))
 
@@ -322,13 +325,13 @@ class User:
             self._executor.spin()
 
     def close(self):
-        """End all that runs."""
+        """End all that runs; it may be called twice."""
         self._executor.shutdown()
         self._thread.join()
-        if self.driver is not None:
-            self.driver.kill()
         if self.ik is not None and self.ik.process.poll() is None:
-            self.ik.kill()
+            self.ik.end()  # in order, for its recording
+        if self.driver is not None and self.driver.process.poll() is None:
+            self.driver.kill()
 
     def now(self):
         """Return the clock [ns]."""
@@ -669,14 +672,19 @@ def summary(rows, heard, ages, first_commands):
     }
 
 
-def run(user, options):
+def run(user, recording, options):
     """Start both programs, do what is drawn until the time is over, and tell.
+
+    Args:
+        user: Does it.
+        recording: File that the node records to.
+        options: Of the command line.
 
     Raises:
         Stop: Something is wrong.
     """
     watch = user.watch
-    user.driver, user.ik = start_driver(START), start_node()
+    user.driver, user.ik = start_driver(START), start_node(recording)
     user.wait(lambda: watch.status, "a status", PATIENCE)
     user.ready(PATIENCE)
     user.wait(lambda: "missed_periods" in user.diagnostics, "a diagnosis", RECOVERY)
@@ -731,14 +739,20 @@ def main():
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what it has started ends with it
     user = User(Watch(options.fault, [f"soak --seed {options.seed}"]))
-    try:
-        run(user, options)
-    except Stop as reason:
-        print(f"soak: {reason}", file=sys.stderr)
-        return 1
-    finally:
-        user.close()
-        rclpy.try_shutdown()
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        recording = Path(folder) / "recording.mcap"
+        try:
+            run(user, recording, options)
+        except Stop as reason:
+            print(f"soak: {reason}", file=sys.stderr)
+            user.close()
+            kept = options.fault.with_suffix(recording.suffix)
+            shutil.copy(recording, kept)
+            print(f"soak: `ros2 run basis_ik replay {kept}` plays it back", file=sys.stderr)
+            return 1
+        finally:
+            user.close()
+            rclpy.try_shutdown()
     return 0
 
 

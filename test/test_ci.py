@@ -3,14 +3,27 @@
 import re
 from collections import Counter
 from contextlib import nullcontext
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 import yaml
+from launch_ros.actions import Node
+
+from basis_ik.model.robot import RobotModel
 
 ROOT = Path(__file__).parents[1]
 JOBS = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+
+
+@pytest.fixture
+def launch_file():
+    spec = spec_from_file_location("ros2_control", ROOT / ".ci" / "ros2_control.launch.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def script(job):
@@ -48,6 +61,34 @@ def test_every_fault_is_tried_on_such_a_machine():
     *_, faults = JOBS["faults"]["steps"]
     assert (bare["run"], faults["run"]) == (".ci/run", "make faults")
     assert JOBS["faults"]["steps"][:-1] == JOBS["bare"]["steps"][:-1]
+
+
+def test_ros2_control_moves_the_arm_of_the_demo(launch_file):
+    text = launch_file.description(ROOT)
+    joints = ElementTree.fromstring(text).findall("ros2_control/joint")
+    controllers = yaml.safe_load(launch_file.CONTROLLERS.read_text())
+    controller = controllers["joint_trajectory_controller"]["ros__parameters"]
+    arm = RobotModel.from_urdf(text).chain()
+    assert [joint.get("name") for joint in joints] == controller["joints"] == [*arm.joint_names]
+    for joint in joints:
+        assert [each.get("name") for each in joint] == [
+            *controller["command_interfaces"],
+            *controller["state_interfaces"],
+        ]
+
+
+def test_ros2_control_is_started_as_its_users_do(launch_file):
+    nodes = [each for each in launch_file.generate_launch_description().entities
+             if isinstance(each, Node)]  # fmt: skip
+    assert len(nodes) == 5  # the tour comes when the controllers are there
+    last = script("ros2_control").splitlines()[-1].split()
+    assert ROOT / last[-1].removeprefix("src/basis_ik/") == Path(launch_file.__file__)
+    assert "ros-jazzy-ros2-control ros-jazzy-ros2-controllers" in script("ros2_control")
+
+
+def test_a_fresh_environment_gets_the_package_from_pip_and_runs_the_readme():
+    assert "/tmp/fresh/bin/pip install .\n" in script("pip")
+    assert "README.md" in script("pip")
 
 
 def test_colcon_finds_pytest_as_what_runs_the_tests(monkeypatch):

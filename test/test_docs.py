@@ -37,3 +37,14 @@ def test_there_is_advice_for_everything_that_the_status_can_say():
     for names in (Verdict, Refusal, State):
         for name in {each.name for each in names} - LIBRARY_ONLY - FINE:
             assert f"`{name}`" in text, f"{name} is not in the troubleshooting page"
+
+
+def test_the_files_that_the_architecture_names_are_there():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    names = set(re.findall(r"`((?:kernels|model|solvers|motion|ros|test)/[\w/]+\.py)`", text))
+    assert len(names) > 20
+    ahead = {"model/collisions.py"}  # what comes next
+    found = {
+        name for name in names if (ROOT / "basis_ik" / name).exists() or (ROOT / name).exists()
+    }
+    assert names - found == ahead

@@ -57,6 +57,22 @@ def test_an_unsafe_plan_is_not_given(pipe, monkeypatch):
     assert pipe.phase is Phase.UNSAFE
 
 
+def test_what_was_found_goes_to_the_kernels_of_motion_in_the_form_they_are_compiled_for(
+    pipe, monkeypatch
+):
+    writable = []
+    is_equal = pipeline.is_equal
+
+    def watch(command, destination):
+        writable.append(destination.flags.writeable)
+        return is_equal(command, destination)
+
+    monkeypatch.setattr(pipeline, "is_equal", watch)
+    pipe.aim(DOWN, HOME)
+    pipe.step(HOME)
+    assert writable == [True]
+
+
 def walk(pipe, measured, cycles=2000):
     """Step with a perfect arm; return all commands."""
     commands = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from basis_ik.kernels import chain as kernels
 from basis_ik.kernels.chain import ChainArrays, FloatArray, IntArray
 from basis_ik.model.build import fold
+from basis_ik.model.configurations import middle, uniform
 from basis_ik.model.elements import listed, shown
 from basis_ik.model.path import ChainError
 from basis_ik.model.reach import reach_bound
@@ -17,6 +19,10 @@ from basis_ik.model.tree import Tree
 from basis_ik.model.urdf import Joint
 from basis_ik.transforms.checks import finite_array, read_only
 from basis_ik.transforms.rigid import RigidTransform
+
+if TYPE_CHECKING:
+    from basis_ik.solvers.arguments import Positions, Target
+    from basis_ik.solvers.solve import Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +74,44 @@ class Chain:
         """
         _, tip, _ = self._evaluate(q)
         return RigidTransform.from_matrix(tip)
+
+    @property
+    def neutral(self) -> FloatArray:
+        """The middle of the limits (n,) [rad or m], read-only; 0 where there are none."""
+        return read_only(middle(self.lower, self.upper))
+
+    def random(self, rng: np.random.Generator | None = None) -> FloatArray:
+        """Draw positions (n,) within the limits [rad or m], each equally likely.
+
+        Args:
+            rng: Where they are drawn from; None: a generator that is new on every call. Joints
+                without limits are drawn from one turn.
+        """
+        return uniform(self.lower, self.upper, rng or np.random.default_rng())
+
+    def clip(self, q: npt.ArrayLike) -> FloatArray:
+        """Return variables q, shape (n,), each taken to its nearest limit if it is outside.
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: NaN or infinity.
+        """
+        values = finite_array("q", q, len(self.joint_names))
+        return np.clip(values, self.lower, self.upper, out=values)
+
+    def solve(self, target: Target, seed: Positions | None = None, **options: Any) -> Solution:
+        """Find joint positions that bring the tip to a target: `basis_ik.solve` with this chain."""
+        from basis_ik.solvers.solve import solve
+
+        return solve(self, target, seed, **options)
+
+    def look_at(
+        self, point: npt.ArrayLike, seed: Positions | None = None, **options: Any
+    ) -> Solution:
+        """Find joint positions that turn a ray to a point: `basis_ik.look_at` with this chain."""
+        from basis_ik.solvers.look_at import look_at
+
+        return look_at(self, point, seed, **options)
 
     def within(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Chain:
         """Return the same chain with limits that are narrower where these are.
@@ -225,9 +269,7 @@ def _whole(transform: FloatArray) -> FloatArray:
 
 
 def _flags(values: list[bool]) -> npt.NDArray[np.bool_]:
-    flags = np.array(values, np.bool_)
-    flags.setflags(write=False)
-    return flags
+    return read_only(np.array(values, np.bool_))
 
 
 def _left_aside(joints: list[Joint]) -> tuple[str, ...]:

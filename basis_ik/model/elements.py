@@ -7,6 +7,7 @@ there are no entity definitions, hence no entity bombs and no external entities.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +20,10 @@ MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_JOINTS = 1000
 MAX_ELEMENTS = 100_000
+FROM_FILE = "RobotModel.from_urdf_file reads files"
 LONGEST_LIST = 160  # characters of quoted names in a message
 _DECLARATION = re.compile(rb"\A\s+<\?xml\s[^>]*\?>")
+_PATH = re.compile(r"\A[^<\n]*(/|\\|\.\w+\Z)[^<\n]*\Z")
 _XACRO = frozenset(f"xacro:{tag}" for tag in ("include", "macro", "if", "unless", "insert_block"))
 """What only source has. A property or a call that is left over in the result changes nothing."""
 XACRO_HINT = "this is xacro source: expand it first with `xacro FILE > robot.urdf`"
@@ -140,6 +143,21 @@ def _lines(declaration: re.Match[bytes]) -> bytes:
     return b"\n" * declaration[0].count(b"\n")
 
 
+def read_file(path: str | os.PathLike[str]) -> str:
+    """Read the text of a robot description, and no more of it than one may have.
+
+    Raises:
+        UrdfError: The file cannot be read, or is not UTF-8 text.
+    """
+    try:
+        with open(path, "rb") as file:
+            return file.read(MAX_BYTES + 1).decode()
+    except OSError as error:
+        raise UrdfError(f"cannot read {os.fspath(path)!r}: {error.strerror}") from None
+    except ValueError:  # not UTF-8; or a NUL in the name
+        raise UrdfError(f"cannot read {os.fspath(path)!r}: not UTF-8 text") from None
+
+
 def read_xml(text: str) -> Element:
     """Parse XML text into its root element.
 
@@ -156,7 +174,7 @@ def read_xml(text: str) -> Element:
     """
     if not isinstance(text, str):
         kind = type(text).__name__
-        raise UrdfError(f"a robot description is text, not {kind}; of a file, give what it holds")
+        raise UrdfError(f"a robot description is text, not {kind}; {FROM_FILE}")
     try:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -177,6 +195,7 @@ def read_xml(text: str) -> Element:
         parser.Parse(encoded, True)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
-        hint = "" if b"<" in encoded else "; of a file, give what it holds, not its name"
-        raise UrdfError(f"not well-formed XML: {reason}{hint}", line=error.lineno) from None
+        if _PATH.match(text):
+            raise UrdfError(f"{shown(text)} looks like a path; {FROM_FILE}") from None
+        raise UrdfError(f"not well-formed XML: {reason}", line=error.lineno) from None
     return builder.document.children[0]  # expat reports a document without an element

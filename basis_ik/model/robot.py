@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from basis_ik.model.chain import Chain, build_chain
+from basis_ik.model.elements import read_file
 from basis_ik.model.infer import infer_ends
 from basis_ik.model.tree import Tree, find_links, find_root, resolve_mimics
 from basis_ik.model.urdf import read_urdf
@@ -26,7 +28,7 @@ class RobotModel(Tree):
 
     @staticmethod
     def from_urdf(text: str) -> RobotModel:
-        """Read a robot from URDF text (not a file name; xacro expanded).
+        """Read a robot from URDF text (xacro expanded), such as a `robot_description`.
 
         A joint that cannot be used is no obstacle: it has a `fault`, and only a chain that needs it
         is refused.
@@ -47,6 +49,15 @@ class RobotModel(Tree):
             notes=(*passed, *notes),
             visuals=visuals,
         )
+
+    @staticmethod
+    def from_urdf_file(path: str | os.PathLike[str]) -> RobotModel:
+        """Read a robot from a URDF file (xacro expanded), see `from_urdf`.
+
+        Raises:
+            UrdfError: The file cannot be read, or is not a URDF of one well-formed robot.
+        """
+        return RobotModel.from_urdf(read_file(path))
 
     def chain(self, root: str | None = None, tip: str | None = None) -> Chain:
         """Return the chain of joints from one link to another.

@@ -86,7 +86,7 @@ TRANSITIONS: dict[tuple[State, Event], State | AtRest] = {
     **{
         (State.BRAKING, event): State.BRAKING
         for event in (
-            Event.LACK, Event.FIND, Event.DEACTIVATE,
+            Event.LACK, Event.FIND, Event.ACTIVATE, Event.DEACTIVATE,
             Event.STOP, Event.LOSE_TRACK, Event.FAIL_CHECK, Event.ENABLE,
         )
     },

@@ -380,7 +380,7 @@ class Jog:
         found = track(
             self._chain, target, q, STEP, position_tolerance=near, orientation_tolerance=near
         )
-        return found.positions if found.success else None
+        return found.positions.copy() if found.success else None
 
     def _step_on(self, beyond: FloatArray) -> FloatArray:
         """Return the next command on a step off a singularity, from rest to rest."""

@@ -248,7 +248,7 @@ class MeasuredState:
         return Refused(Refusal.JUMP, f"{self._joint_names[k]}: by {way:.3f} in {time:.3f} s")
 
     def positions(self) -> NDArray[np.float64]:
-        """Return a copy of the positions (n,), NaN for joints never seen."""
+        """Return a copy of what was measured (n,) [rad or m]; NaN for joints never seen."""
         return np.array(self._positions)
 
     def age(self, now: float) -> float:

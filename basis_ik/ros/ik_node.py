@@ -328,7 +328,7 @@ class IkNode(LifecycleNode):
             self._successor.destroy()
         self._successor = robot
         self._robot.deactivate()
-        self.get_logger().info("another robot description has come: braking to take it over")
+        self.get_logger().info("another robot description received: braking before it is used")
 
     def _refuse(self, error: BasisIkError) -> None:
         """Say what is at fault, the description or a parameter, and what becomes of it."""

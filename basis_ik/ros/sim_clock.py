@@ -130,5 +130,5 @@ class ClockWatch:
         if missing and not self._told:
             log.warning(CLOCK_MISSING)
         if self._told and not missing:
-            log.info("the time has come on /clock")
+            log.info("receiving the time on /clock")
         self._told = missing

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.errors import BasisIkError
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.pose_solve import (
     BAD_SEED,
     BAD_TARGET,
@@ -17,26 +18,16 @@ from basis_ik.kernels.pose_solve import (
     begin_inside,
 )
 from basis_ik.solvers.prepared import PreparedChain
+from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = npt.NDArray[np.float64]
+Target = RigidTransform | npt.ArrayLike
+"""A target pose: a transform, or its matrix (4, 4)."""
+Positions = npt.ArrayLike | Mapping[str, float]
+"""Joint positions: (n,) in the order of `chain.joint_names`, or by joint name."""
 
 LARGEST_TOLERANCE = 1e6
-
-
-class SolveArgumentError(BasisIkError):
-    """An argument that no solve can start from.
-
-    Attributes:
-        argument: Its name.
-        value: What was given.
-    """
-
-    def __init__(self, argument: str, value: object, wanted: str) -> None:
-        given = " ".join(repr(value).split())  # an array's is more than one line
-        super().__init__(f"{argument} must be {wanted}, got {given}")
-        self.argument = argument
-        self.value = value
 
 
 def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -> PreparedChain:
@@ -77,7 +68,22 @@ def bad_target(argument: str, target: RigidTransform) -> SolveArgumentError:
     return SolveArgumentError(argument, where, f"within {LARGEST_LENGTH:g} m of the root")
 
 
-def as_positions(argument: str, values: npt.ArrayLike, names: tuple[str, ...]) -> FloatArray:
+def as_target(argument: str, target: Target) -> RigidTransform:
+    """Return a target pose as a transform.
+
+    Raises:
+        SolveArgumentError: Neither a transform nor the matrix (4, 4) of one.
+    """
+    if type(target) is RigidTransform:
+        return target
+    try:
+        return RigidTransform.from_matrix(target)  # type: ignore[arg-type]
+    except TransformError as error:
+        wanted = f"a RigidTransform or the (4, 4) matrix of one ({error})"
+        raise SolveArgumentError(argument, target, wanted) from None
+
+
+def as_positions(argument: str, values: Positions, names: tuple[str, ...]) -> FloatArray:
     """Return a copy (n,) of joint positions in the one dtype and layout that the kernels take.
 
     Raises:
@@ -86,6 +92,12 @@ def as_positions(argument: str, values: npt.ArrayLike, names: tuple[str, ...]) -
     try:
         array = np.array(values, np.float64)
     except (TypeError, ValueError):
+        if isinstance(values, Mapping):  # which may have the robot's other joints, too
+            missing = [name for name in names if name not in values]
+            if missing:
+                wanted = f"positions that include joint {missing[0]!r}"
+                raise SolveArgumentError(argument, dict(values), wanted) from None
+            return as_positions(argument, [values[name] for name in names], names)
         array = np.empty(())
     if array.shape != (len(names),):
         raise SolveArgumentError(argument, values, f"{len(names)} numbers, one each for {names}")

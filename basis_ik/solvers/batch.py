@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.closed_solve import solve_closed_poses
 from basis_ik.kernels.pose_batch import solve_poses
 from basis_ik.kernels.pose_solve import LARGEST_ANGLE, LARGEST_LENGTH
-from basis_ik.solvers.arguments import SolveArgumentError, count, positive
+from basis_ik.solvers.arguments import Target, as_target, bad_target, count, positive
 from basis_ik.solvers.inquiry import FEWEST_STARTS
+from basis_ik.solvers.pose_constraint import PoseConstraint, constrain
 from basis_ik.solvers.prepared import NEAR, prepared
 from basis_ik.solvers.solve import PATIENCE, budget, solve
-from basis_ik.solvers.wanted import Wanted, aim
-from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.checks import read_only
+from basis_ik.transforms.rigid import RigidTransform, trusted
 
 if TYPE_CHECKING:
     from basis_ik.model.chain import Chain
@@ -33,7 +35,7 @@ CHUNK = 512  # targets per piece of work: a few milliseconds, so that threads en
 
 @dataclass(frozen=True)
 class BatchSolution:
-    """The answers to k targets, one row each, in the order of the targets."""
+    """The answers to k targets, one row each, in the order of the targets; arrays read-only."""
 
     positions: FloatArray
     """(k, n): what reached the target, else the best effort; always within the limits."""
@@ -51,11 +53,11 @@ class BatchSolution:
 
 def solve_batch(
     chain: Chain,
-    targets: Sequence[RigidTransform] | FloatArray,
+    targets: Sequence[Target] | FloatArray,
     seeds: npt.ArrayLike | None = None,
     *,
     position_only: bool = False,
-    wanted: Wanted | None = None,
+    constraint: PoseConstraint | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
     max_iterations: int | None = None,
@@ -69,10 +71,10 @@ def solve_batch(
 
     Args:
         chain: What to move.
-        targets: k of root_T_target, or an array (k, 4, 4) of them.
-        seeds: (k, n), or (n,) for all alike; None is the middle of the limits.
+        targets: k of root_T_target; also as matrices, (k, 4, 4).
+        seeds: (k, n), or (n,) for all alike; None is `chain.neutral`.
         position_only: Leave the orientation free.
-        wanted: Which part of the poses counts, where it is less than all of it.
+        constraint: Which part of the poses counts; None: all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps allowed for each target, as for `solve`.
@@ -84,7 +86,7 @@ def solve_batch(
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
     matrices = _as_matrices(targets)
-    ready, weights, goals = aim(prepared(chain), wanted, matrices)
+    ready, weights, goals = constrain(prepared(chain), constraint, matrices)
     if position_only:
         weights = ready.position
     n = len(ready.middle)
@@ -112,7 +114,8 @@ def solve_batch(
         for i in begin + np.flatnonzero(figures[rows, 0] == 0.0):
             single = solve(
                 chain, RigidTransform.from_matrix(matrices[i]), starts[i],
-                position_only=position_only, wanted=wanted, position_tolerance=position_tolerance,
+                position_only=position_only,
+                constraint=constraint, position_tolerance=position_tolerance,
                 orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
                 max_restarts=max_restarts,
             )  # fmt: skip
@@ -127,36 +130,42 @@ def solve_batch(
         pieces = [pool.submit(work_on, begin) for begin in range(0, len(goals), CHUNK)]
         _wait(pieces, len(goals) if progress else 0)
     return BatchSolution(
-        positions,
-        figures[:, 0] > 0.0,
-        figures[:, 3].copy(),
-        figures[:, 4].copy(),
-        figures[:, 1].astype(np.int64),
-        figures[:, 2].astype(np.int64),
+        read_only(positions),
+        read_only(figures[:, 0] > 0.0),
+        read_only(figures[:, 3].copy()),
+        read_only(figures[:, 4].copy()),
+        read_only(figures[:, 1].astype(np.int64)),
+        read_only(figures[:, 2].astype(np.int64)),
     )
 
 
-def _as_matrices(targets: Sequence[RigidTransform] | FloatArray) -> FloatArray:
-    if isinstance(targets, np.ndarray):
-        goals = np.array(targets, np.float64)
-        if goals.ndim != 3 or goals.shape[1:] != (4, 4):
+def _as_matrices(targets: Sequence[Target] | FloatArray) -> FloatArray:
+    """Return targets as matrices (k, 4, 4)."""
+    if isinstance(targets, np.ndarray) and targets.dtype != object:
+        if targets.shape[1:] != (4, 4):
             raise SolveArgumentError("targets", targets.shape, "of shape (k, 4, 4)")
-        goals[~np.isfinite(goals).all(axis=(1, 2))] = 0.0  # refused below, without warnings
-        r = goals[:, :3, :3]
-        skew = np.abs(np.swapaxes(r, 1, 2) @ r - np.eye(3)).max(axis=(1, 2), initial=0.0)
-        sound = (skew <= 1e-9) & (np.linalg.det(r) > 0.0)
-        sound &= (goals[:, 3] == [0.0, 0.0, 0.0, 1.0]).all(axis=1)
+        goals = np.array(targets, np.float64)
+        for i in np.flatnonzero(~_are_rigid(goals)):
+            goals[i] = as_target(f"targets[{i}]", goals[i])._m
     else:
-        for target in targets:
-            if type(target) is not RigidTransform:
-                raise SolveArgumentError("targets", target, "RigidTransforms")
-        goals = np.array([target.matrix for target in targets]).reshape(-1, 4, 4)
-        sound = np.isfinite(goals).all(axis=(1, 2))
+        rigid = [as_target(f"targets[{i}]", target) for i, target in enumerate(targets)]
+        goals = np.array([target._m for target in rigid]).reshape(-1, 4, 4)
+    sound = np.isfinite(goals).all(axis=(1, 2))
     sound &= (np.abs(goals[:, :3, 3]) <= LARGEST_LENGTH).all(axis=1)
     if not sound.all():
         first = int(np.argmin(sound))
-        raise SolveArgumentError(f"targets[{first}]", goals[first].tolist(), "a rigid transform")
+        raise bad_target(f"targets[{first}]", trusted(goals[first]))
     return goals
+
+
+def _are_rigid(goals: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return which of (k, 4, 4) matrices `RigidTransform.from_matrix` would take bit for bit."""
+    r = goals[:, :3, :3]
+    with np.errstate(all="ignore"):  # of numbers that are not finite
+        skew = np.abs(np.swapaxes(r, 1, 2) @ r - np.eye(3)).max(axis=(1, 2), initial=0.0)
+        rigid: npt.NDArray[np.bool_] = (skew <= 1e-12) & (np.linalg.det(r) > 0.0)
+    rigid &= (goals[:, 3] == [0.0, 0.0, 0.0, 1.0]).all(axis=1)
+    return rigid
 
 
 def _as_seeds(seeds: npt.ArrayLike, k: int, n: int) -> FloatArray:
@@ -167,8 +176,8 @@ def _as_seeds(seeds: npt.ArrayLike, k: int, n: int) -> FloatArray:
     sound = (np.abs(starts) <= LARGEST_ANGLE).all(axis=1)
     if not sound.all():
         first = int(np.argmin(sound))
-        wanted = f"finite and within ±{LARGEST_ANGLE:g}"
-        raise SolveArgumentError(f"seeds[{first}]", starts[first].tolist(), wanted)
+        required = f"finite and within ±{LARGEST_ANGLE:g}"
+        raise SolveArgumentError(f"seeds[{first}]", starts[first].tolist(), required)
     return starts
 
 

@@ -64,7 +64,7 @@ def quaternions(rotations: npt.ArrayLike | None, s: Skeleton, p: FloatArray) -> 
 
 
 def matrices(q: FloatArray) -> FloatArray:
-    """Convert unit quaternions (w, x, y, z), shape (m, 4), to read-only matrices (m, 3, 3)."""
+    """Convert unit quaternions (w, x, y, z), (m, 4), to read-only rotations (m, 3, 3)."""
     w, x, y, z = q.T
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

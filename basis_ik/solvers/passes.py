@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.descent import REACHED
 from basis_ik.kernels.fabrik_passes import NOW, TURNED, solve_by_passes
 from basis_ik.kernels.pose_solve import GO_ON, begin_anew, begin_inside
 from basis_ik.kernels.proof import place_exactly
 from basis_ik.model.chain import Chain
-from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.prepared import PreparedChain, prepared
+from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = npt.NDArray[np.float64]
@@ -23,7 +24,7 @@ MAX_PASSES = 600  # of 2 to 3 µs
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Where the joints were at one moment of FABRIK.
+    """Where the joints were at one moment of FABRIK; arrays read-only.
 
     Attributes:
         name: "start", "backward" or "forward": which pass has just ended.
@@ -42,7 +43,7 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class Passes:
-    """What FABRIK's passes alone have reached.
+    """What FABRIK's passes alone have reached; arrays read-only.
 
     Attributes:
         seed: (n,) that they were given [rad or m].
@@ -113,11 +114,11 @@ def run_passes(
             break
     ready.spare.append(work)
     passes = Passes(
-        seed.copy(),
+        read_only(seed.copy()),
         (taken + 1) // 2,
         fresh,
         status != REACHED,
-        q.copy(),
+        read_only(q.copy()),
         away,
         turned,
         tuple(stages),
@@ -150,7 +151,8 @@ def trace_passes(
     ready = prepared(chain)
     weights = ready.position if position_only else ready.full
     goal, restarts = target._m, most  # each start makes one pass at least
-    return run_passes(ready, weights, goal, seed, tolerances, most, restarts, trace=True)[1].stages
+    start = np.array(seed)  # writable, as kernels are compiled for
+    return run_passes(ready, weights, goal, start, tolerances, most, restarts, trace=True)[1].stages
 
 
 def _started(ready: PreparedChain, seed: FloatArray, start: int) -> Stage:
@@ -159,7 +161,7 @@ def _started(ready: PreparedChain, seed: FloatArray, start: int) -> Stage:
         begin_inside(ready.variables, seed, q)
     else:
         begin_anew(ready.variables, start, q)
-    return Stage("start", start, _points(ready, q)[0], q)
+    return Stage("start", start, read_only(_points(ready, q)[0]), read_only(q))
 
 
 def _passed(
@@ -174,7 +176,7 @@ def _passed(
         turned[:3, :3] = work[memory, TURNED : TURNED + 9].reshape(3, 3)
         away = goal @ turned @ RigidTransform.from_matrix(tip).inverse().matrix
         points = points @ away[:3, :3].T + away[:3, 3]
-    return Stage("backward" if backward else "forward", start, points, q)
+    return Stage("backward" if backward else "forward", start, read_only(points), read_only(q))
 
 
 def _points(ready: PreparedChain, q: FloatArray) -> tuple[FloatArray, FloatArray]:

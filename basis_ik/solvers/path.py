@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.solvers.arguments import SolveArgumentError
+from basis_ik.errors import SolveArgumentError
+from basis_ik.solvers.arguments import Positions, Target, as_positions, as_target
 from basis_ik.solvers.path_search import Ladder
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.solve import Solution, solve
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
-from basis_ik.solvers.wanted import Wanted
+from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ class PathSolution:
     """Joint positions along a path, as far as it could be followed."""
 
     positions: FloatArray
-    """(k, n), one row for each pose that was reached, in order."""
+    """(k, n), one row for each pose that was reached, in order; read-only."""
     fraction: float
     """Share of the poses that was reached."""
     reason: Reason
@@ -44,16 +46,17 @@ class PathSolution:
 
 
 def line(
-    start: RigidTransform, end: RigidTransform, *, step: float = 0.005, turn: float = 0.02
+    start: Target, end: Target, *, step: float = 0.005, turn: float = 0.02
 ) -> list[RigidTransform]:
     """Return poses on the straight line between two, the orientation turning about one axis.
 
     Args:
-        start: First pose.
+        start: First pose, a transform or its (4, 4) matrix.
         end: Last pose.
         step: Largest distance between neighbours [m].
         turn: Largest angle between neighbours [rad].
     """
+    start, end = as_target("start", start), as_target("end", end)
     _check_steps(step, turn)
     vector = (start.inverse() @ end).log()[3:]
     shift = end.translation - start.translation
@@ -70,7 +73,7 @@ def line(
 
 
 def arc(
-    start: RigidTransform,
+    start: Target,
     centre: npt.ArrayLike,
     axis: npt.ArrayLike,
     angle: float,
@@ -81,13 +84,14 @@ def arc(
     """Return poses on a circular arc; position and orientation turn together.
 
     Args:
-        start: First pose.
+        start: First pose, a transform or its (4, 4) matrix.
         centre: A point of the arc's axis (3,) [m].
         axis: Direction of the axis (3,), any length above zero.
         angle: How far to turn, by the right hand [rad].
         step: Largest distance between neighbours [m].
         turn: Largest angle between neighbours [rad].
     """
+    start = as_target("start", start)
     _check_steps(step, turn)
     if not math.isfinite(angle):
         raise SolveArgumentError("angle", angle, "finite")
@@ -103,11 +107,11 @@ def arc(
 
 def follow(
     chain: Chain,
-    poses: Sequence[RigidTransform],
-    seed: npt.ArrayLike | None = None,
+    poses: Sequence[Target],
+    seed: Positions | None = None,
     *,
     max_move: npt.ArrayLike = 0.2,
-    wanted: Wanted | None = None,
+    constraint: PoseConstraint | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
 ) -> PathSolution:
@@ -126,28 +130,31 @@ def follow(
 
     Args:
         chain: What to move.
-        poses: k of root_T_target.
-        seed: (n,) where the arm is. The first pose may be anywhere from there.
+        poses: k of root_T_target; also as matrices, (k, 4, 4).
+        seed: (n,) or by joint name, where the arm is; None is `chain.neutral`. The first pose may
+            be anywhere from there.
         max_move: Largest change of each joint between neighbours, (n,) or one for all [rad or m].
-        wanted: Which part of each pose counts, where it is less than all of it.
+        constraint: Which part of each pose counts; None: all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
 
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
+    targets = [as_target(f"poses[{i}]", pose) for i, pose in enumerate(poses)]
+    here = None if seed is None else as_positions("seed", seed, chain.joint_names)
 
     def reach(pose: RigidTransform, start: npt.ArrayLike | None, bound: npt.ArrayLike | None,
               restarts: int | None) -> Solution:  # fmt: skip
         return solve(
-            chain, pose, start, wanted=wanted, max_move=bound, max_restarts=restarts,
+            chain, pose, start, constraint=constraint, max_move=bound, max_restarts=restarts,
             position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance,
         )  # fmt: skip
 
     def go_on(rows: list[FloatArray]) -> Reason:
         """Take the nearest solutions as far as they lead, and say what ends that."""
-        for pose in poses[len(rows) :]:
-            start, bound = (rows[-1], max_move) if rows else (seed, None)
+        for pose in targets[len(rows) :]:
+            start, bound = (rows[-1], max_move) if rows else (here, None)
             solution = reach(pose, start, bound, RESTARTS)
             if not solution.success:
                 return solution.reason
@@ -157,15 +164,15 @@ def follow(
     rows: list[FloatArray] = []
     reason = go_on(rows)
     # What cannot be reached from anywhere, no way leads to.
-    if 0 < len(rows) < len(poses) and reach(poses[len(rows)], rows[-1], None, None).success:
+    if 0 < len(rows) < len(targets) and reach(targets[len(rows)], rows[-1], None, None).success:
         ladder = Ladder(
-            chain, poses, seed, max_move, wanted, (position_tolerance, orientation_tolerance)
+            chain, targets, here, max_move, constraint, (position_tolerance, orientation_tolerance)
         )
         other = list(ladder.climb(rows[0]))
         if len(other) > len(rows):
             rows, reason = other, go_on(other)
     positions = np.array(rows).reshape(len(rows), len(chain.joint_names))
-    return PathSolution(positions, len(rows) / len(poses) if poses else 1.0, reason)
+    return PathSolution(read_only(positions), len(rows) / len(targets) if targets else 1.0, reason)
 
 
 def _count_poses(way: tuple[float, float], turning: tuple[float, float]) -> int:

@@ -17,9 +17,9 @@ import numpy.typing as npt
 from basis_ik.kernels.descent import REACHED
 from basis_ik.kernels.pose_solve import solve_pose
 from basis_ik.solvers.arguments import hold_near
-from basis_ik.solvers.every import STEPS_PER_START, solve_every
+from basis_ik.solvers.pose_constraint import PoseConstraint, constrain
 from basis_ik.solvers.prepared import PATIENCE, prepared
-from basis_ik.solvers.wanted import Wanted, aim
+from basis_ik.solvers.solve_all import STEPS_PER_START, solve_all
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Ladder:
         poses: root_T_target, at least one.
         seed: (n,) near which to begin; None: the middle of the limits.
         max_move: Largest change of each joint between neighbours, as `hold_near` takes it.
-        wanted: Which part of each pose counts.
+        constraint: Which part of each pose counts.
         tolerances: Of position [m] and orientation [rad].
     """
 
@@ -74,12 +74,12 @@ class Ladder:
         poses: Sequence[RigidTransform],
         seed: npt.ArrayLike | None,
         max_move: npt.ArrayLike,
-        wanted: Wanted | None,
+        constraint: PoseConstraint | None,
         tolerances: tuple[float, float],
     ) -> None:
-        self._chain, self._poses, self._wanted = chain, poses, wanted
+        self._chain, self._poses, self._constraint = chain, poses, constraint
         self._tolerances = float(tolerances[0]), float(tolerances[1])
-        ready, self._weights, _ = aim(prepared(chain), wanted, poses[0]._m)
+        ready, self._weights, _ = constrain(prepared(chain), constraint, poses[0]._m)
         self._seed = ready.middle if seed is None else np.array(seed, np.float64)
         variables = ready.variables.copy()
         self._turns = (variables[:, 5] != 0.0) & (chain.upper - chain.lower >= 2.0 * np.pi)
@@ -117,8 +117,9 @@ class Ladder:
         return inside
 
     def _begin(self, first: FloatArray) -> _Rung:
-        found = solve_every(
-            self._chain, self._poses[0], self._seed, wanted=self._wanted, starts=FIRST_STARTS,
+        found = solve_all(
+            self._chain, self._poses[0], self._seed,
+            constraint=self._constraint, starts=FIRST_STARTS,
             position_tolerance=self._tolerances[0], orientation_tolerance=self._tolerances[1],
         )  # fmt: skip
         q = np.array([first, *(solution.positions for solution in found)])
@@ -128,7 +129,7 @@ class Ladder:
 
     def _next(self, rung: _Rung, pose: RigidTransform, number: int) -> _Rung | None:
         """Return the rung above, or None where no lane goes on."""
-        goal = aim(prepared(self._chain), self._wanted, pose._m)[2]
+        goal = constrain(prepared(self._chain), self._constraint, pose._m)[2]
         crowded = len(rung.q) >= self._width
         found: list[FloatArray] = []
         parents: list[int] = []

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.pose_solve import LARGEST_ANGLE, take_shortest_turns
 from basis_ik.kernels.tasks import POSE
-from basis_ik.solvers.aim_chain import as_triple
-from basis_ik.solvers.arguments import SolveArgumentError, as_positions, count
-from basis_ik.solvers.every import solve_every
+from basis_ik.solvers.arguments import Positions, Target, as_positions, as_target, count
+from basis_ik.solvers.look_at import as_triple
+from basis_ik.solvers.pose_constraint import PoseConstraint, constrain
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.ranked import Descent, Ranked, RankedTask
 from basis_ik.solvers.solve import Solution, solve
+from basis_ik.solvers.solve_all import solve_all
 from basis_ik.solvers.verdict import REACHED, Verdict
-from basis_ik.solvers.wanted import Wanted, aim
+from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -30,27 +32,28 @@ CANDIDATES = 8  # solutions that are moved on; the most promising of those found
 
 def solve_posture(
     chain: Chain,
-    target: RigidTransform,
-    posture: npt.ArrayLike,
-    seed: npt.ArrayLike | None = None,
+    target: Target,
+    posture: Positions,
+    seed: Positions | None = None,
     *,
-    wanted: Wanted | None = None,
+    constraint: PoseConstraint | None = None,
     starts: int = STARTS,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
 ) -> Solution:
     """Reach a target with joint positions as near as possible to a posture.
 
-    Near is the smallest sum of squared differences, [rad] and [m] alike. A redundant arm, or one of
-    whose target an axis is free, moves on through all positions that reach the target; any other
-    arm takes the nearest of its distinct solutions.
+    The distance is the sum of squared differences, [rad] and [m] alike. A redundant arm, or any arm
+    with a free axis, is moved in the null space of the target; any other arm takes the nearest of
+    its distinct solutions.
 
     Args:
         chain: What to move.
-        target: root_T_target, wanted of root_T_tip.
-        posture: (n,) preferred positions [rad or m], which need not lie within the limits.
-        seed: (n,) where the search starts; None: the posture.
-        wanted: Which part of the pose counts, where it is less than all of it.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        posture: (n,) or by joint name, preferred positions [rad or m], which need not lie within
+            the limits.
+        seed: (n,) or by joint name, where the search starts; None: the posture.
+        constraint: Which part of the pose counts; None: all of it.
         starts: How many starts, the seed's included. With 1 the answer lies downhill from the
             seed's own solution, which keeps a stream of targets on one branch.
         position_tolerance: [m], above 0.
@@ -63,27 +66,28 @@ def solve_posture(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
+    target = as_target("target", target)
     wish = as_positions("posture", posture, chain.joint_names)
     if not (np.abs(wish) <= LARGEST_ANGLE).all():
         raise SolveArgumentError("posture", posture, f"finite and within ±{LARGEST_ANGLE:g}")
     tolerances = (position_tolerance, orientation_tolerance)
     start = wish if seed is None else as_positions("seed", seed, chain.joint_names)
-    found = _reaching(chain, target, start, wanted, starts, tolerances)
+    found = _reaching(chain, target, start, constraint, starts, tolerances)
     if not found[0].success:
         return found[0]
-    task = _as_task(chain, target, wanted, tolerances)
+    task = _as_task(chain, target, constraint, tolerances)
     ranked = Ranked([task], prepared(chain).variables, wish, np.ones(len(wish)))
     return _best(ranked, task, found, wish)
 
 
 def solve_pole(
     chain: Chain,
-    target: RigidTransform,
+    target: Target,
     link: str,
     pole: npt.ArrayLike,
-    seed: npt.ArrayLike | None = None,
+    seed: Positions | None = None,
     *,
-    wanted: Wanted | None = None,
+    constraint: PoseConstraint | None = None,
     starts: int = STARTS,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
@@ -95,11 +99,11 @@ def solve_pole(
 
     Args:
         chain: What to move.
-        target: root_T_target, wanted of root_T_tip.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
         link: A link of the chain whose origin is to be near the pole.
         pole: (3,) in the root frame [m].
-        seed: (n,) where the search starts; None is the middle of the limits.
-        wanted: See `solve_posture`.
+        seed: (n,) or by joint name, where the search starts; None is `chain.neutral`.
+        constraint: See `solve_posture`.
         starts: See `solve_posture`.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
@@ -112,7 +116,7 @@ def solve_pole(
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
         ChainError: The link is not on the chain.
     """
-    ready = prepared(chain)
+    ready, target = prepared(chain), as_target("target", target)
     point = as_triple("pole", pole)
     joint, joint_T_link = chain.joint_T_link(link)
     if joint < 0:
@@ -124,10 +128,10 @@ def solve_pole(
     goal[:3, 3] = point
     tolerances = (position_tolerance, orientation_tolerance)
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
-    found = _reaching(chain, target, start, wanted, starts, tolerances)
+    found = _reaching(chain, target, start, constraint, starts, tolerances)
     if not found[0].success:
         return found[0]
-    task = _as_task(chain, target, wanted, tolerances)
+    task = _as_task(chain, target, constraint, tolerances)
     hint = RankedTask(POSE, limb, ready.position, goal, 1, tolerances)
     return _best(Ranked([task, hint], ready.variables), task, found, start)
 
@@ -136,27 +140,30 @@ def _reaching(
     chain: Chain,
     target: RigidTransform,
     seed: FloatArray,
-    wanted: Wanted | None,
+    constraint: PoseConstraint | None,
     starts: int,
     tolerances: tuple[float, float],
 ) -> tuple[Solution, ...]:
     """Return the distinct solutions found, or else the one of `solve`, reached or not."""
-    found = solve_every(
-        chain, target, seed, wanted=wanted, starts=count("starts", starts, 1),
+    found = solve_all(
+        chain, target, seed, constraint=constraint, starts=count("starts", starts, 1),
         position_tolerance=tolerances[0], orientation_tolerance=tolerances[1],
     )  # fmt: skip
     return found or (
         solve(
-            chain, target, seed, wanted=wanted,
+            chain, target, seed, constraint=constraint,
             position_tolerance=tolerances[0], orientation_tolerance=tolerances[1],
         ),
     )  # fmt: skip
 
 
 def _as_task(
-    chain: Chain, target: RigidTransform, wanted: Wanted | None, tolerances: tuple[float, float]
+    chain: Chain,
+    target: RigidTransform,
+    constraint: PoseConstraint | None,
+    tolerances: tuple[float, float],
 ) -> RankedTask:
-    ready, weights, goal = aim(prepared(chain), wanted, target.matrix)
+    ready, weights, goal = constrain(prepared(chain), constraint, target._m)
     return RankedTask(POSE, ready.exact, weights, goal, 0, tolerances)
 
 
@@ -171,18 +178,24 @@ def _best(
         found: Solutions of it.
         reference: (n,) what joints that turn fully stay nearest to.
     """
-    standing = []
-    for solution in found:
-        take_shortest_turns(ranked.variables, reference, solution.positions)
-        standing.append(ranked.standing(solution.positions))
+    starts = [solution.positions.copy() for solution in found]
+    for start in starts:
+        take_shortest_turns(ranked.variables, reference, start)
+    standing = [ranked.standing(start) for start in starts]
     order = sorted(range(len(found)), key=lambda i: standing[i].costs[-1])
     best, steps = standing[order[0]], sum(solution.iterations for solution in found)
     for i in order[:CANDIDATES]:
-        moved: Descent = ranked.in_order(found[i].positions)
+        moved: Descent = ranked.in_order(starts[i])
         steps += moved.steps
         if moved.costs[-1] < best.costs[-1] and task.is_met(moved.q):
             best = moved
     away, turned = task.miss(best.q)
     return Solution(
-        best.q, Verdict.REACHED, away, turned, steps, max(s.restarts for s in found), REACHED
+        read_only(best.q),
+        Verdict.REACHED,
+        away,
+        turned,
+        steps,
+        max(s.restarts for s in found),
+        REACHED,
     )

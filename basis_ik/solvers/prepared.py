@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.errors import BasisIkError
+from basis_ik.errors import BasisIkError, SolveArgumentError
 from basis_ik.kernels.chain import ChainArrays
 from basis_ik.kernels.proof import place_exactly
 from basis_ik.kernels.safety import is_inside
+from basis_ik.model.chain import Chain
+from basis_ik.model.configurations import middle
 from basis_ik.solvers.closed_form import ClosedForm, closed_form
 from basis_ik.solvers.own_starts import with_own_starts
-
-if TYPE_CHECKING:
-    from basis_ik.model.chain import Chain
 
 FloatArray = NDArray[np.float64]
 
@@ -69,7 +67,7 @@ class PreparedChain:
     limits: tuple[FloatArray, FloatArray]
     """(n,) lower and (n,) upper, as the chain was given; the same in every variant."""
     middle: FloatArray
-    """(n,) the middle of the limits; 0 where there are none."""
+    """(n,) `Chain.neutral`, writable."""
     full: FloatArray
     """(12,) weights of all that is wanted, see `kernels.descent.descend`."""
     position: FloatArray
@@ -81,7 +79,7 @@ class PreparedChain:
     in variants for less than a whole pose."""
 
     narrowed: dict[object, PreparedChain] = field(init=False, default_factory=dict)
-    """Variants for what was wanted so far, kept by `basis_ik.solvers.wanted.narrow`. Every variant
+    """Variants for the constraints and rays so far, see `solvers.pose_constraint.narrow`. Each
     begins with none: what is made of one with other limits must never be taken for the chain's."""
     spare: list[FloatArray] = field(default_factory=list)
     """Work arrays that no call is using. Taking from and adding to a list is atomic in Python, so
@@ -123,7 +121,7 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         reach=reach,
         size=size,
         limits=(arrays.lower.copy(), arrays.upper.copy()),
-        middle=_middle(arrays.lower, arrays.upper),
+        middle=middle(arrays.lower, arrays.upper),
         full=np.array([unit] * 3 + [ROTATION_WEIGHT] * 3 + [0.0] * 6),
         position=np.array([unit] * 3 + [0.0] * 9),
         closed=closed_form(arrays, size),
@@ -222,20 +220,20 @@ def _reach(arrays: ChainArrays) -> float:
     return float(sum(lengths))
 
 
-def _middle(lower: FloatArray, upper: FloatArray) -> FloatArray:
-    low, high = np.isfinite(lower), np.isfinite(upper)
-    both = 0.5 * np.where(low, lower, 0.0) + 0.5 * np.where(high, upper, 0.0)
-    return np.where(low & high, both, np.clip(0.0, lower, upper))
-
-
 _kept: dict[int, tuple[weakref.ref[Chain], PreparedChain]] = {}
 
 
 def prepared(chain: Chain) -> PreparedChain:
-    """Return the chain made ready, from memory after the first time."""
+    """Return the chain made ready, from memory after the first time.
+
+    Raises:
+        SolveArgumentError: It is no chain.
+    """
     entry = _kept.get(id(chain))
     if entry is not None:
         return entry[1]
+    if not isinstance(chain, Chain):
+        raise SolveArgumentError("chain", type(chain), "a Chain, which `RobotModel.chain()` makes")
     key = id(chain)
     ready = prepare(chain.arrays)
     _kept[key] = (weakref.ref(chain, lambda _: _kept.pop(key, None)), ready)

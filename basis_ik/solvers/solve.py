@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.closed_solve import NOWHERE
 from basis_ik.kernels.descent import REACHED as ARRIVED
 from basis_ik.kernels.descent import SPENT, STALLED
 from basis_ik.kernels.pose_solve import OUT_OF_REACH, solve_pose, take_shortest_turns
 from basis_ik.solvers.arguments import (
     LARGEST_TOLERANCE,
-    SolveArgumentError,
+    Positions,
+    Target,
     as_positions,
+    as_target,
     count,
     hold_near,
     positive,
@@ -26,12 +29,13 @@ from basis_ik.solvers.arguments import (
 from basis_ik.solvers.explain import explain
 from basis_ik.solvers.inquiry import FEWEST_STARTS, Inquiry
 from basis_ik.solvers.passes import Passes, run_passes
+from basis_ik.solvers.pose_constraint import PoseConstraint, constrain, weigh
 from basis_ik.solvers.prepared import NEAR, prepared
 from basis_ik.solvers.prepared import PATIENCE as PATIENCE
 from basis_ik.solvers.race import Race
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
-from basis_ik.solvers.wanted import Wanted, aim, weigh
 from basis_ik.solvers.weighted import least_error
+from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -51,7 +55,7 @@ class Solution(NamedTuple):
     """Joint positions, always finite and always within the limits, and what they are worth."""
 
     positions: FloatArray
-    """(n,) in [rad] or [m], in the order of `chain.joint_names`."""
+    """(n,) in [rad] or [m], in the order of `chain.joint_names`; read-only."""
     verdict: Verdict
     position_error: float
     """Distance from the tip to the target, or to the box around it [m], by forward kinematics."""
@@ -75,11 +79,11 @@ class Solution(NamedTuple):
 
 def solve(
     chain: Chain,
-    target: RigidTransform,
-    seed: npt.ArrayLike | None = None,
+    target: Target,
+    seed: Positions | None = None,
     *,
     position_only: bool = False,
-    wanted: Wanted | None = None,
+    constraint: PoseConstraint | None = None,
     max_move: npt.ArrayLike | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
@@ -91,18 +95,18 @@ def solve(
 ) -> Solution:
     """Find joint positions that bring the chain's tip to a target.
 
-    The search descends from the seed and, only if that does not arrive, from further starts. With
-    FABRIK it passes backward and forward over the joints instead, likewise from the seed and then
-    from further starts, and descends from where that ends only if that did not arrive.
-    The same arguments give the same bits, in every process and thread.
+    The solver starts at the seed, and restarts elsewhere only if that fails. FABRIK runs backward
+    and forward passes over the joints instead, and leaves the rest to a descent only if they do
+    not converge. The same arguments give the same bits, in every process and thread.
 
     Args:
         chain: What to move.
-        target: root_T_target, wanted of root_T_tip.
-        seed: (n,) where to start, best the present positions [rad or m]. Positions outside the
-            limits are taken a full turn or else to the limit. None is the middle of the limits.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        seed: (n,) or by joint name, where to start, best the present positions [rad or m].
+            Positions outside the limits are taken a full turn or else to the limit. None is
+            `chain.neutral`.
         position_only: Leave the orientation free.
-        wanted: Which part of the pose counts, where it is less than all of it.
+        constraint: Which part of the pose counts; None: all of it.
         max_move: How far each joint may be from the seed, (n,) or one for all [rad or m], above 0.
             Held like a limit: where only a longer move would reach, the verdict is MOVE_BOUND.
         position_tolerance: [m], above 0.
@@ -135,8 +139,7 @@ def solve(
         OutsideLimitsError: What was found is outside the limits: an error in basis_ik.
     """
     ready = prepared(chain)
-    if type(target) is not RigidTransform:
-        raise SolveArgumentError("target", target, "a RigidTransform")
+    target = as_target("target", target)
     if not (
         type(position_tolerance) is type(orientation_tolerance) is float
         and 0.0 < position_tolerance < LARGEST_TOLERANCE
@@ -149,14 +152,14 @@ def solve(
         iterations, restarts = budget(max_iterations, max_restarts, timed=time_limit is not None)
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
     goal = target._m
-    if wanted is not None:
-        ready, _, goal = aim(ready, wanted, goal)
-        position_only = position_only or not wanted.orientation
+    if constraint is not None:
+        ready, _, goal = constrain(ready, constraint, goal)
+        position_only = position_only or not constraint.orientation
     if max_move is not None:
         ready = hold_near(ready, start, max_move)
     passes, begin = None, start
     if solver != "descent" or trace:
-        _check_solver(solver, wanted, time_limit, trace=trace)
+        _check_solver(solver, constraint, time_limit, trace=trace)
         weights = ready.position if position_only else ready.full
         status, passes = run_passes(
             ready, weights, goal, start, (position_tolerance, orientation_tolerance),
@@ -164,29 +167,31 @@ def solve(
         )  # fmt: skip
         refuse(status, "seed", seed, target)
         q, away, turned = passes.positions, passes.position_error, passes.orientation_error
+        begin = q.copy()
         if status == ARRIVED:
-            ready.prove_inside(q)
+            ready.prove_inside(begin)
             return Solution(q, _REACHED, away, turned, 0, passes.restarts, REACHED, passes)
-        begin, iterations = q, iterations - passes.count
-    if wanted is not None and wanted.weights is not None:
+        iterations -= passes.count
+    if constraint is not None and constraint.weights is not None:
         if time_limit is not None:
             raise SolveArgumentError("time_limit", time_limit, "None where errors have weights")
         plain = solve(
             chain, target, seed, position_only=position_only,
-            wanted=replace(wanted, weights=None), max_move=max_move,
+            constraint=replace(constraint, weights=None), max_move=max_move,
             position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance,
             max_iterations=max_iterations, max_restarts=max_restarts,
         )  # fmt: skip
         if plain.success:
             return plain
-        weights = weigh(prepared(chain), wanted, position_only=position_only)
+        weights = weigh(prepared(chain), constraint, position_only=position_only)
         q, away, turned, steps = least_error(
-            ready, weights, goal, (start, plain.positions),
+            ready, weights, goal, (start, plain.positions.copy()),
             (position_tolerance, orientation_tolerance), iterations - plain.iterations,
         )  # fmt: skip
         return Solution(
-            q, plain.verdict, away, turned, plain.iterations + steps, plain.restarts, plain.reason
-        )
+            read_only(q), plain.verdict, away, turned,
+            plain.iterations + steps, plain.restarts, plain.reason,
+        )  # fmt: skip
     deadline = 0.0
     if time_limit is not None:
         deadline = time.perf_counter() + positive("time_limit", time_limit, "s")
@@ -247,13 +252,16 @@ def solve(
         if passes is not None:  # which may have gone round the other way
             take_shortest_turns(ready.variables, start, positions)
         ready.prove_inside(positions)
+        positions.setflags(write=False)
         return Solution(positions, _REACHED, away, turned, steps, fresh, REACHED, passes)
     refuse(status, "seed", seed, target)
     proven = status in (OUT_OF_REACH, NOWHERE)  # by the chain's lengths, or in closed form
     if steps >= iterations or not (proven or fresh >= FEWEST_STARTS):
         turn = 0.0 if position_only else turned
         reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=fresh + 1)
-        return Solution(positions, reason.verdict, away, turned, steps, fresh, reason, passes)
+        return Solution(
+            read_only(positions), reason.verdict, away, turned, steps, fresh, reason, passes
+        )
     inquiry = Inquiry(
         ready, goal, start, positions, (position_tolerance, orientation_tolerance),
         iterations - steps, fresh, position_only, proven, status == NOWHERE,
@@ -277,8 +285,9 @@ def solve(
     if ready.full[0] == 0.0:
         away = float(np.linalg.norm(ready.tip_position(answer.q) - goal[:3, 3]))
     return Solution(
-        answer.q, reason.verdict, away, answer.turned, steps, inquiry.starts, reason, passes
-    )
+        read_only(answer.q), reason.verdict, away, answer.turned,
+        steps, inquiry.starts, reason, passes,
+    )  # fmt: skip
 
 
 def budget(max_iterations: int | None, max_restarts: int | None, *, timed: bool) -> tuple[int, int]:
@@ -302,14 +311,14 @@ def budget(max_iterations: int | None, max_restarts: int | None, *, timed: bool)
 
 
 def _check_solver(
-    solver: str, wanted: Wanted | None, time_limit: float | None, *, trace: bool
+    solver: str, constraint: PoseConstraint | None, time_limit: float | None, *, trace: bool
 ) -> None:
     """Refuse a solver that there is not, and what FABRIK does not do."""
     if solver not in ("descent", "fabrik"):
         raise SolveArgumentError("solver", solver, "'descent' or 'fabrik'")
     if solver == "descent":
         raise SolveArgumentError("trace", trace, "False unless the solver is 'fabrik'")
-    if wanted is not None and wanted.weights is not None:
+    if constraint is not None and constraint.weights is not None:
         raise SolveArgumentError("solver", solver, "'descent' where errors have weights")
     if time_limit is not None:
         raise SolveArgumentError("time_limit", time_limit, "None where the solver is 'fabrik'")

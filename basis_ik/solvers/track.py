@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.descent import REACHED as ARRIVED
 from basis_ik.kernels.descent import SPENT
 from basis_ik.kernels.pose_solve import BAD_SEED, LARGEST_ANGLE
 from basis_ik.kernels.pose_step import AT_LIMIT, AT_STEP, step_towards
-from basis_ik.solvers.arguments import SolveArgumentError, as_positions, count, positive, refuse
+from basis_ik.solvers.arguments import (
+    Positions,
+    Target,
+    as_positions,
+    as_target,
+    count,
+    positive,
+    refuse,
+)
+from basis_ik.solvers.pose_constraint import PoseConstraint, constrain
 from basis_ik.solvers.prepared import PreparedChain, prepared
 from basis_ik.solvers.solve import Solution
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
-from basis_ik.solvers.wanted import Wanted, aim
-from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
     from basis_ik.model.chain import Chain
@@ -26,36 +34,36 @@ FloatArray = npt.NDArray[np.float64]
 
 def track(
     chain: Chain,
-    target: RigidTransform,
-    current: npt.ArrayLike,
+    target: Target,
+    current: Positions,
     max_step: npt.ArrayLike,
     *,
-    previous: npt.ArrayLike | None = None,
+    previous: Positions | None = None,
     position_only: bool = False,
-    wanted: Wanted | None = None,
+    constraint: PoseConstraint | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
     max_iterations: int = 60,
 ) -> Solution:
     """Move from the current positions towards a target, each joint by no more than its bound.
 
-    There are no other starts than the current positions, so the arm stays on its branch. Where the
-    bounds do not let it arrive, it goes as near as they allow, the verdict says so (STEP_BOUND),
-    and the next call goes on from there. Joints that the task leaves to spare are used to stay
-    away from the limits while the target moves; at the target the arm stands still.
+    The only start is the current positions, so the arm stays on its branch. If the bounds are too
+    small to reach the target, the step goes as close as they allow, the verdict is STEP_BOUND, and
+    the next call continues from there. A redundant arm moves in the null space of the task, away
+    from its limits, while the target moves; at the target it is at rest.
 
     Args:
         chain: What to move.
-        target: root_T_target, wanted of root_T_tip.
-        current: (n,) positions now, as commanded or measured [rad or m]. Those outside the limits
-            are led inwards.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        current: (n,) or by joint name, positions now, as commanded or measured [rad or m]. Those
+            outside the limits are led inwards.
         max_step: Largest change of each joint, (n,) or one for all [rad or m]; above 0. In a loop
             that is `chain.velocity` times the period.
-        previous: (n,) positions one step ago [rad or m]. An arm without joints to spare then passes
-            through a singularity as it comes, onto the branch on which its velocity goes on;
-            without, it turns back there and stays on its branch.
+        previous: Positions one step ago [rad or m]. An arm that is not redundant then passes
+            through a singularity with its velocity, onto the branch where that continues; without,
+            it turns back there and stays on its branch.
         position_only: Leave the orientation free.
-        wanted: Which part of the pose counts, where it is less than all of it.
+        constraint: Which part of the pose counts; None: all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps of one descent. A step in which the arm arrives takes one or two;
@@ -72,13 +80,12 @@ def track(
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
     ready = prepared(chain)
-    if type(target) is not RigidTransform:
-        raise SolveArgumentError("target", target, "a RigidTransform")
+    target = as_target("target", target)
     start = as_positions("current", current, chain.joint_names)
     before = start
     if previous is not None:
         before = as_positions("previous", previous, chain.joint_names)
-    ready, weights, goal = aim(ready, wanted, target._m)
+    ready, weights, goal = constrain(ready, constraint, target._m)
     status, steps, away, turned, holds, joint = step_towards(
         ready.exact, ready.joints, ready.variables, ready.ends,
         ready.position if position_only else weights, goal, start, before,
@@ -87,6 +94,7 @@ def track(
         positive("orientation_tolerance", orientation_tolerance, "rad"),
         count("max_iterations", max_iterations, 1),
     )  # fmt: skip
+    q.setflags(write=False)
     if status == ARRIVED:
         return Solution(q, Verdict.REACHED, away, turned, steps, 0, REACHED)
     if status == BAD_SEED and (np.abs(start) <= LARGEST_ANGLE).all():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
 from basis_ik.kernels.rigid import FloatArray
+
+_Array = TypeVar("_Array", bound=npt.NDArray[Any])
 
 
 class TransformError(BasisIkError):
@@ -136,7 +139,7 @@ def unit_vector(name: str, value: npt.ArrayLike) -> FloatArray:
     return vector
 
 
-def read_only(array: FloatArray) -> FloatArray:
+def read_only(array: _Array) -> _Array:
     """Return a view of an array that cannot be written through."""
     view = array.view()
     view.setflags(write=False)

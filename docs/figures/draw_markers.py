@@ -20,8 +20,8 @@ from basis_ik.model.robot import RobotModel
 from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
 from basis_ik.ros.demo.legs_motion import SWING
-from basis_ik.solvers.aim_chain import solve_aim
 from basis_ik.solvers.constraints import Point, Reach
+from basis_ik.solvers.look_at import look_at
 from basis_ik.solvers.meet import meet
 from basis_ik.solvers.passes import trace_passes
 from basis_ik.solvers.scene import scene as scene_of_robot
@@ -114,7 +114,7 @@ def show(ax: Axes, config: str, title: str, scene: Scene) -> None:
 
 def read(name: str) -> RobotModel:
     """Return a robot that is shipped."""
-    return RobotModel.from_urdf((ROOT / "urdf" / f"{name}.urdf").read_text())
+    return RobotModel.from_urdf_file(ROOT / "urdf" / f"{name}.urdf")
 
 
 def arm(
@@ -137,7 +137,7 @@ def arm(
             first = {"position_only": False, "tolerances": (1e-5, 1e-5), "most": 12}
             stages = trace_passes(chain, goal.root_T_target, solution.passes.seed, **first)
     elif isinstance(goal, PointGoal):
-        solution = solve_aim(chain, goal.root_point, seed, axis=goal.ray.axis)
+        solution = look_at(chain, goal.root_point, seed, axis=goal.ray.axis)
     state, ghost = ChainState(), Ghost(chain, model.visuals_of(chain))
     for event in events:
         state.handle(event)

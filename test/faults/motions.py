@@ -1,11 +1,14 @@
 """What the rows with processes have in common: motions, and what is looked at meanwhile."""
 
 import contextlib
+import time
 from pathlib import Path
 
 import numpy as np
-from robot_bench import down
-from world import SPEED, World
+from recorder import SECOND
+from robot_bench import PERIOD, down
+from sensor_msgs.msg import JointState
+from world import ATTEMPTS, SPEED, World, waited
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 TOP_SPEED = SPEED * np.pi  # rad/s, of the commands
@@ -58,6 +61,68 @@ def stands(world, seconds=0.5):
     """Tell whether nothing is commanded and nothing moves for a while."""
     before = world.positions
     return world.quiet(seconds) and np.abs(world.positions - before).max() < 1e-3
+
+
+def in_every_period(world, attempt):
+    """Hold that a window begins in each period from the first that is heard to the last.
+
+    Where the control loop has had to wait for the processor, a period that was missed tells nothing
+    of the node: then once more.
+
+    Args:
+        world: Its windows are looked at.
+        attempt: Does what is tried while the arm is in motion; returns the windows meant.
+
+    Returns:
+        How many windows there were.
+    """
+    for _ in range(ATTEMPTS):
+        before = waited(world.process.pid)
+        stamps = np.array([window.stamp for window in attempt()])
+        missed = (np.rint(np.diff(stamps) / SECOND / PERIOD) - 1.0).clip(0.0).sum()
+        if missed == 0.0:
+            return len(stamps)
+        wait = waited(world.process.pid) - before
+        assert wait > 0.5 * PERIOD, f"{missed:.0f} periods missed"
+        world.settled()
+    raise AssertionError(f"{missed:.0f} periods missed, in which it waited {wait:.3f} s")
+
+
+class Teller:
+    """Tells the node where the arm is, or something else.
+
+    Attributes:
+        bend: Returns what is told in place of a joint state.
+    """
+
+    def __init__(self, world):
+        self.bend = lambda state: state
+        self._publisher = world.node.create_publisher(JointState, "told/joint_states", 10)
+        world.node.create_subscription(JointState, "joint_states", self._tell, 100)
+
+    def _tell(self, state):
+        self._publisher.publish(self.bend(state))
+
+
+@contextlib.contextmanager
+def told_by(domain):
+    """Give a world, and the `Teller` from which its node has the joint states."""
+    with unstarted(domain, node=("-r", "joint_states:=told/joint_states")) as world:
+        teller = Teller(world)
+        world.start()
+        world.reset()
+        yield world, teller
+
+
+def leap(world, seconds):
+    """Let the simulation's clock jump, between two messages of it; return the windows before."""
+    world.clock.pause()
+    time.sleep(0.2)  # or states of before would be taken for states of afterwards
+    world.recorder.clock_leaps()
+    before = len(world.recorder.windows)
+    world.clock.seconds += seconds
+    world.clock.run()
+    return before
 
 
 def memory(process):

@@ -27,6 +27,7 @@ ADMISSION, TARGET_INPUT, MEASURED = (
     "ros/target_input.py",
     "motion/measured.py",
 )
+IK_NODE = "ros/ik_node.py"
 CONTROLLER, PIPELINE, STATE = "ros/chain_controller.py", "pipeline.py", "motion/chain_state.py"
 ELEMENTS, GRAMMAR, LIMITS = "model/elements.py", "model/grammar.py", "model/joint_limits.py"
 TREE, URDF, BUILD = "model/tree.py", "model/urdf.py", "model/build.py"
@@ -765,7 +766,7 @@ MUTATIONS = tuple(
         (
             "chance has a hand in the answer",
             PIPELINE,
-            "            self._go_to(solution.positions)",
+            "            self._go_to(solution.positions.copy())",
             "            self._go_to(solution.positions + 1e-9 * np.random.default_rng().random())",
             (55, 61),
         ),
@@ -1008,6 +1009,225 @@ MUTATIONS = tuple(
             "        return led_to is not None and bool((",
             "        return led_to is None or bool((",
             (KEEPS,),
+        ),
+        # What needs processes
+        (
+            "a twist lasts five times as long",
+            CONTROLLER,
+            "offer_twist(message, self._arrival(), lasts=lasts,",
+            "offer_twist(message, self._arrival(), lasts=5 * lasts,",
+            (15,),
+        ),
+        (
+            "two publishers of targets are none too many",
+            "ros/publishers.py",
+            "            if len(streaming) > 1:",
+            "            if len(streaming) > 2:",
+            (17,),
+        ),
+        (
+            "nobody hears that the simulation's clock has jumped",
+            "ros/sim_clock.py",
+            "        self._on_jump(0.0 if exchanged else 1e-9 * jump.delta.nanoseconds)",
+            "        pass",
+            (24,),
+        ),
+        (
+            "tf of before is kept when the clock goes back",
+            IK_NODE,
+            "        if seconds <= 0.0:",
+            "        if False:",
+            (24,),
+        ),
+        (
+            "no time is no standstill",
+            "ros/sim_clock.py",
+            "            return CLOCK_MISSING",
+            "            return None",
+            (26,),
+        ),
+        (
+            "joints that were never heard of are not missing",
+            CONTROLLER,
+            "        if not joints:",
+            "        if True:",
+            (28,),
+        ),
+        (
+            "a motion begins at the last command, wherever the arm has been moved",
+            CONTROLLER,
+            "            and not self._output.keeps(left_at)",
+            "            and False",
+            (37,),
+        ),
+        (
+            "an arm that does not follow is not stopped",
+            CONTROLLER,
+            "        if departure is not None:",
+            "        if False:",
+            (38,),
+        ),
+        (
+            "the same description is another one",
+            IK_NODE,
+            'self.parameters["robot_description"] or (text and text == self._description)',
+            'self.parameters["robot_description"]',
+            (39, 43),
+        ),
+        (
+            "another description waits until the arm is there",
+            IK_NODE,
+            """        self._robot.deactivate()
+        self.get_logger().info("another""",
+            """        self.get_logger().info("another""",
+            (43,),
+        ),
+        (
+            "an exception does not stop the node",
+            IK_NODE,
+            "            self.trigger_deactivate()",
+            "            pass",
+            (62,),
+        ),
+        (
+            "an inactive node goes home",
+            CONTROLLER,
+            """        if self.state.barred:
+            return self.state.barred""",
+            """        if False:
+            return self.state.barred""",
+            (66,),
+        ),
+        (
+            "subscriptions outlive the robot",
+            CONTROLLER,
+            "            self._node.destroy_subscription(subscription)",
+            "            pass",
+            (68,),
+        ),
+        (
+            "a signal is not heeded",
+            "ros/programs.py",
+            "        stop.set()",
+            "        pass",
+            (69, 95),
+        ),
+        (
+            "what was asked before a gap is taken up again",
+            CONTROLLER,
+            """        self.targets.clear()
+        self.pipeline.begin_where_measured()  # what""",
+            """        self.pipeline.begin_where_measured()  # what""",
+            (70, 87),
+        ),
+        (
+            "it is activated beside a rival",
+            IK_NODE,
+            "        self._robot.check_alone()",
+            "        pass",
+            (72,),
+        ),
+        (
+            "a second node of the same name is none",
+            "ros/outputs.py",
+            "        if alike > 1:",
+            "        if alike > 2:",
+            (72,),
+        ),
+        (
+            "a quality of service that does not fit is a warning",
+            "ros/publishers.py",
+            "        node.get_logger().error(",
+            "        node.get_logger().warning(",
+            (75,),
+        ),
+        (
+            "a corrupt cache ends the program",
+            "kernels/jit.py",
+            """    except Exception as error:
+        _warn(f"is corrupt""",
+            """    except ZeroDivisionError as error:
+        _warn(f"is corrupt""",
+            ("test/kernels/test_jit.py::test_a_cache_that_was_cut_off_is_written_anew_and_told",),
+        ),
+        (
+            "a cache that cannot be written ends the program",
+            "kernels/jit.py",
+            "    except OSError as error:  # the disk is full",
+            "    except ZeroDivisionError as error:",
+            (
+                "test/kernels/test_jit.py::test_where_the_cache_cannot_be_written_kernels_still_compile_and_say_so",
+            ),
+        ),
+        (
+            "late periods are not counted",
+            "motion/statistics.py",
+            "            self.missed += max(0, round((now - self._began) / self.period) - 1)",
+            "            pass",
+            (78,),
+        ),
+        (
+            "activated while it brakes, a chain stays inactive",
+            STATE,
+            "            Event.LACK, Event.FIND, Event.ACTIVATE, Event.DEACTIVATE,",
+            "            Event.LACK, Event.FIND, Event.DEACTIVATE,",
+            (81,),
+        ),
+        (
+            "a motion that was sent is not braked",
+            "ros/outputs.py",
+            "                self._send(braking)",
+            "                pass",
+            (83,),
+        ),
+        (
+            "a joint that did not follow is not taken back to where it is",
+            "ros/outputs.py",
+            "            states[lost, 0] = measured[lost]",
+            "            pass",
+            (84,),
+        ),
+        (
+            "who contradicts the driver is not named",
+            CONTROLLER,
+            "            if refused.reason is Refusal.JUMP:",
+            "            if False:",
+            (86,),
+        ),
+        (
+            "a deactivated chain forgets that it was stopped",
+            STATE,
+            "            self.active = event is Event.ACTIVATE",
+            "            self.active, self.latch = event is Event.ACTIVATE, None",
+            (88,),
+        ),
+        (
+            "a frame on the tool is chased",
+            TARGET_INPUT,
+            "            if frame_id in self._carried:",
+            "            if False:",
+            (91,),
+        ),
+        (
+            "a description is read in the way of the loop",
+            "ros/giving_way.py",
+            "GIVE_WAY = 1e-4",
+            "GIVE_WAY = 1.0",
+            (93,),
+        ),
+        (
+            "a controller that is silent hears what it has missed",
+            "ros/outputs.py",
+            "        if silence > 0.0:",
+            "        if False:",
+            (96,),
+        ),
+        (
+            "a simulation never stands still",
+            "ros/sim_clock.py",
+            "        if self._boundary.steady() - self._advanced < STANDSTILL:",
+            "        if True:",
+            (97,),
         ),
         # Guards that no row is about
         (

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 import rclpy
-from motions import FAR, NEAR, set_off, unstarted
+from motions import FAR, NEAR, leap, set_off, unstarted
 from recorder import SECOND
 from robot_bench import PERIOD, URDF, down
 from std_msgs.msg import String
@@ -64,17 +64,6 @@ def test_row_23_contradictory_frames(world, observed):
     world.place("base_link", "on_belt", BESIDE)
     world.wait(lambda: world.at(BESIDE, 1e-3), "it is followed to where it hangs now")
     observed("another parent: led there within the limits")
-
-
-def leap(world, seconds):
-    """Let the simulation's clock jump, between two messages of it; return the windows before."""
-    world.clock.pause()
-    time.sleep(0.2)  # or states of before would be taken for states of afterwards
-    world.recorder.clock_leaps()
-    before = len(world.recorder.windows)
-    world.clock.seconds += seconds
-    world.clock.run()
-    return before
 
 
 def hold_once(world, observed, before):

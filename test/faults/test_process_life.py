@@ -1,12 +1,17 @@
 """Faults of the managed life."""
 
+import time
+
 import numpy as np
+import pytest
 from control_msgs.action import FollowJointTrajectory
-from motions import FAR, NEAR, has_braked, memory, set_off, stands
+from motions import FAR, NEAR, TOP_SPEED, has_braked, memory, set_off, stands
 from rclpy.action import ActionClient
+from robot_bench import URDF
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectoryPoint
-from world import CONTROLLER
+from world import CONTROLLER, own_world
 
 
 def test_row_66_a_target_while_inactive(world, observed):
@@ -78,3 +83,52 @@ def test_row_68_a_hundred_lives(world, observed):
     assert grown < 20.0
     world.ready()
     observed(f"the same entities; {grown:+.1f} MB in 90 of 100 lives")
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.1, 0.2, 0.3])
+def test_row_81_activated_while_it_brakes(world, observed, pause):
+    set_off(world)
+    assert world.transit("deactivate")
+    time.sleep(pause)
+    assert world.transit("activate")
+    way = has_braked(world)
+    world.ready()
+    assert stands(world), "nothing is replayed"
+    observed(f"{pause:.1f} s later: braked in {way:.2f} rad at {TOP_SPEED:.2f} rad/s, then active")
+
+
+OTHER = URDF.replace('name="ur5e"', 'name="other"', 1)
+END, BEGIN = ("deactivate", "cleanup"), ("configure", "activate")
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ("description", END, BEGIN),
+        (END, "description", BEGIN),
+        (END, BEGIN, "description"),
+        ("description", ("deactivate",), ("activate",)),
+    ],
+    ids=["before", "between", "after", "inactive"],
+)
+def test_row_88_stopped_is_stopped(own_domain, observed, order):
+    with own_world(own_domain) as world:
+        set_off(world)
+        assert world.call(Trigger, "stop").success
+        has_braked(world)
+        for deed in order:
+            if deed == "description":
+                world.description.publish(String(data=OTHER))
+                time.sleep(1.0)
+            else:
+                for transition in deed:
+                    assert world.transit(transition)
+        world.wait(lambda: world.statuses[-1]["state"] == "STOPPED", "it is stopped still")
+        world.send("base_link", NEAR)
+        assert stands(world, 1.0)
+        assert world.statuses[-1]["state"] == "STOPPED"
+        assert "ready: other" in world.log
+        world.enable()
+        assert stands(world), "and then it waits for a target"
+    names = ", ".join(each if isinstance(each, str) else "+".join(each) for each in order)
+    observed(f"{names}: STOPPED until ~/enable")

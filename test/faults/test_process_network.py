@@ -14,7 +14,7 @@ import rclpy
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
-from motions import FAR, NEAR, has_braked, set_off, stands, unstarted
+from motions import FAR, NEAR, has_braked, set_off, stands, told_by, unstarted
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from robot_bench import HOME, PATIENCE, URDF, output_of, start_node, stop_node
 from sensor_msgs.msg import JointState
@@ -143,29 +143,10 @@ def test_row_76_a_security_policy(own_domain, tmp_path, monkeypatch, observed):
     observed(f"with Enforce the node does not start without keys; {built}")
 
 
-class Teller:
-    """Tells the node where the arm is, or something else.
-
-    Attributes:
-        bend: Returns what is told in place of a joint state.
-    """
-
-    def __init__(self, world):
-        self.bend = lambda state: state
-        self._publisher = world.node.create_publisher(JointState, "told/joint_states", 10)
-        world.node.create_subscription(JointState, "joint_states", self._tell, 100)
-
-    def _tell(self, state):
-        self._publisher.publish(self.bend(state))
-
-
 @pytest.fixture
 def told(own_domain):
-    with unstarted(own_domain, node=("-r", "joint_states:=told/joint_states")) as world:
-        teller = Teller(world)
-        world.start()
-        world.reset()
-        yield world, teller
+    with told_by(own_domain) as world_and_teller:
+        yield world_and_teller
 
 
 def of_1970(state):

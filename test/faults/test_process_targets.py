@@ -13,7 +13,7 @@ import rclpy
 from geometry_msgs.msg import PoseStamped
 from motions import FAR, NEAR, memory
 from recorder import LATENESS, SECOND, state_at
-from robot_bench import PERIOD, down, wait_until_said
+from robot_bench import PERIOD, down
 from world import SPEED, own_world
 
 from basis_ik.ros.convert import pose_message
@@ -125,8 +125,8 @@ def test_row_17_two_publishers(world, observed):
     second = rclpy.create_node("second", context=context)
     try:
         publisher = second.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
-        said = wait_until_said(world.process, "2 publishers, the newest target counts")
-        assert "on /basis_ik/target_pose by /robot, /second" in said
+        words = "2 publishers, the newest target counts: published on /basis_ik/target_pose by"
+        world.wait(lambda: f"{words} /robot, /second" in world.log, "its line in the log")
         observed("WARN: 2 publishers, /robot and /second")
         for _ in range(4):
             world.send("base_link", FAR)
@@ -141,8 +141,12 @@ def test_row_17_two_publishers(world, observed):
     finally:
         second.destroy_node()
         context.shutdown()
-    said = wait_until_said(world.process, "no second publisher on /basis_ik/target_pose")
-    assert said.count("2 publishers") == 1
+
+    def since():
+        return world.log.partition("/robot, /second")[2]
+
+    world.wait(lambda: "no second publisher on /basis_ik/target_pose" in since(), "alone again")
+    assert "2 publishers" not in since(), "it is told once"
 
 
 def test_row_18_target_jumps(world, observed):

@@ -26,7 +26,7 @@ from basis_ik.ros.convert import transform_message
 CONTROLLER = "joint_trajectory_controller"
 # The drives are twice as fast as the commands may be: so a leap shows as one.
 SPEED = 0.5
-PATIENCE = 180.0  # s, for what must happen at all
+PATIENCE = 60.0  # s, for what must happen at all
 RECOVERY = 0.5  # s until a good target is followed again
 ATTEMPTS, STARVED = 5, 0.2  # s that processes wait where a machine has too little time for them
 ASIDE = np.array([0.1, 0.05, -0.05, 0.0, 0.0, 0.1])  # rad, to a good target
@@ -241,19 +241,18 @@ class World(Robot):
 
     def _waited(self):
         """Return how long the node and the arm have waited for the processor so far [s]."""
-        waits = [
-            int(task.read_text().split()[1])
+        return sum(
+            waited(task.name, process.pid)
             for process in (self.process, self.arm)
-            for task in Path(f"/proc/{process.pid}/task").glob("*/schedstat")
-        ]
-        return sum(waits) / SECOND
+            for task in Path(f"/proc/{process.pid}/task").iterdir()
+        )
 
     def _follow(self):
-        since = self.node.get_clock().now().nanoseconds
+        since, count = self.node.get_clock().now().nanoseconds, len(self.recorder.windows)
         target = self.chain.forward(self.positions + ASIDE)
         self.send(self.chain.root, target)
         self.wait(lambda: self.at(target, 1e-3), "a good target is reached", 10.0)
-        windows = [each for each in self.recorder.windows if each.stamp > since - SECOND // 20]
+        windows = self.recorder.windows[count:]
         first = next(each for each in windows if np.ptp(each.states[0], axis=0).any())
         assert first.stamp - since <= RECOVERY * SECOND, "it took too long to follow"
 
@@ -267,6 +266,17 @@ class World(Robot):
         assert faults == [], faults[:5]
         assert too_often_told(said) == []
         assert "Traceback" not in said
+
+
+def waited(thread, process=None):
+    """Return how long a thread has waited for the processor so far [s].
+
+    Args:
+        thread: Its number; a process's own is that of its first thread, where a node has its loop.
+        process: The number of its process; None: it is that process's first.
+    """
+    schedule = Path(f"/proc/{process or thread}/task/{thread}/schedstat")
+    return int(schedule.read_text().split()[1]) / SECOND
 
 
 class SimulatedClock:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from basis_ik.errors import BasisIkError
+from basis_ik.model.configurations import uniform
 from basis_ik.model.path import ChainError
 from basis_ik.model.robot import RobotModel
 
@@ -307,3 +308,48 @@ def test_a_link_is_told_with_the_joint_that_it_is_fixed_to(arm):
     with pytest.raises(ChainError, match="'nowhere' is not on the chain") as caught:
         chain.joint_T_link("nowhere")
     assert caught.value.candidates == tuple(chain.link_poses(q))
+
+
+def test_neutral_is_the_middle_of_the_limits(joint, robot):
+    text = robot(
+        joint("a", "l0", "l1", limit='lower="-1" upper="3" velocity="1"'),
+        joint("b", "l1", "l2", limit='lower="0" upper="0" velocity="1"'),
+        joint("c", "l2", "l3", "continuous"),
+    )
+    chain = RobotModel.from_urdf(text).chain("l0", "l3")
+    assert chain.neutral.tolist() == [1.0, 0.0, 0.0]
+    assert not chain.neutral.flags.writeable
+    assert chain.within([-np.inf, -1, 1], [0, 1, np.inf]).neutral.tolist() == [-0.5, 0.0, 1.0]
+
+
+def test_random_positions_fill_the_limits(arm):
+    chain = arm.chain().within([-0.5, -np.inf, -np.inf], np.inf)
+    rng = np.random.default_rng(1)
+    drawn = np.array([chain.random(rng) for _ in range(2000)])
+    low = np.where(np.isfinite(chain.lower), chain.lower, -np.pi)
+    high = np.where(np.isfinite(chain.upper), chain.upper, np.pi)
+    assert (drawn >= low).all()
+    assert (drawn <= high).all()
+    np.testing.assert_allclose(drawn.min(axis=0), low, atol=0.01 * (high - low).max())
+    np.testing.assert_allclose(drawn.max(axis=0), high, atol=0.01 * (high - low).max())
+    np.testing.assert_allclose(drawn.mean(axis=0), 0.5 * (low + high), atol=0.1)
+    assert chain.random(np.random.default_rng(1)).tolist() == drawn[0].tolist()
+    assert chain.random().tolist() != chain.random().tolist()
+
+
+def test_random_positions_without_a_limit_on_one_side_keep_the_other():
+    lower, upper = np.array([3.5, -np.inf, -np.inf]), np.array([np.inf, -3.5, np.inf])
+    drawn = np.array([uniform(lower, upper, np.random.default_rng(i)) for i in range(500)])
+    assert (drawn >= [3.5, -3.5 - 2 * np.pi, -np.pi]).all()
+    assert (drawn <= [3.5 + 2 * np.pi, -3.5, np.pi]).all()
+
+
+def test_positions_outside_are_clipped_to_the_nearest_limit(arm):
+    chain = arm.chain()
+    inside = chain.random(np.random.default_rng(2))
+    assert chain.clip(inside).tolist() == inside.tolist()
+    assert chain.clip([9.0, 9.0, 9.0]).tolist() == [2.0, 0.5, 9.0]
+    assert chain.clip([-9.0, -9.0, -9.0]).tolist() == [-2.0, 0.0, -9.0]
+    for bad in ([np.nan, 0.0, 0.0], [0.0]):
+        with pytest.raises(BasisIkError):
+            chain.clip(bad)

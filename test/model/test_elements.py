@@ -57,16 +57,23 @@ def test_an_entity_bomb_is_refused_at_its_doctype():
 
 @pytest.mark.parametrize("value", [None, b"<robot/>", 3, Path("robot.urdf")])
 def test_only_text_is_read(value):
-    said = f"text, not {type(value).__name__}; of a file, give what it holds"
+    said = f"text, not {type(value).__name__}; RobotModel.from_urdf_file reads files"
     with pytest.raises(UrdfError, match=said):
         read_xml(value)
 
 
-def test_the_name_of_a_file_is_told_from_damaged_xml():
-    with pytest.raises(UrdfError, match=r"well-formed.*; of a file, give what it holds, not its"):
-        read_xml("urdf/panda.urdf")
-    with pytest.raises(UrdfError, match=r"mismatched tag$"):
-        read_xml("<robot></joint>")
+@pytest.mark.parametrize("path", ["urdf/panda", "panda.urdf", r"C:\arm", "./my robot.xacro", "/x"])
+def test_a_path_is_told_from_damaged_xml(path):
+    with pytest.raises(
+        UrdfError, match=r"looks like a path; RobotModel\.from_urdf_file reads files"
+    ):
+        read_xml(path)
+
+
+@pytest.mark.parametrize("text", ["hello", "<robot></joint>", "urdf/a\nb", "of no use. None"])
+def test_damaged_xml_is_not_taken_for_a_path(text):
+    with pytest.raises(UrdfError, match="not well-formed XML"):
+        read_xml(text)
 
 
 def test_size_counts_bytes_up_to_the_bound():

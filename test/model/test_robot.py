@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from basis_ik.errors import BasisIkError
+from basis_ik.model.elements import MAX_BYTES, UrdfError
 from basis_ik.model.robot import RobotModel
 
 PIECES = ["", "<", ">", '"', "/>", "nan", "1e999", "-1", "0", "0 0 0", "revolute", "floating",
@@ -85,3 +86,31 @@ def test_every_number_of_a_description_is_guarded(shipped):
                 count += 1
             at = text.find(f'{key}="', at + 1)
     assert count > 50
+
+
+def test_a_robot_is_read_from_its_file(shipped, tmp_path):
+    file = tmp_path / "arm.urdf"
+    file.write_text(shipped("panda"), encoding="utf-8")
+    for path in (file, str(file)):
+        assert (
+            RobotModel.from_urdf_file(path).joints.keys()
+            == RobotModel.from_urdf(shipped("panda")).joints.keys()
+        )
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, r"^cannot read '.*arm.urdf': No such file or directory$"),
+        (b"\xff\xfe<robot/>", r"^cannot read '.*arm.urdf': not UTF-8 text$"),
+        (b"<robot>", "not well-formed XML"),
+        (b"<!--" + b" " * MAX_BYTES, f"exceeds {MAX_BYTES} bytes"),
+    ],
+    ids=["absent", "not UTF-8", "damaged", "too big"],
+)
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, content, said):
+    file = tmp_path / "arm.urdf"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(UrdfError, match=said):
+        RobotModel.from_urdf_file(file)

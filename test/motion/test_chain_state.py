@@ -134,6 +134,14 @@ def test_deactivation_brakes_first(active):
     assert active.resting
 
 
+def test_activated_while_it_brakes_it_is_active_at_rest(active):
+    moving(active).handle(Event.DEACTIVATE)
+    assert active.handle(Event.ACTIVATE)
+    assert active.state is State.BRAKING
+    active.handle(Event.REST)
+    assert active.state is State.READY
+
+
 def test_a_new_target_ends_braking(active):
     moving(active).handle(Event.DROP)
     assert moving(active).resting is False

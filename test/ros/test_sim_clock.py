@@ -59,7 +59,7 @@ def test_it_is_said_once_that_it_is_missing_and_that_it_has_come(make, capfd):
     for _ in range(3):
         watch.look()
     error = capfd.readouterr().err
-    assert error.count("the time has come on /clock") == 1
+    assert error.count("receiving the time on /clock") == 1
     assert CLOCK_MISSING not in error
 
 

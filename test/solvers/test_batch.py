@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from basis_ik.solvers.arguments import SolveArgumentError
+from basis_ik.errors import SolveArgumentError
 from basis_ik.solvers.batch import solve_batch
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.solve import solve
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -33,16 +33,17 @@ def test_each_answer_is_that_of_a_single_solve_bit_for_bit(case, threads):
 
 
 @pytest.mark.parametrize(
-    "wanted", [None, Wanted(free_axis=(0.6, 0, 0.8)), Wanted(weights=(1, 2, 3, 4, 5, 6))]
+    "constraint",
+    [None, PoseConstraint(free_axis=(0.6, 0, 0.8)), PoseConstraint(weights=(1, 2, 3, 4, 5, 6))],
 )
-def test_failures_too_are_those_of_single_solves(case, wanted):
+def test_failures_too_are_those_of_single_solves(case, constraint):
     chain, targets, seeds = case
     shift = RigidTransform.from_rpy(1.0, 0.5, 0.2, (0.3, 0.2, 0.1))
     beyond = [target @ shift for target in targets[:40]]
-    batch = solve_batch(chain, beyond, seeds[:40], wanted=wanted)
+    batch = solve_batch(chain, beyond, seeds[:40], constraint=constraint)
     assert 3 < batch.reached.sum() < 37
     for i, (target, seed) in enumerate(zip(beyond, seeds, strict=False)):
-        single = solve(chain, target, seed, wanted=wanted)
+        single = solve(chain, target, seed, constraint=constraint)
         assert np.array_equal(batch.positions[i], single.positions)
         assert batch.reached[i] == single.success
         assert batch.iterations[i] == single.iterations

@@ -13,14 +13,14 @@ from closed_arms import apart, chain_of
 from basis_ik.kernels.closed_form import MOST
 from basis_ik.kernels.descent import REACHED as ARRIVED
 from basis_ik.kernels.pose_solve import solve_pose
-from basis_ik.solvers import every as every_module
-from basis_ik.solvers.aim_chain import with_ray
+from basis_ik.solvers import solve_all as every_module
 from basis_ik.solvers.batch import solve_batch
-from basis_ik.solvers.every import solve_every
+from basis_ik.solvers.look_at import with_ray
+from basis_ik.solvers.pose_constraint import PoseConstraint, narrow
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import solve
+from basis_ik.solvers.solve_all import solve_all
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted, narrow
 from basis_ik.transforms.rigid import RigidTransform
 
 REAL = (*closed_arms.ROWS, "ur5", "puma560")
@@ -86,7 +86,7 @@ def test_every_solution_is_found_that_brute_force_finds_and_none_twice(named, na
     for _ in range(15):
         q, seed = rng.uniform(chain.lower, chain.upper, (2, 6))
         target = chain.forward(q)
-        found = [s.positions for s in solve_every(chain, target, seed, starts=1)]
+        found = [s.positions for s in solve_all(chain, target, seed, starts=1)]
         for each in found:
             assert np.abs(closed_arms.place(chain, each) - target.matrix).max() < 3e-6
             assert (each >= chain.lower).all()
@@ -95,7 +95,7 @@ def test_every_solution_is_found_that_brute_force_finds_and_none_twice(named, na
         with monkeypatch.context() as patch:
             blind = replace(prepared(chain), closed=None)
             patch.setattr(every_module, "prepared", lambda _, blind=blind: blind)
-            brute = solve_every(chain, target, seed, starts=200)
+            brute = solve_all(chain, target, seed, starts=200)
         for each in (q, *(s.positions for s in brute)):
             assert apart(found, each).min() < 0.05
 
@@ -169,7 +169,7 @@ def test_the_answer_from_afar_is_the_nearest_of_all(named, name):
         solution = solve(chain, chain.forward(q), seed)
         if solution.restarts > 0:  # the descent from the seed has not arrived
             seen += 1
-            every = solve_every(chain, chain.forward(q), seed)
+            every = solve_all(chain, chain.forward(q), seed)
             assert np.abs(solution.positions - every[0].positions).max() < 1e-5
     assert seen > 10
 
@@ -208,7 +208,7 @@ def test_an_arm_a_little_off_its_form_is_helped_and_nothing_is_proven(kind, blur
     reached = 0
     for q, seed in rng.uniform(-2.0, 2.0, (60, 2, 6)):
         target = chain.forward(q)
-        found = [each.positions for each in solve_every(chain, target, seed)]
+        found = [each.positions for each in solve_all(chain, target, seed)]
         assert apart(found, q).min() < 0.05
         assert solve(chain, target, seed).success
         beyond = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), seed)
@@ -241,7 +241,7 @@ def test_a_chain_against_the_direction_of_its_joints_has_the_form_too():
     assert (chain.arrays.multipliers == -1.0).all()
     rng = np.random.default_rng(11)
     for q, seed in rng.uniform(chain.lower, chain.upper, (50, 2, 6)):
-        found = solve_every(chain, chain.forward(q), seed, starts=1)
+        found = solve_all(chain, chain.forward(q), seed, starts=1)
         assert apart([each.positions for each in found], q).min() < 0.05
 
 
@@ -270,10 +270,11 @@ def test_a_coupled_joint_has_no_place_in_a_form():
 
 def test_only_for_a_whole_pose_is_there_a_form(named):
     ready = prepared(named("ur10"))
-    assert narrow(ready, Wanted()).closed is ready.closed
+    assert narrow(ready, PoseConstraint()).closed is ready.closed
     for part in (
-        Wanted(orientation=False), Wanted(position=False), Wanted(free_axis=(0, 0, 1)),
-        Wanted(box=(0.1, 0, 0)), Wanted(rotation_box=(0, 0.1, 0)),
+        PoseConstraint(orientation=False), PoseConstraint(position=False),
+        PoseConstraint(free_axis=(0, 0, 1)),
+        PoseConstraint(box=(0.1, 0, 0)), PoseConstraint(rotation_box=(0, 0.1, 0)),
     ):  # fmt: skip
         assert narrow(ready, part).closed is None
     assert with_ray(ready, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0)).closed is None
@@ -288,7 +289,7 @@ def test_a_bound_on_the_move_chooses_among_the_branches(named):
         assert (np.abs(solution.positions - seed) <= 2.0 + 1e-12).all()
         within = [
             each
-            for each in solve_every(chain, chain.forward(q), seed)
+            for each in solve_all(chain, chain.forward(q), seed)
             if (np.abs(each.positions - seed) <= 2.0).all()
         ]
         assert solution.success == bool(within)

@@ -11,10 +11,10 @@ import transforms3d
 
 from basis_ik.model.robot import RobotModel
 from basis_ik.solvers.inquiry import LIFTED_STARTS, MOST_CORNERS, PERSISTENCE, Inquiry
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import MAX_RESTARTS, solve
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -70,7 +70,7 @@ def test_scouts_find_what_is_downhill_and_prove_it(robot):
 def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
     chain = flat(arm, 3.0)
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (30.0, 0.0, 0.0))
-    solution = solve(chain, target, [0.1, 0.2, 0.3], wanted=Wanted(position=False))
+    solution = solve(chain, target, [0.1, 0.2, 0.3], constraint=PoseConstraint(position=False))
     assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert solution.reason.missing == 0.0
     tip = chain.forward(solution.positions).translation
@@ -81,7 +81,7 @@ def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
 def test_a_free_axis_is_missed_by_the_angle_between_the_axes(arm):
     chain = flat(arm, 3.0)
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (0.5, 0.3, 0.0))
-    solution = solve(chain, target, [0.1, 0.2, 0.3], wanted=Wanted(free_axis=(0, 0, 1)))
+    solution = solve(chain, target, [0.1, 0.2, 0.3], constraint=PoseConstraint(free_axis=(0, 0, 1)))
     assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert solution.orientation_error == pytest.approx(0.4, abs=1e-6)  # z is up, whatever the yaw
     assert solution.reason.turn == solution.orientation_error

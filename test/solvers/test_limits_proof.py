@@ -10,14 +10,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from basis_ik.solvers import aim_chain
+from basis_ik.solvers import look_at as look_at_module
 from basis_ik.solvers import solve as solve_module
-from basis_ik.solvers.aim_chain import solve_aim, with_ray
+from basis_ik.solvers.look_at import look_at, with_ray
+from basis_ik.solvers.pose_constraint import PoseConstraint, narrow
 from basis_ik.solvers.prepared import OutsideLimitsError, prepared
 from basis_ik.solvers.solve import solve
-from basis_ik.solvers.wanted import Wanted, narrow
 
-WANTED = Wanted(free_axis=(0.6, 0.0, 0.8))
+CONSTRAINT = PoseConstraint(free_axis=(0.6, 0.0, 0.8))
 FAR = np.full(6, 20.0)  # three turns from the limits
 
 
@@ -39,7 +39,7 @@ def spoiled(robot, monkeypatch):
     """A chain whose own cache holds variants without limits."""
     chain = robot("ur5")
     ready = prepared(chain)
-    monkeypatch.setitem(ready.narrowed, WANTED, unlimited(narrow(ready, WANTED)))
+    monkeypatch.setitem(ready.narrowed, CONSTRAINT, unlimited(narrow(ready, CONSTRAINT)))
     ray = ((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     monkeypatch.setitem(ready.narrowed, ray, unlimited(with_ray(ready, *ray)))
     return chain
@@ -48,7 +48,7 @@ def spoiled(robot, monkeypatch):
 def test_variants_keep_what_is_made_of_them_to_themselves(robot):
     ready = prepared(robot("ur5"))
     before = dict(ready.narrowed)
-    narrow(unlimited(ready), Wanted(free_axis=(0.8, 0.0, 0.6)))
+    narrow(unlimited(ready), PoseConstraint(free_axis=(0.8, 0.0, 0.6)))
     with_ray(unlimited(ready), (0.1, 0.2, 0.3), (0.0, 0.0, 0.0))
     assert ready.narrowed == before
 
@@ -56,7 +56,7 @@ def test_variants_keep_what_is_made_of_them_to_themselves(robot):
 @pytest.mark.parametrize("time_limit", [None, 10.0])
 def test_a_solve_says_so_instead_of_reached(spoiled, poses, time_limit):
     with pytest.raises(OutsideLimitsError, match="outside the joint limits") as caught:
-        solve(spoiled, poses[0], FAR, wanted=WANTED, time_limit=time_limit)
+        solve(spoiled, poses[0], FAR, constraint=CONSTRAINT, time_limit=time_limit)
     assert (caught.value.positions > spoiled.upper).any()
 
 
@@ -64,18 +64,18 @@ def test_so_does_what_a_failed_search_found_in_the_end(spoiled, poses, monkeypat
     monkeypatch.setattr(solve_module, "FEWEST_STARTS", 0)
     for pose in poses:
         try:
-            assert not solve(spoiled, pose, FAR, wanted=WANTED, max_move=6.0).success
+            assert not solve(spoiled, pose, FAR, constraint=CONSTRAINT, max_move=6.0).success
         except OutsideLimitsError:
             continue
 
 
 def test_so_does_a_look(spoiled, poses):
     with pytest.raises(OutsideLimitsError):
-        solve_aim(spoiled, poses[0].translation + 0.3, FAR, axis=(0.0, 0.0, 1.0))
+        look_at(spoiled, poses[0].translation + 0.3, FAR, axis=(0.0, 0.0, 1.0))
 
 
 def test_so_does_a_look_that_was_found_in_the_end(spoiled, poses, monkeypatch):
-    aim = aim_chain.aim
-    monkeypatch.setattr(aim_chain, "aim", lambda *a: (-1, *aim(*a)[1:]))
+    aim = look_at_module.aim
+    monkeypatch.setattr(look_at_module, "aim", lambda *a: (-1, *aim(*a)[1:]))
     with pytest.raises(OutsideLimitsError):
-        solve_aim(spoiled, poses[0].translation + 0.3, FAR, axis=(0.0, 0.0, 1.0))
+        look_at(spoiled, poses[0].translation + 0.3, FAR, axis=(0.0, 0.0, 1.0))

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.batch import solve_batch
-from basis_ik.solvers.every import solve_every
 from basis_ik.solvers.path import follow
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.prefer import solve_posture
 from basis_ik.solvers.solve import solve
-from basis_ik.solvers.tips import PoseTask, solve_tips
+from basis_ik.solvers.solve_all import solve_all
+from basis_ik.solvers.solve_tasks import PoseTask, solve_tasks
 from basis_ik.solvers.track import track
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import trusted
 
 URDF = Path(__file__).parents[2] / "urdf"
@@ -24,12 +24,12 @@ Q = [0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]
 CALLS = {
     "solve": lambda chain, target: solve(chain, target, Q),
     "free_axis": lambda chain, target: solve(
-        chain, target, Q, wanted=Wanted(free_axis=(0.6, 0.0, 0.8))
+        chain, target, Q, constraint=PoseConstraint(free_axis=(0.6, 0.0, 0.8))
     ),
     "position": lambda chain, target: solve(chain, target, Q, position_only=True),
     "race": lambda chain, target: solve(chain, target, Q, time_limit=1.0),
     "track": lambda chain, target: track(chain, target, Q, 0.1),
-    "every": lambda chain, target: solve_every(chain, target, Q),
+    "every": lambda chain, target: solve_all(chain, target, Q),
     "posture": lambda chain, target: solve_posture(chain, target, Q, Q),
     "batch": lambda chain, target: solve_batch(chain, [target], Q),
     "follow": lambda chain, target: follow(chain, [target], Q),
@@ -53,4 +53,4 @@ def test_targets_that_are_not_finite_are_refused(robot, call, row, column):
 def test_so_are_those_of_several_tips(robot):
     model = RobotModel.from_urdf((URDF / "panda.urdf").read_text())
     with pytest.raises(SolveArgumentError, match=r"tasks\[0\].target must be finite"):
-        solve_tips(model, [PoseTask("panda_hand", broken(robot("panda"), 0, 0))])
+        solve_tasks(model, [PoseTask("panda_hand", broken(robot("panda"), 0, 0))])

@@ -8,15 +8,16 @@ from math import cos, inf, pi, sin
 import numpy as np
 import pytest
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.descent import REACHED
 from basis_ik.kernels.fabrik_sweep import ORIENTATION_MOMENT
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.arguments import SolveArgumentError
-from basis_ik.solvers.passes import MAX_PASSES, run_passes
+from basis_ik.solvers import passes as passes_module
+from basis_ik.solvers.passes import MAX_PASSES, run_passes, trace_passes
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.prepared import OutsideLimitsError, prepared
 from basis_ik.solvers.solve import solve
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 TOLERANCES = (1e-6, 1e-6)
@@ -148,7 +149,9 @@ def test_positions_and_axes_alone_are_reached_too(chain):
         assert solution.success
         assert errors(chain, solution.positions, there)[0] <= 1.001e-6
         about = RigidTransform.from_axis_angle(axis, 2.0)
-        solution = solve(chain, there @ about, seed, wanted=Wanted(free_axis=axis), solver="fabrik")
+        solution = solve(
+            chain, there @ about, seed, constraint=PoseConstraint(free_axis=axis), solver="fabrik"
+        )
         assert solution.success
         assert errors(chain, solution.positions, there)[0] <= 1.001e-6
         _, rotation = places(chain, solution.positions)
@@ -300,10 +303,10 @@ def test_what_is_outside_the_limits_is_thrown_away(robot, monkeypatch):
     ready = prepared(chain)
     variables = ready.variables.copy()
     variables[:, 0], variables[:, 1] = -inf, inf
-    monkeypatch.setitem(ready.narrowed, Wanted(), replace(ready, variables=variables))
+    monkeypatch.setitem(ready.narrowed, PoseConstraint(), replace(ready, variables=variables))
     far = np.full(7, 20.0)
     with pytest.raises(OutsideLimitsError):
-        solve(chain, chain.forward(far), far, wanted=Wanted(), solver="fabrik")
+        solve(chain, chain.forward(far), far, constraint=PoseConstraint(), solver="fabrik")
 
 
 def test_what_cannot_be_reached_is_explained_as_ever(robot):
@@ -351,10 +354,13 @@ def test_work_arrays_are_used_again(robot):
         ("solver", {"solver": "newton"}),
         ("trace", {"trace": True}),
         ("time_limit", {"solver": "fabrik", "time_limit": 1.0}),
-        ("solver", {"solver": "fabrik", "wanted": Wanted(box=(0.0, 0.1, 0.0))}),
-        ("solver", {"solver": "fabrik", "wanted": Wanted(rotation_box=(0.0, 0.1, 0.0))}),
-        ("solver", {"solver": "fabrik", "wanted": Wanted(position=False)}),
-        ("solver", {"solver": "fabrik", "wanted": Wanted(weights=(1.0,) * 6)}),
+        ("solver", {"solver": "fabrik", "constraint": PoseConstraint(box=(0.0, 0.1, 0.0))}),
+        (
+            "solver",
+            {"solver": "fabrik", "constraint": PoseConstraint(rotation_box=(0.0, 0.1, 0.0))},
+        ),
+        ("solver", {"solver": "fabrik", "constraint": PoseConstraint(position=False)}),
+        ("solver", {"solver": "fabrik", "constraint": PoseConstraint(weights=(1.0,) * 6)}),
         ("seed", {"solver": "fabrik", "seed": [np.nan] * 7}),
         ("seed", {"solver": "fabrik", "seed": [1e9] * 7}),
     ],
@@ -371,3 +377,18 @@ def test_a_target_beyond_computing_is_refused(robot):
     target = RigidTransform.from_rpy(0.0, 0.0, 0.0, (1e9, 0.0, 0.0))
     with pytest.raises(SolveArgumentError, match="target must be within"):
         solve(robot("panda"), target, solver="fabrik")
+
+
+def test_a_trace_from_the_seed_of_a_solution_compiles_no_kernel_anew(robot, monkeypatch):
+    chain, target = robot("ur5"), robot("ur5").forward(np.full(6, 0.4))
+    seed = solve(chain, target, np.zeros(6), solver="fabrik").passes.seed
+    kernel, writable = passes_module.solve_by_passes, []
+
+    def watch(*arguments):
+        writable.extend(each.flags.writeable for each in arguments if isinstance(each, np.ndarray))
+        return kernel(*arguments)
+
+    monkeypatch.setattr(passes_module, "solve_by_passes", watch)
+    stages = trace_passes(chain, target, seed, position_only=False, tolerances=TOLERANCES, most=3)
+    assert len(stages) > 2
+    assert all(writable)

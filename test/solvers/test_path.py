@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.model.robot import RobotModel
 from basis_ik.solvers import path as path_module
 from basis_ik.solvers import path_search
-from basis_ik.solvers.arguments import SolveArgumentError
-from basis_ik.solvers.every import solve_every
 from basis_ik.solvers.path import arc, follow, line
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import solve
+from basis_ik.solvers.solve_all import solve_all
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 UR5E = Path(__file__).parents[2] / "urdf" / "ur5e.urdf"
@@ -161,7 +161,7 @@ def test_an_arm_of_six_joints_gets_as_far_as_brute_force(number):
     poses, seed = line(chain.forward(q), end, step=0.03, turn=0.12), rng.uniform(-pi, pi, 6)
     path = follow(chain, poses, seed, max_move=0.25)
     check(chain, path, poses, 0.25)
-    found = [solve_every(chain, pose, seed, starts=600) for pose in poses]
+    found = [solve_all(chain, pose, seed, starts=600) for pose in poses]
     rungs = [with_turns(chain, [s.positions for s in solutions]) for solutions in found]
     assert len(path.positions) == farthest(rungs, 0.25)
     assert (len(path.positions) > nearest(chain, poses, seed, 0.25)) == (number != 1)
@@ -248,7 +248,7 @@ def test_bad_spacing_is_refused(keywords):
 
 
 def test_a_search_without_limits_leaves_nothing_behind_that_a_solve_could_take(robot, monkeypatch):
-    chain, wanted = robot("ur5"), Wanted(free_axis=(0.6, 0.0, 0.8))
+    chain, constraint = robot("ur5"), PoseConstraint(free_axis=(0.6, 0.0, 0.8))
     begin = path_search.Ladder._begin
     ready, q = prepared(chain), np.array([0.3, -1.2, 1.1, -0.5, 0.4, 0.2])
 
@@ -259,10 +259,10 @@ def test_a_search_without_limits_leaves_nothing_behind_that_a_solve_could_take(r
 
     monkeypatch.setattr(path_search.Ladder, "_begin", begin_and_forget)
     poses = [chain.forward(q), chain.forward(q + 0.05)]
-    path_search.Ladder(chain, poses, q, 0.2, wanted, (1e-6, 1e-6)).climb(q)
+    path_search.Ladder(chain, poses, q, 0.2, constraint, (1e-6, 1e-6)).climb(q)
     for truth in np.random.default_rng(0).uniform(chain.lower, chain.upper, (20, 6)):
         target = chain.forward(truth)
-        found = solve(chain, target, np.full(6, 20.0), wanted=wanted)
+        found = solve(chain, target, np.full(6, 20.0), constraint=constraint)
         assert (chain.lower <= found.positions).all()
         assert (found.positions <= chain.upper).all()
         off = (chain.forward(found.positions).rotation - target.rotation) @ [0.6, 0.0, 0.8]

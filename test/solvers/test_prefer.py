@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.model.path import ChainError
-from basis_ik.solvers.arguments import SolveArgumentError
-from basis_ik.solvers.every import solve_every
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.prefer import solve_pole, solve_posture
 from basis_ik.solvers.solve import solve
+from basis_ik.solvers.solve_all import solve_all
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
-POSITION = Wanted(orientation=False)
+POSITION = PoseConstraint(orientation=False)
 
 
 def drawn(chain, count, seed=1):
@@ -44,7 +44,7 @@ def test_no_sample_of_the_null_space_is_nearer_to_the_posture(robot, name):
         target = chain.forward(truth)
         solution = solve_posture(chain, target, posture, starts=200)
         proven(chain, solution, target)
-        samples = solve_every(chain, target, posture, starts=300, distinct=0.05)
+        samples = solve_all(chain, target, posture, starts=300, distinct=0.05)
         nearest = min(np.linalg.norm(s.positions - posture) for s in samples)
         assert np.linalg.norm(solution.positions - posture) <= nearest + 1e-6
 
@@ -75,7 +75,7 @@ def test_the_posture_is_as_near_as_brute_force_finds(arm, bound):
     chain = three_links(arm, -bound, bound)
     for truth, posture in zip(*drawn(chain, 25), strict=True):
         target = chain.forward(truth)
-        solution = solve_posture(chain, target, posture, wanted=POSITION)
+        solution = solve_posture(chain, target, posture, constraint=POSITION)
         assert solution.success
         ways = all_ways(*target.translation[:2], -bound, bound)
         best = np.linalg.norm(ways - posture, axis=1).min()
@@ -89,7 +89,7 @@ def test_the_elbow_is_as_near_the_pole_as_brute_force_finds(arm, bound):
     rng = np.random.default_rng(2)
     for truth, seed in zip(*drawn(chain, 25), strict=True):
         target, pole = chain.forward(truth), np.array([*rng.uniform(-2, 2, 2), 0.3])
-        solution = solve_pole(chain, target, "l3", pole, seed, wanted=POSITION)
+        solution = solve_pole(chain, target, "l3", pole, seed, constraint=POSITION)
         assert solution.success
         assert (np.abs(solution.positions) <= bound).all()
         ways = all_ways(*target.translation[:2], -bound, bound)
@@ -122,7 +122,7 @@ def test_an_arm_without_freedom_takes_the_nearest_of_its_solutions(robot):
     chain = robot("ur5")
     truth = np.array([0.3, -1.2, 1.4, 0.4, 0.8, 0.2])
     target = chain.forward(truth)
-    every = solve_every(chain, target, truth, starts=300)
+    every = solve_all(chain, target, truth, starts=300)
     for pole in [(0.3, 0.2, 2.0), (0.3, 0.2, -2.0)]:
         solution = solve_pole(chain, target, "l3", pole, starts=300)
         proven(chain, solution, target)
@@ -140,10 +140,10 @@ def test_a_free_axis_is_freedom_too(robot):
     chain = robot("ur5")
     truth = np.array([0.3, -1.2, 1.4, 0.4, 0.8, 0.2])
     posture = truth + np.array([0.1, -0.1, 0.1, 0.1, -0.1, 0.4])
-    wanted = Wanted(free_axis=(0, 0, 1))
+    constraint = PoseConstraint(free_axis=(0, 0, 1))
     target = chain.forward(truth)
-    solution = solve_posture(chain, target, posture, wanted=wanted)
-    samples = solve_every(chain, target, posture, starts=400, distinct=0.05, wanted=wanted)
+    solution = solve_posture(chain, target, posture, constraint=constraint)
+    samples = solve_all(chain, target, posture, starts=400, distinct=0.05, constraint=constraint)
     assert len(samples) > 20
     nearest = min(np.linalg.norm(s.positions - posture) for s in samples)
     assert solution.success

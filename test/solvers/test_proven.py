@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.aim_chain import solve_aim
 from basis_ik.solvers.aim_explain import AimInquiry, explain_aim
-from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.explain import explain
 from basis_ik.solvers.inquiry import LIFTED_STARTS, Inquiry
+from basis_ik.solvers.look_at import look_at
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import solve
 from basis_ik.solvers.track import track
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 HEAD = Path(__file__).parents[2] / "urdf" / "pan_tilt.urdf"
@@ -49,7 +49,7 @@ def test_lengths_are_a_proof(robot):
     for reason in (
         solve(chain, FAR).reason,
         solve(chain, FAR, time_limit=9.0).reason,
-        track(chain, FAR, HOME, 1e-9, wanted=Wanted(orientation=False)).reason,
+        track(chain, FAR, HOME, 1e-9, constraint=PoseConstraint(orientation=False)).reason,
     ):
         assert reason.proven or reason.verdict is Verdict.STEP_BOUND
         assert reason.starts == 0
@@ -92,9 +92,9 @@ def test_iterations_bound_the_starts_that_are_asked_for(rolled):
 
 
 def test_weights_against_the_clock_are_refused(robot):
-    wanted = Wanted(weights=(1.0,) * 6)
+    constraint = PoseConstraint(weights=(1.0,) * 6)
     with pytest.raises(SolveArgumentError) as caught:
-        solve(robot("panda"), FAR, wanted=wanted, time_limit=1.0)
+        solve(robot("panda"), FAR, constraint=constraint, time_limit=1.0)
     assert caught.value.argument == "time_limit"
 
 
@@ -167,10 +167,10 @@ def test_a_point_that_is_met_by_the_way_is_reached(arm):
         ("revolute", "0.2 0.03 0", "0 1.1 0.2", "0 0 1", -0.7, 0.4),
     ]
     chain = arm(rows, "0.03 0.02 0.01")
-    met = solve_aim(chain, chain.forward([0.1, 0.2, 0.1]).apply([1.0, 0.0, 0.0]))
+    met = look_at(chain, chain.forward([0.1, 0.2, 0.1]).apply([1.0, 0.0, 0.0]))
     assert met.success
     point = np.array([-1.0, 0.0, 0.0])
-    failed = solve_aim(chain, point, [0.0] * 3)
+    failed = look_at(chain, point, [0.0] * 3)
     assert (failed.verdict, failed.reason.proven) == (Verdict.LIMIT, False)
     assert failed.reason.starts == failed.restarts + 1
 
@@ -178,7 +178,7 @@ def test_a_point_that_is_met_by_the_way_is_reached(arm):
         def least_angle(self):
             return self._run(self.seed, self.variables, 0, 0, careful=True)
 
-    from basis_ik.solvers.aim_chain import with_ray
+    from basis_ik.solvers.look_at import with_ray
 
     ready = with_ray(prepared(chain), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     point = chain.forward([0.1, 0.2, 0.1]).apply(np.array([1.0, 0.0, 0.0]))
@@ -191,5 +191,5 @@ def test_a_point_that_is_met_by_the_way_is_reached(arm):
 
 def test_the_closed_form_of_a_head_is_a_proof():
     head = RobotModel.from_urdf(HEAD.read_text()).chain(None, "camera_link")
-    reason = solve_aim(head, [-2.0, 0.0, 0.1], [2.0, 0.0], max_restarts=0).reason
+    reason = look_at(head, [-2.0, 0.0, 0.1], [2.0, 0.0], max_restarts=0).reason
     assert (reason.verdict, reason.proven, reason.starts) == (Verdict.LIMIT, True, 0)

@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.pose_solve import solve_pose
 from basis_ik.solvers import race
-from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.solve import solve
 from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform

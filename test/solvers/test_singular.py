@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from basis_ik.kernels.proof import place_exactly
-from basis_ik.solvers.aim_chain import solve_aim
+from basis_ik.solvers.look_at import look_at
 from basis_ik.solvers.prepared import ROTATION_WEIGHT, prepared
 from basis_ik.solvers.track import track
 from basis_ik.solvers.verdict import Verdict
@@ -111,7 +111,7 @@ def test_a_ray_is_degenerate_only_where_no_position_gives_it_a_direction(arm):
         ("revolute", "0 0 0", "0 0 0", "0 1 0", -2.0, 2.0),
     ]
     chain, point = arm(rows), np.array([0.0, 0.0, 0.2])
-    assert solve_aim(chain, point, [0.3, 0.3]).verdict is Verdict.DEGENERATE
+    assert look_at(chain, point, [0.3, 0.3]).verdict is Verdict.DEGENERATE
     cloud = np.random.default_rng(0).uniform(-2.0, 2.0, (500, 2))
     eyes = np.array([chain.forward(q).translation for q in cloud])
     assert np.abs(eyes - point).max() < 1e-15
@@ -119,4 +119,4 @@ def test_a_ray_is_degenerate_only_where_no_position_gives_it_a_direction(arm):
     off = arm(rows, "0 0 0.01")
     eyes = np.array([off.forward(q).translation for q in cloud])
     assert np.linalg.norm(eyes - point, axis=1).min() > 0.009
-    assert solve_aim(off, point, [0.3, 0.3]).verdict is not Verdict.DEGENERATE
+    assert look_at(off, point, [0.3, 0.3]).verdict is not Verdict.DEGENERATE

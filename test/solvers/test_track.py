@@ -8,12 +8,12 @@ from math import pi
 import numpy as np
 import pytest
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.pose_step import step_towards
-from basis_ik.solvers.arguments import SolveArgumentError
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.track import track, warm_up
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -21,8 +21,8 @@ def test_a_smooth_motion_is_followed_on_its_branch(robot):
     chain = robot("panda")
     q = np.array([0.1, 0.2, 0.3, -1.5, 0.2, 1.4, 0.1])
     for i in range(300):
-        wanted = np.array([0.1, 0.2, 0.3, -1.5, 0.2, 1.4, 0.1]) + 0.3 * np.sin(i / 60)
-        solution = track(chain, chain.forward(wanted), q, 0.02)
+        constraint = np.array([0.1, 0.2, 0.3, -1.5, 0.2, 1.4, 0.1]) + 0.3 * np.sin(i / 60)
+        solution = track(chain, chain.forward(constraint), q, 0.02)
         assert solution.success
         assert np.abs(solution.positions - q).max() <= 0.02
         q = solution.positions
@@ -147,8 +147,8 @@ def test_a_motion_from_a_singular_start_is_followed(robot, name, start):
     swing = 0.25 * np.linspace(0.5, 1.0, n) * np.where(np.arange(n) % 2, -1, 1)
     q = np.array(start, float)
     for i in range(500):
-        wanted = start + swing * (1 - np.cos(i / 160.0))
-        solution = track(chain, chain.forward(wanted), q, 0.01)
+        constraint = start + swing * (1 - np.cos(i / 160.0))
+        solution = track(chain, chain.forward(constraint), q, 0.01)
         assert solution.success, (i, solution)
         assert np.abs(solution.positions - q).max() <= 0.01 * (1 + 1e-12)
         q = solution.positions
@@ -322,7 +322,13 @@ def test_nothing_compiles_after_the_warm_up(robot):
         for bound in (1, 0.1, np.float32(0.1), [1] * 7, np.ones((7, 2))[:, 0]):
             track(chain, chain.forward(q), current, bound)
     track(chain, chain.forward(q), q, 0.1, max_iterations=np.int32(5), position_tolerance=1)
-    track(chain, chain.forward(q), q, 0.1, wanted=Wanted(free_axis=(0, 0, 1), box=(0, 0, 1)))
+    track(
+        chain,
+        chain.forward(q),
+        q,
+        0.1,
+        constraint=PoseConstraint(free_axis=(0, 0, 1), box=(0, 0, 1)),
+    )
     track(chain, chain.forward(q), q, 0.1, previous=[0, 0, 0, -1, 0, 1, 1])
     assert len(step_towards.signatures) == before
 

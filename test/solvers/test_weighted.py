@@ -7,10 +7,11 @@ from functools import partial
 import numpy as np
 import pytest
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.solvers.batch import solve_batch
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.solve import solve
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted, WantedError
 from basis_ik.transforms.rigid import RigidTransform
 
 WEIGHTS = [
@@ -69,7 +70,7 @@ def test_the_weighted_error_is_as_small_as_brute_force_finds(two_links, weights,
             *rng.uniform((-0.5, -0.5, -2), (0.5, 0.5, 2)), rng.uniform(-1.5, 1.5, 3)
         )
         seed = rng.uniform(-bound, bound, 2)
-        solution = solve(chain, target, seed, wanted=Wanted(weights=weights))
+        solution = solve(chain, target, seed, constraint=PoseConstraint(weights=weights))
         assert not solution.success
         assert (np.abs(solution.positions) <= bound).all()
         found = cost(chain, weights, target, solution.positions)
@@ -90,7 +91,7 @@ def test_weights_decide_what_is_given_up(robot):
         "turn": (1, 1, 1, 100, 100, 100),
     }.items():
         world = RigidTransform.from_rotation_translation(np.eye(3), far.translation)
-        solution = solve(chain, world, q, wanted=Wanted(weights=weights))
+        solution = solve(chain, world, q, constraint=PoseConstraint(weights=weights))
         assert solution.verdict is Verdict.TOO_FAR
         left[name] = errors(chain.forward(solution.positions).matrix[None], world)[0]
     assert abs(left["height"][2]) < 0.01 < abs(left["sides"][2])
@@ -101,11 +102,13 @@ def test_weights_follow_the_targets_axes_beside_a_free_axis(two_links):
     chain = two_links(3.1)
     target = RigidTransform.from_rpy(0, 0, 0, (2.0, 1.0, 0.0))
     for axis in [(0, 0, 1), (0, 1, 0)]:
-        along_x = Wanted(free_axis=axis, weights=(100, 1, 1, 1e-4, 1e-4, 1e-4))
-        along_y = Wanted(free_axis=axis, weights=(1, 100, 1, 1e-4, 1e-4, 1e-4))
+        along_x = PoseConstraint(free_axis=axis, weights=(100, 1, 1, 1e-4, 1e-4, 1e-4))
+        along_y = PoseConstraint(free_axis=axis, weights=(1, 100, 1, 1e-4, 1e-4, 1e-4))
         tips = [
-            chain.forward(solve(chain, target, [0.3, 0.2], wanted=wanted).positions).translation
-            for wanted in (along_x, along_y)
+            chain.forward(
+                solve(chain, target, [0.3, 0.2], constraint=constraint).positions
+            ).translation
+            for constraint in (along_x, along_y)
         ]
         assert abs(tips[0][0] - 2.0) < 1e-2
         assert abs(tips[1][1] - 1.0) < 1e-2
@@ -117,24 +120,26 @@ def test_what_can_be_reached_is_reached_whatever_the_weights(robot):
     chain, rng = robot("panda"), np.random.default_rng(1)
     for truth, seed in rng.uniform(chain.lower, chain.upper, (20, 2, 7)):
         target = chain.forward(truth)
-        weighted = solve(chain, target, seed, wanted=Wanted(weights=(1, 2, 3, 4, 5, 6)))
+        weighted = solve(chain, target, seed, constraint=PoseConstraint(weights=(1, 2, 3, 4, 5, 6)))
         assert np.array_equal(weighted.positions, solve(chain, target, seed).positions)
 
 
 def test_weights_count_in_a_batch_and_within_a_bound_on_the_move(two_links):
     chain, weights = two_links(3.1), (1.0, 9.0, 1.0, 5.0, 1.0, 0.1)
     targets = [RigidTransform.from_rpy(0.2, 0, 0.7, (x, 0.8, 0.1)) for x in (1.0, 1.5, 2.5)]
-    batch = solve_batch(chain, targets, [0.3, 0.3], wanted=Wanted(weights=weights))
+    batch = solve_batch(chain, targets, [0.3, 0.3], constraint=PoseConstraint(weights=weights))
     for target, q in zip(targets, batch.positions, strict=True):
         assert cost(chain, weights, target, q) <= brute_force(weights, target, 3.1) * (1 + 1e-6)
-    held = solve(chain, targets[2], [1.3, 0.3], wanted=Wanted(weights=weights), max_move=0.2)
+    held = solve(
+        chain, targets[2], [1.3, 0.3], constraint=PoseConstraint(weights=weights), max_move=0.2
+    )
     assert (np.abs(held.positions - [1.3, 0.3]) <= 0.2).all()
 
 
 def test_the_budget_holds_with_weights(two_links):
     solve_it = partial(
         solve, two_links(3.1), RigidTransform.from_rpy(0.2, 0, 0.7, (1.5, 0.8, 0.1)), [0.3, 0.3],
-        wanted=Wanted(weights=WEIGHTS[2]),
+        constraint=PoseConstraint(weights=WEIGHTS[2]),
     )  # fmt: skip
     for budget in (1, 10, 100, 1000):
         solution = solve_it(max_iterations=budget)
@@ -148,9 +153,9 @@ def test_the_budget_holds_with_weights(two_links):
     "weights", [(1.0,) * 5, (1.0,) * 5 + (0.0,), (1.0,) * 5 + (np.nan,), (np.inf,) + (1.0,) * 5]
 )
 def test_bad_weights_are_refused(weights):
-    with pytest.raises(WantedError) as caught:
-        Wanted(weights=weights)
+    with pytest.raises(SolveArgumentError) as caught:
+        PoseConstraint(weights=weights)
     assert caught.value.argument == "weights"
-    with pytest.raises(WantedError) as caught:
-        Wanted(weights=(1.0,) * 6, free_axis=(1.0, 1.0, 0.0))
+    with pytest.raises(SolveArgumentError) as caught:
+        PoseConstraint(weights=(1.0,) * 6, free_axis=(1.0, 1.0, 0.0))
     assert caught.value.argument == "free_axis"

@@ -4,7 +4,7 @@ import numpy as np
 
 from basis_ik.motion.chain_state import State
 from basis_ik.motion.goals import PointGoal, PoseGoal
-from basis_ik.solvers.aim_chain import solve_aim
+from basis_ik.solvers.look_at import look_at
 from basis_ik.solvers.solve import solve
 from basis_ik.view.arm import ArmScene, ArmView
 from basis_ik.view.ghost import Ghost
@@ -17,7 +17,7 @@ def answer_to(chain, goal, seed):
     if isinstance(goal, PoseGoal):
         return solve(chain, goal.root_T_target, seed)
     if isinstance(goal, PointGoal):
-        return solve_aim(chain, goal.root_point, seed, axis=goal.ray.axis, origin=goal.ray.origin)
+        return look_at(chain, goal.root_point, seed, axis=goal.ray.axis, origin=goal.ray.origin)
     return None
 
 

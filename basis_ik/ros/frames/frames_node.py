@@ -86,7 +86,7 @@ class FramesNode(Node):
             return
         if self._trouble:
             self._trouble = ""
-            self.get_logger().info("all frames are there")
+            self.get_logger().info("all frames are available")
         self._broadcast(tree, when)
         self._report(applied)
         self._show(tree, applied)

@@ -23,6 +23,7 @@ from rclpy.node import Node
 from std_msgs.msg import Header
 from tf2_ros import Buffer
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.model.chain import Chain
 from basis_ik.model.path import ChainError
 from basis_ik.model.placement import UnknownPositionError, place_link
@@ -41,7 +42,6 @@ from basis_ik.ros.kinematics.robot_state import (
 from basis_ik.ros.kinematics.several_tips import solve_several
 from basis_ik.ros.kinematics.side_thread import SideThread
 from basis_ik.ros.parameters import Parameters
-from basis_ik.solvers.arguments import SolveArgumentError
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
 from basis_ik.transforms.rigid import RigidTransform

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from moveit_msgs.msg import MoveItErrorCodes
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.model.robot import RobotModel
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError, error_code
 from basis_ik.ros.parameters import Parameters
-from basis_ik.solvers.arguments import SolveArgumentError
-from basis_ik.solvers.tip_tasks import PoseTask
-from basis_ik.solvers.tips import solve_tips
+from basis_ik.solvers.pose_constraint import PoseConstraint
+from basis_ik.solvers.solve_tasks import solve_tasks
+from basis_ik.solvers.task_problem import PoseTask
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -43,10 +43,10 @@ def solve_several(
     Raises:
         RequestRefusedError: A target that no solver takes.
     """
-    wanted = Wanted(orientation=False) if parameters["position_only_ik"] else None
-    tasks = [PoseTask(link, goal, wanted) for link, goal in zip(links, targets, strict=True)]
+    constraint = PoseConstraint(orientation=False) if parameters["position_only_ik"] else None
+    tasks = [PoseTask(link, goal, constraint) for link, goal in zip(links, targets, strict=True)]
     try:
-        found = solve_tips(
+        found = solve_tasks(
             model,
             tasks,
             positions,

@@ -8,18 +8,18 @@ from math import pi
 import numpy as np
 import pytest
 
-from basis_ik.solvers.arguments import SolveArgumentError
-from basis_ik.solvers.every import Preference, solve_every
+from basis_ik.errors import SolveArgumentError
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.solve import solve
+from basis_ik.solvers.solve_all import Preference, solve_all
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 
 def test_the_eight_postures_of_a_six_joint_arm_are_found_once_each(robot):
     chain = robot("ur5")
     target = chain.forward([0.3, -1.2, 1.4, 0.4, 0.8, 0.2])
-    found = solve_every(chain, target, np.zeros(6), starts=300)
+    found = solve_all(chain, target, np.zeros(6), starts=300)
     assert len(found) == 8
     for solution in found:
         assert np.linalg.norm((chain.forward(solution.positions).inverse() @ target).log()) < 3e-6
@@ -35,7 +35,7 @@ def test_the_eight_postures_of_a_six_joint_arm_are_found_once_each(robot):
 def test_the_preferred_comes_first(robot, prefer):
     chain = robot("panda")
     seed = np.array([0.2, 0.1, 0.3, -1.4, 0.2, 1.5, 0.3])
-    found = solve_every(
+    found = solve_all(
         chain, chain.forward([0.1, 0.4, 0.3, -1.8, 0.2, 1.4, 0.1]), seed, prefer=prefer
     )
     assert len(found) > 5
@@ -55,24 +55,28 @@ def test_the_preferred_comes_first(robot, prefer):
 
 def test_a_target_out_of_reach_has_no_solutions(robot):
     far = RigidTransform.from_rpy(0, 0, 0, (9.0, 0, 0))
-    assert solve_every(robot("panda"), far) == ()
+    assert solve_all(robot("panda"), far) == ()
 
 
-@pytest.mark.parametrize("wanted", [Wanted(orientation=False), Wanted(free_axis=(0.6, 0.0, 0.8))])
-def test_manipulable_is_by_what_is_wanted_also_with_few_joints(arm, wanted):
+@pytest.mark.parametrize(
+    "constraint", [PoseConstraint(orientation=False), PoseConstraint(free_axis=(0.6, 0.0, 0.8))]
+)
+def test_manipulable_is_by_what_is_wanted_also_with_few_joints(arm, constraint):
     rows = [
         ("revolute", "0 0 0.3", "0 0 0", axis, -2.9, 2.9)
         for axis in ("0 0 1", "0 1 0", "0 1 0", "0 1 0", "0 0 1")
     ]
     chain = arm(rows, tip="0.2 0 0.3")
     target = chain.forward([0.3, 0.4, 0.5, 0.2, 0.1])
-    found = solve_every(chain, target, wanted=wanted, prefer=Preference.MANIPULABLE, starts=60)
+    found = solve_all(
+        chain, target, constraint=constraint, prefer=Preference.MANIPULABLE, starts=60
+    )
     assert len(found) > 1
     values = []
     for solution in found:
         jacobian = chain.jacobian(solution.positions)
         wanted_rows = jacobian[:3]
-        if wanted.orientation:  # the turn about the axis is free
+        if constraint.orientation:  # the turn about the axis is free
             across = np.linalg.svd([target.rotation @ [0.6, 0.0, 0.8]])[2][1:]
             wanted_rows = np.vstack([wanted_rows, across @ jacobian[3:]])
         values.append(np.prod(np.linalg.svd(wanted_rows)[1]))
@@ -87,7 +91,7 @@ def test_a_locked_joint_has_no_say_in_what_is_centred(arm):
     chain = arm(rows, tip="0.2 0 0")
     target = chain.forward([0.3, 0.4, 0.5, 0.5, 0.1, 0.2, 0.3])
     with np.errstate(invalid="raise"):  # 0 / 0 is no share of a range
-        found = solve_every(chain, target, prefer=Preference.CENTRED, starts=60)
+        found = solve_all(chain, target, prefer=Preference.CENTRED, starts=60)
     room = [2.9 - np.abs(np.delete(solution.positions, 3)).max() for solution in found]
     assert len(room) > 1
     assert all(a >= b for a, b in pairwise(room))
@@ -104,7 +108,7 @@ def test_a_locked_joint_has_no_say_in_what_is_centred(arm):
 def test_bad_settings_are_refused(robot, keywords):
     chain = robot("panda")
     with pytest.raises(SolveArgumentError):
-        solve_every(chain, chain.forward([0, 0, 0, -1, 0, 1, 0]), **keywords)
+        solve_all(chain, chain.forward([0, 0, 0, -1, 0, 1, 0]), **keywords)
 
 
 def test_no_solution_lies_beyond_the_allowed_move(robot):

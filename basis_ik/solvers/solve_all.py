@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.descent import REACHED as ARRIVED
 from basis_ik.kernels.pose_solve import solve_pose, take_shortest_turns
-from basis_ik.solvers.arguments import SolveArgumentError, as_positions, count, positive, refuse
+from basis_ik.solvers.arguments import (
+    Positions,
+    Target,
+    as_positions,
+    as_target,
+    count,
+    positive,
+    refuse,
+)
+from basis_ik.solvers.pose_constraint import PoseConstraint, constrain
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import PATIENCE, Solution
 from basis_ik.solvers.verdict import REACHED, Verdict
-from basis_ik.solvers.wanted import Wanted, aim
-from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.checks import read_only
 
 if TYPE_CHECKING:
     from basis_ik.model.chain import Chain
@@ -33,30 +42,31 @@ class Preference(enum.Enum):
     CENTRED = "farthest from the limits"
 
 
-def solve_every(
+def solve_all(
     chain: Chain,
-    target: RigidTransform,
-    seed: npt.ArrayLike | None = None,
+    target: Target,
+    seed: Positions | None = None,
     *,
-    wanted: Wanted | None = None,
+    constraint: PoseConstraint | None = None,
     prefer: Preference = Preference.NEAREST,
     starts: int = 100,
     distinct: float = 0.05,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
 ) -> tuple[Solution, ...]:
-    """Find the distinct solutions that a number of starts leads to, the preferred one first.
+    """Find distinct solutions from many starts, the preferred one first.
 
     Where the arm has a closed form (docs/algorithms.md) they are all there are, of each the turn
     nearest to the seed, and no starts are made. Any other arm of six joints has at most 16 postures
     for a pose, all of which a few hundred starts find as a rule; a redundant arm has a continuum,
-    of which these are samples. None found means no more than that: ask `solve` why.
+    of which these are samples. If none is found, `solve` says why.
 
     Args:
         chain: What to move.
-        target: root_T_target, wanted of root_T_tip.
-        seed: (n,) near which solutions are preferred and turned; None: the middle of the limits.
-        wanted: Which part of the pose counts, where it is less than all of it.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        seed: (n,) or by joint name, near which solutions are preferred and turned; None is
+            `chain.neutral`.
+        constraint: Which part of the pose counts; None: all of it.
         prefer: The order of the solutions.
         starts: How many starts, the seed's included, where no closed form tells all; each costs a
             few microseconds.
@@ -67,9 +77,8 @@ def solve_every(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
-    if type(target) is not RigidTransform:
-        raise SolveArgumentError("target", target, "a RigidTransform")
-    ready, weights, goal = aim(prepared(chain), wanted, target._m)
+    target = as_target("target", target)
+    ready, weights, goal = constrain(prepared(chain), constraint, target._m)
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
     starts = count("starts", starts, 1)
     tolerances = (
@@ -90,7 +99,9 @@ def solve_every(
         )  # fmt: skip
         refuse(status, "seed", seed, target)
         if status == ARRIVED and _is_new(q, found, ready.variables, distinct):
-            found.append(Solution(q.copy(), Verdict.REACHED, away, turned, steps, number, REACHED))
+            found.append(
+                Solution(read_only(q.copy()), Verdict.REACHED, away, turned, steps, number, REACHED)
+            )
         return bool(status == ARRIVED)
 
     descend(start, 0, np.inf)
@@ -114,7 +125,7 @@ def solve_every(
 def _is_new(q: FloatArray, found: list[Solution], variables: FloatArray, distinct: float) -> bool:
     for solution in found:
         turned = q.copy()
-        take_shortest_turns(variables, solution.positions, turned)
+        take_shortest_turns(variables, solution.positions.copy(), turned)
         if np.abs(turned - solution.positions).max() <= distinct:
             return False
     return True

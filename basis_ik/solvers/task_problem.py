@@ -10,15 +10,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.pose_solve import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.kernels.tasks import LOOK, POSE
-from basis_ik.solvers.aim_chain import as_triple, solve_aim, with_ray
-from basis_ik.solvers.arguments import SolveArgumentError, bad_target, count
+from basis_ik.solvers.arguments import Target, as_target, bad_target, count
+from basis_ik.solvers.look_at import as_triple, look_at, with_ray
+from basis_ik.solvers.pose_constraint import PoseConstraint, Triple, constrain, weigh
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.ranked import RankedTask, join_variables, look_weights, renumbered
 from basis_ik.solvers.solve import Solution, solve
-from basis_ik.solvers.wanted import Triple, Wanted, aim, weigh
-from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
     from basis_ik.model.chain import Chain
@@ -33,15 +33,15 @@ class PoseTask:
 
     Attributes:
         tip: The link.
-        target: root_T_target, wanted of root_T_tip.
-        wanted: Which part of the pose counts, where it is less than all of it.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        constraint: Which part of the pose counts; None: all of it.
         priority: 0 is the most important; tasks of one priority share what they cannot all have,
-            by their weights (`Wanted.weights`).
+            by their weights (`PoseConstraint.weights`).
     """
 
     tip: str
-    target: RigidTransform
-    wanted: Wanted | None = None
+    target: Target
+    constraint: PoseConstraint | None = None
     priority: int = 0
 
 
@@ -104,12 +104,16 @@ class Problem:
     ) -> FloatArray:
         """Return (n,) of what is named, and the default where nothing is."""
         values = default.copy()
-        for name, value in (named or {}).items():
+        if named is None:
+            return values
+        if not isinstance(named, Mapping):  # a robot's joints have no order
+            raise SolveArgumentError(argument, named, "positions by joint name")
+        for name, value in named.items():
             if name not in self.model.joints:
                 raise SolveArgumentError(argument, name, "the robot's joints")
             if not (isinstance(value, (int, float, np.floating)) and abs(value) <= LARGEST_ANGLE):
-                wanted = f"finite and within ±{LARGEST_ANGLE:g}"
-                raise SolveArgumentError(f"{argument}[{name!r}]", value, wanted)
+                required = f"finite and within ±{LARGEST_ANGLE:g}"
+                raise SolveArgumentError(f"{argument}[{name!r}]", value, required)
             if name in self.names:
                 values[self.names.index(name)] = value
         return values
@@ -129,12 +133,12 @@ class Problem:
         task, chain = self.tasks[index], self.chains[index]
         seed = q[[self.names.index(name) for name in chain.joint_names]]
         if isinstance(task, LookTask):
-            return solve_aim(
+            return look_at(
                 chain, task.point, seed, axis=task.axis, origin=task.origin,
                 angle_tolerance=self.tolerances[1],
             )  # fmt: skip
         return solve(
-            chain, task.target, seed, wanted=task.wanted,
+            chain, task.target, seed, constraint=task.constraint,
             position_tolerance=self.tolerances[0], orientation_tolerance=self.tolerances[1],
         )  # fmt: skip
 
@@ -146,13 +150,11 @@ class Problem:
             kind, weights, goal = LOOK, look_weights(), np.eye(4)
             goal[:3, 3] = as_triple(f"tasks[{index}].point", task.point)
         else:
-            if type(task.target) is not RigidTransform:
-                argument = f"tasks[{index}].target"
-                raise SolveArgumentError(argument, task.target, "a RigidTransform")
-            kind, weights = POSE, weigh(ready, task.wanted)
-            ready, _, goal = aim(ready, task.wanted, task.target._m)
+            target = as_target(f"tasks[{index}].target", task.target)
+            kind, weights = POSE, weigh(ready, task.constraint)
+            ready, _, goal = constrain(ready, task.constraint, target._m)
             if not (np.abs(goal[:3]) <= LARGEST_LENGTH).all():
-                raise bad_target(f"tasks[{index}].target", task.target)
+                raise bad_target(f"tasks[{index}].target", target)
         limb = renumbered(ready.exact, chain.joint_names, self.names)
         return RankedTask(kind, limb, weights, goal, level, self.tolerances)
 

@@ -7,11 +7,12 @@ from math import acos, inf, pi
 import numpy as np
 import pytest
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.solvers.batch import solve_batch
-from basis_ik.solvers.every import solve_every
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.solve import solve
+from basis_ik.solvers.solve_all import solve_all
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted, WantedError
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -30,7 +31,7 @@ def test_the_axis_is_met_whatever_the_turn_about_it(robot, name, axis):
     for turn, (truth, seed) in enumerate(zip(*some(chain, 40), strict=True)):
         spun = RigidTransform.from_axis_angle(axis, 0.3 * turn)
         target = chain.forward(truth) @ spun
-        solution = solve(chain, target, seed, wanted=Wanted(free_axis=axis))
+        solution = solve(chain, target, seed, constraint=PoseConstraint(free_axis=axis))
         assert solution.success
         tip = chain.forward(solution.positions)
         assert np.linalg.norm(tip.translation - target.translation) <= 1.001e-6
@@ -46,7 +47,7 @@ def test_five_joints_can_do_what_a_free_axis_asks(arm):
     chain = arm(rows, "0 0 0.1")
     for turn, (truth, seed) in enumerate(zip(*some(chain, 40), strict=True)):
         target = chain.forward(truth) @ RigidTransform.from_axis_angle((0, 0, 1), 0.3 * turn + 0.1)
-        assert solve(chain, target, seed, wanted=Wanted(free_axis=(0, 0, 1))).success
+        assert solve(chain, target, seed, constraint=PoseConstraint(free_axis=(0, 0, 1))).success
         assert not solve(chain, target, seed).success
 
 
@@ -56,7 +57,7 @@ def test_orientation_alone_leaves_the_position_free(robot):
         target = RigidTransform.from_rotation_translation(
             chain.forward(truth).rotation, (50.0, 0.0, 0.0)
         )
-        solution = solve(chain, target, seed, wanted=Wanted(position=False))
+        solution = solve(chain, target, seed, constraint=PoseConstraint(position=False))
         assert solution.success
         off = chain.forward(solution.positions).inverse() @ target
         assert np.linalg.norm(off.log()[3:]) <= 1.1e-6
@@ -72,7 +73,7 @@ def test_the_box_lies_along_the_target_and_is_kept(robot, box):
     for truth, seed in zip(*some(chain, 40), strict=True):
         shift = rng.uniform(-1, 1, 3) * np.minimum(box, 0.3)
         target = chain.forward(truth) @ RigidTransform.from_rpy(0, 0, 0, shift)
-        solution = solve(chain, target, seed, wanted=Wanted(box=box))
+        solution = solve(chain, target, seed, constraint=PoseConstraint(box=box))
         assert solution.success
         off = target.inverse() @ chain.forward(solution.positions)
         assert (np.abs(off.translation) <= np.array(box) + 1.1e-6).all()
@@ -85,12 +86,12 @@ def test_the_box_lies_along_the_target_beside_a_free_axis_too(robot, axis, long)
     chain = robot("panda")
     box = np.full(3, 0.01)
     box[long] = 0.1
-    wanted = Wanted(free_axis=axis, box=tuple(box))
+    constraint = PoseConstraint(free_axis=axis, box=tuple(box))
     for turn, (truth, seed) in enumerate(zip(*some(chain, 20), strict=True)):
         spun = RigidTransform.from_axis_angle(axis, 0.5 * turn)
         aside = RigidTransform.from_rpy(0, 0, 0, 0.99 * box)
         target = chain.forward(truth) @ spun @ aside
-        solution = solve(chain, target, seed, wanted=wanted)
+        solution = solve(chain, target, seed, constraint=constraint)
         assert solution.success
         off = target.inverse() @ chain.forward(solution.positions)
         assert (np.abs(off.translation) <= box + 1.1e-6).all()
@@ -99,39 +100,39 @@ def test_the_box_lies_along_the_target_beside_a_free_axis_too(robot, axis, long)
 
 
 EVERYTHING = [
-    Wanted(position=False),
-    Wanted(orientation=False),
-    Wanted(free_axis=(0, 1, 0)),
-    Wanted(free_axis=(1, 1, 0)),
-    Wanted(box=(0.05, 0.0, inf)),
-    Wanted(free_axis=(1, 0, 0), box=(0.05, 0.02, 0.0)),
+    PoseConstraint(position=False),
+    PoseConstraint(orientation=False),
+    PoseConstraint(free_axis=(0, 1, 0)),
+    PoseConstraint(free_axis=(1, 1, 0)),
+    PoseConstraint(box=(0.05, 0.0, inf)),
+    PoseConstraint(free_axis=(1, 0, 0), box=(0.05, 0.02, 0.0)),
 ]
 
 
-@pytest.mark.parametrize("wanted", EVERYTHING)
-def test_a_batch_wants_what_a_single_solve_wants(robot, wanted):
+@pytest.mark.parametrize("constraint", EVERYTHING)
+def test_a_batch_wants_what_a_single_solve_wants(robot, constraint):
     chain = robot("panda")
     truths, seeds = some(chain, 20)
     away = RigidTransform.from_rpy(0.3, 0.1, -0.2, (0.04, 0.01, 0.0))
     targets = [chain.forward(truth) @ away for truth in truths]
-    batch = solve_batch(chain, targets, seeds, wanted=wanted)
+    batch = solve_batch(chain, targets, seeds, constraint=constraint)
     assert batch.reached.any()
     for i in np.flatnonzero(batch.reached):
-        single = solve(chain, targets[i], seeds[i], wanted=wanted)
+        single = solve(chain, targets[i], seeds[i], constraint=constraint)
         assert np.array_equal(batch.positions[i], single.positions)
         assert batch.orientation_errors[i] == single.orientation_error
         assert batch.position_errors[i] == single.position_error
 
 
-@pytest.mark.parametrize("wanted", EVERYTHING)
-def test_all_solutions_satisfy_what_is_wanted(robot, wanted):
+@pytest.mark.parametrize("constraint", EVERYTHING)
+def test_all_solutions_satisfy_what_is_wanted(robot, constraint):
     chain = robot("ur5")
     seed = np.array([0.3, -1.2, 1.4, 0.4, 0.8, 0.2])
     target = chain.forward(seed + 0.1)
-    found = solve_every(chain, target, seed, starts=40, wanted=wanted)
+    found = solve_all(chain, target, seed, starts=40, constraint=constraint)
     assert len(found) > 3
     for solution in found:
-        again = solve(chain, target, solution.positions, wanted=wanted)
+        again = solve(chain, target, solution.positions, constraint=constraint)
         assert again.success
         assert again.restarts == 0
         assert np.allclose(again.positions, solution.positions, atol=1e-9)
@@ -142,12 +143,12 @@ def test_the_distance_missing_is_that_to_the_box(arm):
     rows += [("revolute", "0.5 0 0", "0 0 0", "0 0 1", -3.0, 3.0)]
     chain = arm(rows, "0.5 0 0")
     target = RigidTransform.from_rpy(0, 0, 0, (1.5, 0.0, 0.0))
-    wanted = Wanted(orientation=False, box=(0.2, 0.0, 0.0))
-    solution = solve(chain, target, [0.3, 0.3], wanted=wanted)
+    constraint = PoseConstraint(orientation=False, box=(0.2, 0.0, 0.0))
+    solution = solve(chain, target, [0.3, 0.3], constraint=constraint)
     assert solution.verdict is Verdict.TOO_FAR
     assert solution.reason.missing == pytest.approx(0.3, abs=1e-6)
     assert solve(
-        chain, target, [0.3, 0.3], wanted=Wanted(orientation=False, box=(0.6, 0, 0))
+        chain, target, [0.3, 0.3], constraint=PoseConstraint(orientation=False, box=(0.6, 0, 0))
     ).success
 
 
@@ -166,8 +167,8 @@ def test_the_distance_missing_is_that_to_the_box(arm):
     ],
 )
 def test_nonsense_is_refused_by_name(argument, keywords):
-    with pytest.raises(WantedError) as caught:
-        Wanted(**keywords)
+    with pytest.raises(SolveArgumentError) as caught:
+        PoseConstraint(**keywords)
     assert caught.value.argument == argument
 
 
@@ -176,14 +177,16 @@ def test_lists_and_arrays_are_as_good_as_tuples(robot, form):
     chain = robot("panda")
     target = chain.forward([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8])
     as_given = {"box": (0.1, 0.0, 0.0), "rotation_box": (0.0, 0.1, 0.0), "weights": (1.0,) * 6}
-    wanted = Wanted(**{name: form(value) for name, value in as_given.items()})
-    assert wanted == Wanted(**as_given)
-    assert Wanted(free_axis=form([0.0, 0.0, 1.0])) == Wanted(free_axis=(0.0, 0.0, 1.0))
-    assert solve(chain, target, wanted=wanted).success
+    constraint = PoseConstraint(**{name: form(value) for name, value in as_given.items()})
+    assert constraint == PoseConstraint(**as_given)
+    assert PoseConstraint(free_axis=form([0.0, 0.0, 1.0])) == PoseConstraint(
+        free_axis=(0.0, 0.0, 1.0)
+    )
+    assert solve(chain, target, constraint=constraint).success
 
 
 @pytest.mark.parametrize("name", ["box", "rotation_box", "weights", "free_axis"])
 @pytest.mark.parametrize("value", [0.1, "abc", [None] * 3])
 def test_what_are_no_numbers_are_refused_by_name(name, value):
-    with pytest.raises(WantedError, match=name):
-        Wanted(**{name: value})
+    with pytest.raises(SolveArgumentError, match=name):
+        PoseConstraint(**{name: value})

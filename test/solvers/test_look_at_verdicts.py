@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.aim_chain import solve_aim
+from basis_ik.solvers.look_at import look_at
 from basis_ik.solvers.verdict import Verdict
 
 URDF = Path(__file__).parents[2] / "urdf"
@@ -73,7 +73,7 @@ def test_verdicts_and_angles_are_those_of_brute_force(arm, rows, cells, cell):
     seen = dict.fromkeys(Verdict, 0)
     for _ in range(50):
         point = rng.normal(size=3) * rng.choice([0.15, 1.0])
-        solution = solve_aim(chain, point, rng.uniform(chain.lower, chain.upper))
+        solution = look_at(chain, point, rng.uniform(chain.lower, chain.upper))
         seen[solution.verdict] += 1
         least = least_angle(inside, point)
         assert solution.orientation_error <= least + 1e-3 + 1e-6, (point, solution)
@@ -97,7 +97,7 @@ def test_verdicts_and_angles_are_those_of_brute_force(arm, rows, cells, cell):
 
 
 def test_a_point_beyond_the_pan_limit_names_it_and_the_pan_stands_there():
-    solution = solve_aim(HEAD, [-2.0, 0.0, 0.1], [2.0, 0.0])
+    solution = look_at(HEAD, [-2.0, 0.0, 0.1], [2.0, 0.0])
     assert solution.verdict is Verdict.LIMIT
     assert solution.reason.joint == "pan_joint"
     assert solution.reason.bound == 2.7
@@ -107,7 +107,7 @@ def test_a_point_beyond_the_pan_limit_names_it_and_the_pan_stands_there():
 
 
 def test_a_point_beyond_both_limits_names_one_of_them():
-    solution = solve_aim(HEAD, [-2.0, 0.0, 30.0], [2.0, 0.0])
+    solution = look_at(HEAD, [-2.0, 0.0, 30.0], [2.0, 0.0])
     assert solution.verdict is Verdict.LIMIT
     k = HEAD.joint_names.index(solution.reason.joint)
     assert solution.positions[k] == solution.reason.bound
@@ -127,10 +127,10 @@ def test_too_near_the_pan_axis_by_exactly_the_distance_missing(offset_head):
     for angle in np.linspace(-3, 3, 5):
         for radius in (0.01, 0.03, 0.0499):
             point = [radius * np.cos(angle), radius * np.sin(angle), 1.0]
-            solution = solve_aim(offset_head, point, [0.1, 0.1])
+            solution = look_at(offset_head, point, [0.1, 0.1])
             assert solution.verdict is Verdict.TOO_NEAR
             assert solution.reason.missing == pytest.approx(0.05 - radius, abs=1e-9)
-    assert solve_aim(offset_head, [0.0501, 0.0, 1.0], [0.1, -0.1]).success
+    assert look_at(offset_head, [0.0501, 0.0, 1.0], [0.1, -0.1]).success
 
 
 def test_too_near_the_tilt_axis_by_exactly_the_distance_missing(arm):
@@ -142,16 +142,16 @@ def test_too_near_the_tilt_axis_by_exactly_the_distance_missing(arm):
     before, behind = arm(rows, "0.03 0.05 0.04"), arm(rows, "-0.03 0.05 0.04")
     for chain, least in ((before, 0.05), (behind, 0.04)):  # behind the axis the ray passes it
         for away in (0.001, 0.02, least - 1e-5):
-            solution = solve_aim(chain, [hypot(away, 0.05), 0.0, 0.1], [0.1, 0.1])
+            solution = look_at(chain, [hypot(away, 0.05), 0.0, 0.1], [0.1, 0.1])
             assert solution.verdict is Verdict.TOO_NEAR
             assert solution.reason.missing == pytest.approx(least - away, abs=1e-9)
-        assert solve_aim(chain, [hypot(least + 1e-5, 0.05), 0.0, 0.1], [0.1, 0.1]).success
+        assert look_at(chain, [hypot(least + 1e-5, 0.05), 0.0, 0.1], [0.1, 0.1]).success
 
 
 def test_one_joint_meets_what_it_passes_and_nothing_else(arm):
     chain = arm([turning("0 0 0", "0 0 0", -3.0, 3.0)])
-    assert solve_aim(chain, [1.0, 2.0, 0.0]).success
-    solution = solve_aim(chain, [1.0, 2.0, 1.0])
+    assert look_at(chain, [1.0, 2.0, 0.0]).success
+    solution = look_at(chain, [1.0, 2.0, 1.0])
     assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert solution.orientation_error == pytest.approx(atan2(1.0, sqrt(5.0)), abs=1e-6)
     assert solution.reason.turn == solution.orientation_error
@@ -160,12 +160,12 @@ def test_one_joint_meets_what_it_passes_and_nothing_else(arm):
 
 def test_a_bound_on_the_move_is_kept_and_named():
     point = [0.0, 2.0, 0.1]
-    solution = solve_aim(HEAD, point, [0.0, 0.0], max_move=0.5)
+    solution = look_at(HEAD, point, [0.0, 0.0], max_move=0.5)
     assert solution.verdict is Verdict.MOVE_BOUND
     assert solution.reason.joint == "pan_joint"
     assert solution.reason.bound == solution.positions[0] == 0.5
-    assert solve_aim(HEAD, point, [0.0, 0.0], max_move=[2.0, 0.1]).success
-    limit = solve_aim(HEAD, [-2.0, 0.0, 0.1], [2.6, 0.0], max_move=[0.5, 0.5])
+    assert look_at(HEAD, point, [0.0, 0.0], max_move=[2.0, 0.1]).success
+    limit = look_at(HEAD, [-2.0, 0.0, 0.1], [2.6, 0.0], max_move=[0.5, 0.5])
     assert limit.verdict is Verdict.LIMIT
     assert limit.reason.bound == 2.7
 
@@ -173,23 +173,23 @@ def test_a_bound_on_the_move_is_kept_and_named():
 def test_a_short_search_claims_nothing(arm):
     chain = arm(THREE, "0.03 0.02 0.01")
     point = [-1.0, 0.0, 0.0]
-    assert solve_aim(chain, point, [0.0] * 3).verdict is Verdict.LIMIT
-    assert solve_aim(chain, point, [0.0] * 3, max_restarts=3).verdict is Verdict.BUDGET_SPENT
-    spent = solve_aim(chain, point, [0.0] * 3, max_iterations=5)
+    assert look_at(chain, point, [0.0] * 3).verdict is Verdict.LIMIT
+    assert look_at(chain, point, [0.0] * 3, max_restarts=3).verdict is Verdict.BUDGET_SPENT
+    spent = look_at(chain, point, [0.0] * 3, max_iterations=5)
     assert spent.verdict is Verdict.BUDGET_SPENT
     assert spent.iterations <= 5
     assert np.isfinite(spent.positions).all()
     for most in (1, 50, 200, 500, 800):
-        assert solve_aim(chain, point, [0.0] * 3, max_iterations=most).iterations <= most
+        assert look_at(chain, point, [0.0] * 3, max_iterations=most).iterations <= most
     # The closed form knows without a search.
-    head = solve_aim(HEAD, [-2.0, 0.0, 0.1], [2.0, 0.0], max_restarts=0)
+    head = look_at(HEAD, [-2.0, 0.0, 0.1], [2.0, 0.0], max_restarts=0)
     assert head.verdict is Verdict.LIMIT
 
 
 def test_the_answer_to_a_point_out_of_limits_moves_without_jumps():
     q = np.array([0.0, 0.0])
     for t in np.linspace(0.0, 1.0, 200):
-        solution = solve_aim(HEAD, [2.0 * np.cos(t), 2.0 * np.sin(t), 8.0], q)
+        solution = look_at(HEAD, [2.0 * np.cos(t), 2.0 * np.sin(t), 8.0], q)
         assert solution.verdict is Verdict.LIMIT
         assert np.abs(solution.positions - q).max() < (0.05 if t > 0 else 2.0)
         q = solution.positions

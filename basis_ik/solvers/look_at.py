@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.aim import perpendicular
 from basis_ik.kernels.aim_solve import aim
 from basis_ik.kernels.descent import REACHED as ARRIVED
@@ -20,16 +21,11 @@ from basis_ik.kernels.pose_solve import (
     LARGEST_LENGTH,
 )
 from basis_ik.solvers.aim_explain import AimInquiry, explain_aim
-from basis_ik.solvers.arguments import (
-    SolveArgumentError,
-    as_positions,
-    count,
-    hold_near,
-    positive,
-)
+from basis_ik.solvers.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.solvers.prepared import PreparedChain, prepared
 from basis_ik.solvers.solve import Solution
 from basis_ik.solvers.verdict import REACHED, Verdict
+from basis_ik.transforms.checks import read_only
 
 if TYPE_CHECKING:
     from basis_ik.model.chain import Chain
@@ -44,10 +40,10 @@ MOST_KEPT = 64  # a ray that changes on every call must not fill the memory
 _REACHED = Verdict.REACHED
 
 
-def solve_aim(
+def look_at(
     chain: Chain,
     point: npt.ArrayLike,
-    seed: npt.ArrayLike | None = None,
+    seed: Positions | None = None,
     *,
     axis: Triple = (1.0, 0.0, 0.0),
     origin: Triple = (0.0, 0.0, 0.0),
@@ -66,8 +62,9 @@ def solve_aim(
     Args:
         chain: What to move.
         point: (3,) what to look at, in the chain's root frame [m].
-        seed: (n,) where to start, best the present positions [rad or m]. Positions outside the
-            limits are taken a full turn or else to the limit. None is the middle of the limits.
+        seed: (n,) or by joint name, where to start, best the present positions [rad or m].
+            Positions outside the limits are taken a full turn or else to the limit. None is
+            `chain.neutral`.
         axis: Direction of the ray in the tip's coordinates, of any length but zero. Optical frames
             look along z, (0, 0, 1).
         origin: Start of the ray in the tip's coordinates [m].
@@ -120,6 +117,7 @@ def solve_aim(
     ready.spare.append(work)
     if status == ARRIVED:
         ready.prove_inside(positions)
+        positions.setflags(write=False)
         return Solution(positions, _REACHED, 0.0, angle, steps, fresh, REACHED)
     if status == BAD_SEED:
         raise SolveArgumentError("seed", seed, f"finite and within ±{LARGEST_ANGLE:g}")
@@ -133,14 +131,14 @@ def solve_aim(
     if reason is REACHED:
         ready.prove_inside(answer.q)
     steps = max_iterations - inquiry.budget
-    return Solution(answer.q, reason.verdict, 0.0, answer.angle, steps, fresh, reason)
+    return Solution(read_only(answer.q), reason.verdict, 0.0, answer.angle, steps, fresh, reason)
 
 
-def warm_up_aim(chain: Chain) -> None:
-    """Prepare a chain and compile all that `solve_aim` may call, before a control loop starts."""
+def warm_up(chain: Chain) -> None:
+    """Prepare a chain and compile all that `look_at` may call, before a control loop starts."""
     tip = chain.forward(prepared(chain).middle)
-    solve_aim(chain, tip.apply(np.array([1.0, 0.0, 0.0])))
-    solve_aim(chain, tip.translation, max_iterations=50, max_move=1e-3)
+    look_at(chain, tip.apply(np.array([1.0, 0.0, 0.0])))
+    look_at(chain, tip.translation, max_iterations=50, max_move=1e-3)
 
 
 def with_ray(ready: PreparedChain, axis: Triple, origin: Triple) -> PreparedChain:

@@ -1,4 +1,4 @@
-"""Which part of a target pose is wanted."""
+"""Which part of a target pose counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.errors import BasisIkError
+from basis_ik.errors import SolveArgumentError
 from basis_ik.kernels.aim import perpendicular
 from basis_ik.solvers.prepared import PreparedChain
 
@@ -19,30 +19,15 @@ Six = tuple[float, float, float, float, float, float]
 MOST_KEPT = 64  # a box that changes on every call must not fill the memory
 
 
-class WantedError(BasisIkError):
-    """Something is wanted that makes no sense.
-
-    Attributes:
-        argument: Which argument.
-        value: What was given.
-    """
-
-    def __init__(self, argument: str, value: object, wanted: str) -> None:
-        super().__init__(f"{argument} must be {wanted}, got {value!r}")
-        self.argument = argument
-        self.value = value
-
-
 @dataclass(frozen=True)
-class Wanted:
-    """What a solution has to satisfy; by default the whole pose.
+class PoseConstraint:
+    """Which part of a target pose a solution has to satisfy; by default the whole pose.
 
     Attributes:
         position: Whether the tip's position counts.
         orientation: Whether its orientation counts.
         free_axis: An axis of the target, in the target's coordinates, about which the tip may turn
-            freely: what a drill, a welding torch or a suction cup needs, and all that an arm of
-            five joints can give.
+            freely, for a drill, a welding torch or a suction cup, or an arm of five joints.
         box: How far from the target the tip may be along each of the target's axes [m];
             infinite leaves the position along that axis free. Together with a free axis only where
             that is the target's x, y or z.
@@ -51,8 +36,8 @@ class Wanted:
             Together with a free axis, which has to be the target's x, y or z, and is 0 or infinite
             here, they bound how far the axis may be tilted about the other two: the vector of the
             shortest rotation that takes the target's axis to the tip's.
-        weights: What an error along each of the target's axes [1/m], then about it [1/rad], counts
-            where not all can be had.
+        weights: Cost of an error along each of the target's axes [1/m], then about each [1/rad],
+            in the best effort where the target cannot be reached.
     """
 
     position: bool = True
@@ -69,78 +54,80 @@ class Wanted:
                 try:
                     object.__setattr__(self, name, tuple(float(part) for part in value))
                 except (TypeError, ValueError):
-                    raise WantedError(name, value, "some numbers") from None
+                    raise SolveArgumentError(name, value, "some numbers") from None
         if not self.position and not self.orientation:
-            raise WantedError("orientation", self.orientation, "wanted if position is not")
+            raise SolveArgumentError("orientation", self.orientation, "True if position is False")
         if len(self.box) != 3 or not all(half >= 0.0 for half in self.box):
-            raise WantedError("box", self.box, "three lengths, 0 or more")
+            raise SolveArgumentError("box", self.box, "three lengths, 0 or more")
         if len(self.rotation_box) != 3 or not all(half >= 0.0 for half in self.rotation_box):
-            raise WantedError("rotation_box", self.rotation_box, "three angles, 0 or more")
+            raise SolveArgumentError("rotation_box", self.rotation_box, "three angles, 0 or more")
         if any(self.rotation_box) and not self.orientation:
-            raise WantedError("rotation_box", self.rotation_box, "zeros if orientation is free")
+            raise SolveArgumentError(
+                "rotation_box", self.rotation_box, "zeros if orientation is free"
+            )
         weights = (1.0,) * 6 if self.weights is None else self.weights
         if len(weights) != 6 or not all(1e-6 <= weight <= 1e6 for weight in weights):
-            raise WantedError("weights", weights, "six numbers from 1e-6 to 1e6")
+            raise SolveArgumentError("weights", weights, "six numbers from 1e-6 to 1e6")
         if self.free_axis is not None:
             if len(self.free_axis) != 3 or not 1e-6 < math.hypot(*self.free_axis) < math.inf:
-                raise WantedError("free_axis", self.free_axis, "a direction")
+                raise SolveArgumentError("free_axis", self.free_axis, "a direction")
             if not self.orientation:
-                raise WantedError("free_axis", self.free_axis, "None if orientation is free")
+                raise SolveArgumentError("free_axis", self.free_axis, "None if orientation is free")
             along = any(self.box) or any(self.rotation_box) or self.weights is not None
             if along and sum(part != 0.0 for part in self.free_axis) > 1:
-                wanted = "the target's x, y or z where there is a box or weights"
-                raise WantedError("free_axis", self.free_axis, wanted)
+                required = "the target's x, y or z where there is a box or weights"
+                raise SolveArgumentError("free_axis", self.free_axis, required)
             pairs = zip(self.free_axis, self.rotation_box, strict=True)
             if any(part != 0.0 and 0.0 < half < math.inf for part, half in pairs):
-                wanted = "0 or infinite about the free axis"
-                raise WantedError("rotation_box", self.rotation_box, wanted)
+                required = "0 or infinite about the free axis"
+                raise SolveArgumentError("rotation_box", self.rotation_box, required)
 
 
-def aim(
-    ready: PreparedChain, wanted: Wanted | None, targets: FloatArray
+def constrain(
+    ready: PreparedChain, constraint: PoseConstraint | None, targets: FloatArray
 ) -> tuple[PreparedChain, FloatArray, FloatArray]:
-    """Return the chain made ready for what is wanted, its weights, and the goals (..., 4, 4).
+    """Return the chain prepared for a constraint, its weights, and the goals (..., 4, 4).
 
     Args:
         ready: The chain.
-        wanted: What is wanted; None: the whole pose.
+        constraint: Which part of the pose counts; None: the whole pose.
         targets: (..., 4, 4) root_T_target.
     """
-    if wanted is None:
+    if constraint is None:
         return ready, ready.full, targets
-    ready = narrow(ready, wanted)
-    weights = ready.full if wanted.orientation else ready.position
+    ready = narrow(ready, constraint)
+    weights = ready.full if constraint.orientation else ready.position
     goals = targets if ready.target_T_goal is None else targets @ ready.target_T_goal
     return ready, weights, goals
 
 
-def narrow(ready: PreparedChain, wanted: Wanted) -> PreparedChain:
-    """Return the chain made ready for what is wanted of it, from memory after the first time."""
-    kept = ready.narrowed.get(wanted)
+def narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
+    """Return the chain prepared for a constraint, from memory after the first time."""
+    kept = ready.narrowed.get(constraint)
     if kept is None:
         if len(ready.narrowed) >= MOST_KEPT:
             ready.narrowed.clear()
-        kept = ready.narrowed[wanted] = _narrow(ready, wanted)
+        kept = ready.narrowed[constraint] = _narrow(ready, constraint)
     return kept
 
 
-def _narrow(ready: PreparedChain, wanted: Wanted) -> PreparedChain:
+def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     full, position = ready.full.copy(), ready.position.copy()
-    full[6:9] = position[6:9] = wanted.box
-    full[9:] = wanted.rotation_box
-    if not wanted.position:
+    full[6:9] = position[6:9] = constraint.box
+    full[9:] = constraint.rotation_box
+    if not constraint.position:
         full[:3] = position[:3] = 0.0
-    if not wanted.orientation:
+    if not constraint.orientation:
         full[3:6] = 0.0
-    reach = ready.reach + math.hypot(*wanted.box) if wanted.position else math.inf
-    if wanted.free_axis is None:
+    reach = ready.reach + math.hypot(*constraint.box) if constraint.position else math.inf
+    if constraint.free_axis is None:
         whole = np.array_equal(full, ready.full)
         closed = ready.closed if whole else None
         return replace(ready, full=full, position=position, reach=reach, closed=closed)
     full[5] = 0.0
-    turn = _frame_about(wanted.free_axis)
-    full[6:9] = position[6:9] = np.array(wanted.box)[_order(turn)]
-    full[9:] = np.array(wanted.rotation_box)[_order(turn)]
+    turn = _frame_about(constraint.free_axis)
+    full[6:9] = position[6:9] = np.array(constraint.box)[_order(turn)]
+    full[9:] = np.array(constraint.rotation_box)[_order(turn)]
     full[11] = 0.0
     exact, ends = ready.exact.copy(), ready.ends.copy()
     ends[1] = ends[1] @ turn
@@ -152,23 +139,23 @@ def _narrow(ready: PreparedChain, wanted: Wanted) -> PreparedChain:
 
 
 def weigh(
-    ready: PreparedChain, wanted: Wanted | None, *, position_only: bool = False
+    ready: PreparedChain, constraint: PoseConstraint | None, *, position_only: bool = False
 ) -> FloatArray:
     """Return the weights (12,) of a best effort, see `kernels.tasks.evaluate`.
 
     Args:
         ready: The chain, not narrowed.
-        wanted: What is wanted of it; None: the whole pose.
-        position_only: Whether the orientation is free whatever is wanted.
+        constraint: Which part of the pose counts; None: the whole pose.
+        position_only: Whether the orientation is free whatever the constraint says.
     """
-    weights = ready.full.copy() if wanted is None else narrow(ready, wanted).full.copy()
+    weights = ready.full.copy() if constraint is None else narrow(ready, constraint).full.copy()
     if position_only:
         weights[3:6] = 0.0
-    if wanted is None or wanted.weights is None:
+    if constraint is None or constraint.weights is None:
         return weights
-    given = np.array(wanted.weights)
-    if wanted.free_axis is not None:
-        along = _order(_frame_about(wanted.free_axis))
+    given = np.array(constraint.weights)
+    if constraint.free_axis is not None:
+        along = _order(_frame_about(constraint.free_axis))
         given = given.reshape(2, 3)[:, along].reshape(6)
     given[weights[:6] == 0.0] = 0.0
     weights[:6] = given / max(given[:3].max() * ready.size, given[3:].max())

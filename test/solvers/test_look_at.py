@@ -16,10 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers import aim_chain
-from basis_ik.solvers.aim_chain import solve_aim, warm_up_aim
-from basis_ik.solvers.arguments import SolveArgumentError
+from basis_ik.solvers.look_at import MOST_KEPT, look_at, warm_up
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.verdict import Verdict
 
@@ -109,7 +108,7 @@ def test_every_point_that_can_be_met_is_met(name):
         truth, seed = rng.uniform(low, high, (2, len(low)))
         origin = rng.uniform(-0.05, 0.05, 3) * (rng.random() < 0.5)
         point = point_ahead(chain, truth, 10 ** rng.uniform(-1.5, 1.0), axis, origin)
-        solution = solve_aim(chain, point, seed, axis=axis, origin=tuple(origin))
+        solution = look_at(chain, point, seed, axis=axis, origin=tuple(origin))
         assert solution.success, (point, seed, solution)
         assert_honest(chain, solution, point, axis, origin)
 
@@ -120,7 +119,7 @@ def test_every_point_is_met_by_arms_of_all_kinds(chain):
     for _ in range(60):
         truth, seed = rng.uniform(low, high, (2, len(low)))
         point = point_ahead(chain, truth, 10 ** rng.uniform(-1.5, 1.0), Z)
-        solution = solve_aim(chain, point, seed, axis=Z)
+        solution = look_at(chain, point, seed, axis=Z)
         assert solution.success, (point, seed, solution)
         assert_honest(chain, solution, point, Z)
 
@@ -140,7 +139,7 @@ def test_any_chain_meets_what_it_could_have_met(arm, seed, joints, distance):
     axis, origin = rng.normal(size=3), rng.uniform(-0.1, 0.1, 3)
     low, high = ends(chain)
     point = point_ahead(chain, rng.uniform(low, high), distance, axis, origin)
-    solution = solve_aim(chain, point, rng.uniform(low, high), axis=tuple(axis), origin=origin)
+    solution = look_at(chain, point, rng.uniform(low, high), axis=tuple(axis), origin=origin)
     assert_honest(chain, solution, point, axis, origin)
     assert solution.success
 
@@ -151,7 +150,7 @@ def test_the_tolerance_is_kept(tolerance):
     rng = np.random.default_rng(2)
     for truth in rng.uniform(chain.lower, chain.upper, (50, 7)):
         point = point_ahead(chain, truth, 1.0)
-        solution = solve_aim(chain, point, angle_tolerance=tolerance)
+        solution = look_at(chain, point, angle_tolerance=tolerance)
         assert solution.success
         assert angle_left(chain, solution.positions, point) <= tolerance
 
@@ -166,7 +165,7 @@ def test_the_head_takes_the_nearest_of_all_branches():
     for _ in range(30):
         seed = rng.uniform(HEAD.lower, HEAD.upper)
         point = point_ahead(HEAD, rng.uniform(HEAD.lower, HEAD.upper), 10 ** rng.uniform(-1, 1))
-        solution = solve_aim(HEAD, point, seed)
+        solution = look_at(HEAD, point, seed)
         lines = point - eyes
         cosines = (rays * lines).sum(axis=1) / np.linalg.norm(lines, axis=1)
         answers = grid[cosines > cos(0.015)]
@@ -178,7 +177,7 @@ def test_the_head_takes_the_nearest_of_all_branches():
 def test_a_ray_that_meets_the_point_already_moves_nothing(chain):
     low, high = ends(chain)
     q = np.random.default_rng(4).uniform(low, high)
-    solution = solve_aim(chain, point_ahead(chain, q, 0.7), q)
+    solution = look_at(chain, point_ahead(chain, q, 0.7), q)
     assert np.array_equal(solution.positions, q)
     assert solution.iterations <= 12
 
@@ -187,7 +186,7 @@ def test_what_need_not_move_stays_where_it_was():
     chain = SHIPPED["ur5e"]
     seed = np.array([0.3, -1.2, 1.5, -0.6, 1.0, 0.7])
     point = point_ahead(chain, seed, 1.0, Z) + np.array([0.05, -0.08, 0.1])
-    solution = solve_aim(chain, point, seed, axis=Z)
+    solution = look_at(chain, point, seed, axis=Z)
     move = solution.positions - seed
     assert solution.success
     assert abs(move[5]) < 1e-5  # turns about the ray
@@ -205,13 +204,13 @@ def test_no_other_answer_nearby_is_nearer_to_the_seed(name):
             0.8 * chain.lower + 0.2 * chain.upper, 0.2 * chain.lower + 0.8 * chain.upper
         )
         point = point_ahead(chain, seed + rng.uniform(-0.5, 0.5, len(seed)), 1.0)
-        q = solve_aim(chain, point, seed).positions
+        q = look_at(chain, point, seed).positions
         if (q <= chain.lower).any() or (q >= chain.upper).any():
             continue
         seen += 1
         way = np.linalg.norm(q - seed)
         for nudge in rng.normal(size=(40, len(q))):
-            other = solve_aim(chain, point, q + 0.03 * nudge / np.linalg.norm(nudge)).positions
+            other = look_at(chain, point, q + 0.03 * nudge / np.linalg.norm(nudge)).positions
             assert np.linalg.norm(other - seed) > way * 0.97 - 1e-6
     assert seen > 30
 
@@ -219,10 +218,10 @@ def test_no_other_answer_nearby_is_nearer_to_the_seed(name):
 def test_a_moving_point_is_followed_without_jumps():
     chain = SHIPPED["panda"]
     q = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8])
-    q = solve_aim(chain, [1.0, 0.5, 0.5], q).positions
+    q = look_at(chain, [1.0, 0.5, 0.5], q).positions
     for t in np.linspace(0.0, 2 * pi, 700):
         point = [1.0, 0.5 * cos(t), 0.5 + 0.4 * sin(2 * t)]
-        solution = solve_aim(chain, point, q)
+        solution = look_at(chain, point, q)
         assert solution.success
         assert np.abs(solution.positions - q).max() < 0.02
         q = solution.positions
@@ -236,13 +235,13 @@ def test_joints_without_limits_take_the_shortest_turn(arm):
     chain = arm(rows, "0 0 0.05")
     for turns in (-50, 0, 3):
         seed = np.array([3.0 + 2 * pi * turns, 0.1])
-        solution = solve_aim(chain, [-2.0, -0.3, 0.3], seed)
+        solution = look_at(chain, [-2.0, -0.3, 0.3], seed)
         assert solution.success
         assert np.abs(solution.positions - seed).max() < 0.5
     third = [*rows, ("continuous", "0 0 0", "0 0 0", "0 1 0", 0, 0)]
     chain = arm(third, "0 0 0.05")
     seed = np.array([3.0 + 20 * pi, 0.1 - 40 * pi, 0.0])
-    solution = solve_aim(chain, [-2.0, -0.3, 0.3], seed)
+    solution = look_at(chain, [-2.0, -0.3, 0.3], seed)
     assert solution.success
     assert np.abs(solution.positions - seed).max() < 0.5
 
@@ -253,9 +252,9 @@ def test_a_wide_limit_is_not_crossed_for_a_shorter_turn(arm):
         ("revolute", "0 0 0.1", "0 0 0", "0 1 0", -1.0, 1.0),
     ]
     chain = arm(rows)
-    near = solve_aim(chain, [2 * cos(3.2), 2 * sin(3.2), 0.1], [3.0, 0.0])
+    near = look_at(chain, [2 * cos(3.2), 2 * sin(3.2), 0.1], [3.0, 0.0])
     assert near.positions[0] == pytest.approx(3.2)
-    far = solve_aim(chain, [2 * cos(3.5), 2 * sin(3.5), 0.1], [3.0, 0.0])
+    far = look_at(chain, [2 * cos(3.5), 2 * sin(3.5), 0.1], [3.0, 0.0])
     assert far.positions[0] == pytest.approx(3.5 - 2 * pi)
 
 
@@ -266,7 +265,7 @@ def test_a_point_on_the_pan_axis_holds_the_pan(arm):
     ]
     chain = arm(rows, "0.03 0 0.04")
     for seed in ([1.234, 0.3], [-0.7, -0.2]):
-        solution = solve_aim(chain, [0.0, 0.0, 1.5], seed)
+        solution = look_at(chain, [0.0, 0.0, 1.5], seed)
         assert_honest(chain, solution, np.array([0.0, 0.0, 1.5]))
         assert solution.success
         assert solution.positions[0] == seed[0]
@@ -278,10 +277,10 @@ def test_a_point_exactly_behind_is_met_all_the_same(name):
     low, high = ends(chain)
     q = low + 0.6 * (high - low)
     point = point_ahead(chain, q, -2.0)
-    solution = solve_aim(chain, point, q)
+    solution = look_at(chain, point, q)
     assert_honest(chain, solution, point)
     assert solution.success or name in ("head", "optical head", "leg")
-    again = solve_aim(chain, point, q)
+    again = look_at(chain, point, q)
     assert np.array_equal(again.positions, solution.positions)
 
 
@@ -292,7 +291,7 @@ def test_a_point_exactly_behind_turns_the_joint_that_can(arm):
         ("revolute", "0 0 0", "0 0 0", "0 0 1", -0.5, 3.2),
         ("revolute", "0 0 0", "0 0 0", "1 0 0", -3.0, 3.0),
     ]
-    solution = solve_aim(arm(rows), [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0], max_restarts=0)
+    solution = look_at(arm(rows), [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0], max_restarts=0)
     assert solution.success
     assert np.allclose(solution.positions, [0.0, pi, 0.0], atol=1e-6)
 
@@ -305,18 +304,18 @@ def test_the_rays_own_origin_has_no_direction(arm):
     for more in ([], [("revolute", "0 0 0", "0 0 0", "1 0 0", -2.0, 2.0)]):
         chain = arm([*rows, *more])
         seed = np.full(len(rows) + len(more), 0.3)
-        solution = solve_aim(chain, [0.0, 0.0, 0.2], seed)
+        solution = look_at(chain, [0.0, 0.0, 0.2], seed)
         assert solution.verdict is Verdict.DEGENERATE
         assert np.array_equal(solution.positions, seed)
         assert solution.orientation_error == pi
-        assert solve_aim(chain, [0.0, 1e-8, 0.2], seed).success
+        assert look_at(chain, [0.0, 1e-8, 0.2], seed).success
 
 
 def test_an_eye_that_can_move_away_from_the_point_does(arm):
     chain = SHIPPED["panda"]
     q = np.array([0.1, -0.5, 0.2, -2.0, 0.3, 1.6, 0.8])
     point = tip_of(chain, q)[1]
-    solution = solve_aim(chain, point, q)
+    solution = look_at(chain, point, q)
     assert_honest(chain, solution, point)
     assert solution.success
 
@@ -326,10 +325,10 @@ def test_slides_alone_carry_the_ray(arm):
         ("prismatic", "0 0 0", "0 0 0", "0 1 0", -0.5, 0.5),
         ("prismatic", "0 0 0", "0 0 0", "0 0 1", -0.5, 0.5),
     ]
-    solution = solve_aim(arm(rows), [1.0, 0.2, -0.3], [0.0, 0.0])
+    solution = look_at(arm(rows), [1.0, 0.2, -0.3], [0.0, 0.0])
     assert solution.success
     assert np.allclose(solution.positions, [0.2, -0.3], atol=1e-5)
-    behind = solve_aim(arm(rows), [-1.0, 0.2, -0.3], [0.0, 0.0])
+    behind = look_at(arm(rows), [-1.0, 0.2, -0.3], [0.0, 0.0])
     assert behind.verdict is Verdict.ORIENTATION_NOT_FOUND
 
 
@@ -339,7 +338,7 @@ def test_more_joints_than_a_work_row_holds(arm):
     rng = np.random.default_rng(6)
     for truth in rng.uniform(-0.5, 0.5, (20, 20)):
         point = point_ahead(chain, truth, 1.0)
-        solution = solve_aim(chain, point, rng.uniform(-0.5, 0.5, 20))
+        solution = look_at(chain, point, rng.uniform(-0.5, 0.5, 20))
         assert solution.success
         assert_honest(chain, solution, point)
 
@@ -356,7 +355,7 @@ def test_mimic_joints_are_followed():
     for truth in rng.uniform(chain.lower, chain.upper, (50, 2)):
         pose = chain.forward(truth)
         point = pose.apply(np.array([1.0, 0.0, 0.0]))
-        solution = solve_aim(chain, point, [0.0, 0.0])
+        solution = look_at(chain, point, [0.0, 0.0])
         assert solution.success
         line = chain.forward(solution.positions).inverse().apply(point)
         assert np.hypot(line[1], line[2]) < 1e-6 * line[0]
@@ -365,16 +364,16 @@ def test_mimic_joints_are_followed():
 def test_axis_and_origin_may_be_given_in_any_form_and_are_kept_within_bounds():
     point, seed = [1.0, 0.4, 0.3], [0.1, 0.1]
     forms = [(0.0, 0.0, 2.0), (0, 0, 2), [0, 0, 1], np.array([0.0, 0.0, 1e-5])]
-    answers = [solve_aim(HEAD, point, seed, axis=axis).positions for axis in forms]
+    answers = [look_at(HEAD, point, seed, axis=axis).positions for axis in forms]
     assert all(np.allclose(answer, answers[0], atol=1e-9) for answer in answers)
     for i in range(300):
-        solve_aim(HEAD, point, seed, origin=(0.0, 0.0, 1e-6 * i))
-    assert len(prepared(HEAD).narrowed) <= aim_chain.MOST_KEPT
+        look_at(HEAD, point, seed, origin=(0.0, 0.0, 1e-6 * i))
+    assert len(prepared(HEAD).narrowed) <= MOST_KEPT
 
 
 def test_no_start_but_the_seed_is_a_seed_in_the_middle():
-    assert solve_aim(HEAD, [1.0, 0.1, 0.1]).success
-    outside = solve_aim(HEAD, [1.0, 0.1, 0.1], [9.0, -9.0])
+    assert look_at(HEAD, [1.0, 0.1, 0.1]).success
+    outside = look_at(HEAD, [1.0, 0.1, 0.1], [9.0, -9.0])
     assert outside.success
     assert_honest(HEAD, outside, np.array([1.0, 0.1, 0.1]))
 
@@ -383,12 +382,12 @@ SAME = """
 import numpy as np
 from pathlib import Path
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.aim_chain import solve_aim
+from basis_ik.solvers.look_at import look_at
 rng = np.random.default_rng(8)
 for name in ("panda", "pan_tilt"):
     chain = RobotModel.from_urdf(Path("urdf", name + ".urdf").read_text()).chain()
     for point in rng.normal(size=(60, 3)):
-        q = solve_aim(chain, point, np.clip(rng.normal(size=len(chain.lower)), -1, 1)).positions
+        q = look_at(chain, point, np.clip(rng.normal(size=len(chain.lower)), -1, 1)).positions
         print(*(v.hex() for v in q.tolist()))
 """
 
@@ -406,7 +405,7 @@ def test_the_same_bits_in_every_process_and_thread():
     seeds = np.random.default_rng(10).uniform(chain.lower, chain.upper, (400, 7))
 
     def run(i):
-        return solve_aim(chain, points[i], seeds[i]).positions.tobytes()
+        return look_at(chain, points[i], seeds[i]).positions.tobytes()
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(run, range(400))) == [run(i) for i in range(400)]
@@ -414,7 +413,7 @@ def test_the_same_bits_in_every_process_and_thread():
 
 def test_warming_up_needs_nothing_but_the_chain():
     for chain in SHIPPED.values():
-        warm_up_aim(chain)
+        warm_up(chain)
 
 
 @pytest.mark.parametrize(
@@ -451,5 +450,5 @@ def test_warming_up_needs_nothing_but_the_chain():
 def test_bad_arguments_are_refused_by_name(argument, value):
     arguments = {"point": [1.0, 0.0, 0.0], argument: value}
     with pytest.raises(SolveArgumentError, match=argument) as caught:
-        solve_aim(HEAD, **arguments)
+        look_at(HEAD, **arguments)
     assert caught.value.argument == argument

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from basis_ik.kernels.pose_solve import take_shortest_turns
 from basis_ik.solvers.arguments import count, positive
 from basis_ik.solvers.ranked import Descent, Ranked
-from basis_ik.solvers.tip_tasks import PoseTask, Problem, Task
+from basis_ik.solvers.task_problem import PoseTask, Problem, Task
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
     """What stood in the way: OTHER_TASKS if the task alone could be met, else why it cannot."""
 
 
-class TipsSolution(NamedTuple):
+class TasksSolution(NamedTuple):
     """Joint positions, always finite and within the limits, and what became of each task."""
 
     positions: dict[str, float]
@@ -52,7 +52,7 @@ class TipsSolution(NamedTuple):
         return all(outcome.verdict is Verdict.REACHED for outcome in self.outcomes)
 
 
-def solve_tips(
+def solve_tasks(
     model: RobotModel,
     tasks: Sequence[Task],
     seed: Mapping[str, float] | None = None,
@@ -62,12 +62,12 @@ def solve_tips(
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
     max_restarts: int = MAX_RESTARTS,
-) -> TipsSolution:
+) -> TasksSolution:
     """Find joint positions for several tips of one robot.
 
-    Where all tasks can be met, they are. Where not, the most important come first: what is left of
-    a task is never made more by a less important one, beyond the tolerance. That is a strict order,
-    not a weighting. The same arguments give the same bits.
+    If all tasks can be met, they are. If not, priorities are strict: a task of lower priority never
+    increases the error of one above it, beyond the tolerance. The same arguments give the same
+    bits.
 
     Args:
         model: The robot.
@@ -105,18 +105,18 @@ def solve_tips(
     take_shortest_turns(problem.variables, wish, q)
     outcomes = tuple(_outcome(problem, index, q, number) for index in range(len(problem.tasks)))
     positions = dict(zip(problem.names, q.tolist(), strict=True))
-    return TipsSolution(positions, outcomes, steps, number)
+    return TasksSolution(positions, outcomes, steps, number)
 
 
 def warm_up(model: RobotModel, tip: str) -> None:
-    """Compile all that `solve_tips` may call for poses, before a control loop starts.
+    """Compile all that `solve_tasks` may call for poses, before a control loop starts.
 
     Args:
         model: The robot.
         tip: A link that its joints move.
     """
     far = RigidTransform.from_rpy(0.0, 0.0, 0.0, [1e3, 0.0, 0.0])
-    solve_tips(model, [PoseTask(tip, far)], max_restarts=0)
+    solve_tasks(model, [PoseTask(tip, far)], max_restarts=0)
 
 
 def _search(ranked: Ranked, seed: FloatArray, restarts: int) -> tuple[Descent, int, int]:

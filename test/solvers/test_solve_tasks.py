@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.model.path import ChainError
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.arguments import SolveArgumentError
-from basis_ik.solvers.tip_tasks import LookTask, PoseTask
-from basis_ik.solvers.tips import solve_tips
+from basis_ik.solvers.pose_constraint import PoseConstraint
+from basis_ik.solvers.solve_tasks import solve_tasks
+from basis_ik.solvers.task_problem import LookTask, PoseTask
 from basis_ik.solvers.verdict import Verdict
-from basis_ik.solvers.wanted import Wanted
 from basis_ik.transforms.rigid import RigidTransform
 
 URDF = Path(__file__).parents[2] / "urdf"
-POSITION = Wanted(orientation=False)
+POSITION = PoseConstraint(orientation=False)
 
 
 def joint(name, parent, child, xyz, axis, bound, kind="revolute", extra=""):
@@ -99,7 +99,7 @@ def test_both_hands_reach_whatever_both_can_reach():
         _, frames = draw(model, HANDS, rng)
         seed, _ = draw(model, HANDS, rng)
         tasks = [PoseTask(tip, f) for tip, f in zip(HANDS, frames, strict=True)]
-        solution = solve_tips(model, tasks, seed)
+        solution = solve_tasks(model, tasks, seed)
         assert solution.success
         holds(model, solution, HANDS)
         for tip, target in zip(HANDS, frames, strict=True):
@@ -120,7 +120,7 @@ def test_hands_and_gaze():
             PoseTask("right_hand", right, POSITION, priority=1),
             LookTask("camera", tuple(point), priority=2),
         ]
-        solution = solve_tips(model, tasks)
+        solution = solve_tasks(model, tasks)
         assert solution.success
         eye = frame(model, solution.positions, "camera")
         way = eye.inverse().apply(point)
@@ -132,7 +132,7 @@ def test_a_point_that_a_hand_looks_at_lies_on_the_ray_from_its_origin():
     _, (left, right) = draw(model, HANDS, rng)
     axis, origin = (0.0, 1.0, 1.0), (0.1, 0.0, -0.05)
     point = right.apply(np.array(origin) + 0.7 * np.array(axis))
-    solution = solve_tips(
+    solution = solve_tasks(
         model, [PoseTask("left_hand", left), LookTask("right_hand", tuple(point), axis, origin)]
     )
     assert solution.success
@@ -148,13 +148,13 @@ def test_feet_of_the_shipped_legs_are_reached_from_the_hip_and_from_one_another(
     rng = np.random.default_rng(4)
     for _ in range(40):
         _, frames = draw(model, tips, rng)
-        solution = solve_tips(model, [PoseTask(*pair) for pair in zip(tips, frames, strict=True)])
+        solution = solve_tasks(model, [PoseTask(*pair) for pair in zip(tips, frames, strict=True)])
         assert solution.success
         holds(model, solution, tips)
     root, tip = tips[:2]
     _, frames = draw(model, [tip, "hip"], rng, root)
     both = [PoseTask(tip, frames[0]), PoseTask("hip", frames[1])]
-    assert solve_tips(model, both, root=root).success
+    assert solve_tasks(model, both, root=root).success
 
 
 def planar(shared, arm, fork=0.2):
@@ -206,7 +206,7 @@ def test_the_order_is_strict_and_the_lower_gets_the_best_of_what_is_left():
         goals = rng.uniform(-2.5, 2.5, (2, 2))
         targets = [RigidTransform.from_rpy(0, 0, 0, (*goal, 0.0)) for goal in goals]
         tasks = [PoseTask(f"{'ab'[i]}_tip", targets[i], POSITION, i) for i in (0, 1)]
-        solution = solve_tips(model, tasks)
+        solution = solve_tasks(model, tasks)
         holds(model, solution, ("a_tip", "b_tip"))
         expected = best_of_the_rest(*goals, (2.0, 1.5))
         if np.isfinite(expected):
@@ -215,7 +215,7 @@ def test_the_order_is_strict_and_the_lower_gets_the_best_of_what_is_left():
             assert solution.outcomes[1].position_error == pytest.approx(expected, abs=1e-3)
         else:
             assert solution.outcomes[0].verdict is not Verdict.REACHED
-            alone = solve_tips(model, tasks[:1]).outcomes[0]
+            alone = solve_tasks(model, tasks[:1]).outcomes[0]
             assert solution.outcomes[0].position_error <= alone.position_error + 1e-6
     assert compared > 20
 
@@ -226,14 +226,14 @@ def test_what_is_more_important_is_not_touched_by_what_is_less():
         _, (left, _) = draw(model, HANDS, rng)
         far = RigidTransform.from_rpy(0, 0, 0, (*rng.uniform(-1, 1, 2), 3.5))
         tasks = [PoseTask("right_hand", far, POSITION, 1), PoseTask("left_hand", left, None, 0)]
-        solution = solve_tips(model, tasks)
+        solution = solve_tasks(model, tasks)
         holds(model, solution, HANDS)
         right, left_outcome = solution.outcomes
         assert left_outcome.verdict is Verdict.REACHED
         assert right.verdict is Verdict.TOO_FAR
         assert off(frame(model, solution.positions, "left_hand"), left)[0] <= 1.001e-6
         swapped = [PoseTask("right_hand", far, POSITION, 0), PoseTask("left_hand", left, None, 1)]
-        other = solve_tips(model, swapped)
+        other = solve_tasks(model, swapped)
         assert other.outcomes[0].position_error <= right.position_error + 1e-3
 
 
@@ -244,13 +244,13 @@ def test_the_reason_is_the_others_only_if_the_task_alone_can_be_met():
         for s, tip in ((0.6, "a_tip"), (-0.9, "b_tip"))
     )
     tasks = [PoseTask("a_tip", a), PoseTask("b_tip", b, priority=1)]
-    solution = solve_tips(model, tasks)
+    solution = solve_tasks(model, tasks)
     assert solution.outcomes[0].verdict is Verdict.REACHED
     assert solution.outcomes[1].verdict is Verdict.OTHER_TASKS
     assert "other tasks" in str(solution.outcomes[1].reason)
-    assert solve_tips(model, tasks[1:]).success
+    assert solve_tasks(model, tasks[1:]).success
     beyond = RigidTransform.from_rpy(0, 0, 0, (9.0, 0.0, 0.0))
-    solution = solve_tips(model, [tasks[0], PoseTask("b_tip", beyond, POSITION, 1)])
+    solution = solve_tasks(model, [tasks[0], PoseTask("b_tip", beyond, POSITION, 1)])
     assert solution.outcomes[1].verdict is Verdict.TOO_FAR
     assert solution.outcomes[1].reason.missing == pytest.approx(
         9.0 - np.hypot(1, 0.2) - 1, abs=0.05
@@ -262,9 +262,9 @@ def test_tasks_of_one_priority_share_by_their_weights():
     goals = [RigidTransform.from_rpy(0, 0, 0, (0.5, y, 0.0)) for y in (1.9, -1.9)]
     left = []
     for weight in (1.0, 30.0):
-        wanted = Wanted(orientation=False, weights=(weight,) * 3 + (1.0,) * 3)
-        tasks = [PoseTask("a_tip", goals[0], wanted), PoseTask("b_tip", goals[1], wanted)]
-        left.append(solve_tips(model, tasks).outcomes)
+        constraint = PoseConstraint(orientation=False, weights=(weight,) * 3 + (1.0,) * 3)
+        tasks = [PoseTask("a_tip", goals[0], constraint), PoseTask("b_tip", goals[1], constraint)]
+        left.append(solve_tasks(model, tasks).outcomes)
     assert [o.position_error for o in left[0]] == pytest.approx(
         [o.position_error for o in left[1]], abs=1e-5
     )
@@ -277,8 +277,8 @@ def test_the_posture_counts_where_the_tasks_leave_freedom():
         q, frames = draw(model, HANDS, rng)
         posture, _ = draw(model, HANDS, rng)
         tasks = [PoseTask(tip, f) for tip, f in zip(HANDS, frames, strict=True)]
-        free = solve_tips(model, tasks, q)
-        drawn = solve_tips(model, tasks, q, posture=posture)
+        free = solve_tasks(model, tasks, q)
+        drawn = solve_tasks(model, tasks, q, posture=posture)
         assert free.success
         assert drawn.success
         holds(model, drawn, HANDS)
@@ -287,7 +287,7 @@ def test_the_posture_counts_where_the_tasks_leave_freedom():
             return sum((solution.positions[k] - v) ** 2 for k, v in posture.items())
 
         assert gap(drawn) < gap(free)
-        only = solve_tips(model, tasks, q, posture={"bend": 0.1})
+        only = solve_tasks(model, tasks, q, posture={"bend": 0.1})
         assert only.success
         assert abs(only.positions["bend"] - 0.1) <= abs(free.positions["bend"] - 0.1) + 1e-9
 
@@ -302,7 +302,7 @@ def test_mimic_joints_move_both_tips():
     model = RobotModel.from_urdf(text + "</robot>")
     q = {"lead": 0.7, "l1": -0.5, "r1": 0.9}
     tasks = [PoseTask(tip, frame(model, q, tip)) for tip in ("l_tip", "r_tip")]
-    solution = solve_tips(model, tasks)
+    solution = solve_tasks(model, tasks)
     assert solution.success
     assert solution.positions == pytest.approx(q, abs=1e-5)
 
@@ -333,7 +333,7 @@ def test_random_trees_reach_what_they_can_reach():
                 PoseTask(tip, f, POSITION if i % 2 else None, i)
                 for i, (tip, f) in enumerate(zip(tips, frames, strict=True))
             ]
-            solution = solve_tips(model, tasks)
+            solution = solve_tasks(model, tasks)
             assert solution.success
             holds(model, solution, tips)
 
@@ -343,7 +343,7 @@ def test_the_same_question_has_the_same_answer():
     _, (left, _) = draw(model, HANDS, rng)
     far = RigidTransform.from_rpy(0, 0, 0, (0.0, -2.0, 1.0))
     tasks = [PoseTask("left_hand", left), PoseTask("right_hand", far, priority=1)]
-    assert solve_tips(model, tasks) == solve_tips(model, tasks)
+    assert solve_tasks(model, tasks) == solve_tasks(model, tasks)
 
 
 @settings(max_examples=25, deadline=None)
@@ -359,7 +359,7 @@ def test_answers_are_finite_and_within_limits_whatever_is_wanted(numbers, priori
         PoseTask("b_tip", RigidTransform.from_rpy(0, v, 0, (w, z, 0)), POSITION, priorities[1]),
         LookTask("b_tip", (x, z, 0.0), priority=priorities[2]),
     ]
-    solution = solve_tips(model, tasks, max_restarts=5)
+    solution = solve_tasks(model, tasks, max_restarts=5)
     holds(model, solution, ("a_tip", "b_tip"))
     for outcome in solution.outcomes:
         assert np.isfinite(outcome[1:3]).all()
@@ -372,7 +372,7 @@ def test_bad_arguments_are_refused_by_name():
     cases = [
         ("tasks", [], {}),
         ("tasks[1]", [good, "x"], {}),
-        ("tasks[0].target", [PoseTask("left_hand", np.eye(4))], {}),
+        ("tasks[0].target", [PoseTask("left_hand", np.eye(3))], {}),
         (
             "tasks[0].target",
             [PoseTask("left_hand", RigidTransform.from_rpy(0, 0, 0, (1e9, 0, 0)))],
@@ -390,7 +390,7 @@ def test_bad_arguments_are_refused_by_name():
     ]
     for argument, tasks, keywords in cases:
         with pytest.raises(SolveArgumentError) as caught:
-            solve_tips(model, tasks, **keywords)
+            solve_tasks(model, tasks, **keywords)
         assert caught.value.argument == argument
     with pytest.raises(ChainError, match="foot"):
-        solve_tips(model, [PoseTask("foot", RigidTransform.identity())])
+        solve_tasks(model, [PoseTask("foot", RigidTransform.identity())])

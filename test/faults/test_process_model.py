@@ -1,0 +1,117 @@
+"""Faults of the robot description, before a node and a simulated arm as processes."""
+
+import time
+
+import numpy as np
+from motions import FAR, NEAR, has_braked, in_every_period, set_off, stands, unstarted
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from robot_bench import URDF, wait_until_said
+from std_msgs.msg import String
+from world import SPEED, own_world
+
+LATE = 30.0  # s
+TAKEN = "ready: "  # it says so once for each robot that it takes
+BRAKING = "braking to take it over"
+SLOWER = URDF.replace('name="ur5e"', 'name="slower"', 1).replace('velocity="3.14', 'velocity="1.57')
+SLOW = 0.02  # of the speed: then the arm is on its way while a long description is read
+
+
+def large(joints):
+    """Return the robot with so many joints: more of them, in rows of ten that hang on its base."""
+    parts = []
+    for k in range(joints - URDF.count("<joint ")):
+        parent = f"more_{k - 1}" if k % 10 else "base_link"
+        parts.append(
+            f'<link name="more_{k}"/><joint name="joint_of_{k}" type="revolute"><parent '
+            f'link="{parent}"/><child link="more_{k}"/><axis xyz="0 0 1"/>'
+            '<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>\n'
+        )
+    text = URDF.replace('name="ur5e"', 'name="large"', 1)
+    return text.replace("</robot>", "".join(parts) + "</robot>")
+
+
+def test_row_39_a_late_description(own_domain, observed):
+    with unstarted(own_domain) as world:
+        world.start_arm()
+        world.start_node()
+        time.sleep(LATE)
+        assert world.commands == []
+        assert world.state() == "unconfigured"
+        waiting = world.log.count("waiting for a robot description")
+        assert 1 <= waiting <= LATE / 5.0 + 1
+        world.description.publish(String(data=URDF))
+        world.ready()
+        world.description.publish(String(data=URDF))  # it may be told twice
+        assert stands(world, 1.0)
+        assert world.log.count(TAKEN) == 1
+    observed(f"unconfigured for {LATE:.0f} s, which it says {waiting} times; configured once")
+
+
+def test_row_43_another_description_at_run_time(own_domain, observed):
+    with own_world(own_domain) as world:
+        set_off(world)
+        for text in (URDF, URDF[: len(URDF) // 2], "", "<!DOCTYPE robot><robot name='x'/>"):
+            world.description.publish(String(data=text))
+            time.sleep(0.05)
+        world.wait(lambda: world.at(FAR, 1e-3), "the arm goes on")
+        assert world.log.count(TAKEN) == 1
+        assert "robot description refused" in world.log
+        observed("the same, a malformed one: the motion goes on")
+        world.send("base_link", NEAR)
+        world.wait(lambda: world.at(NEAR, 1e-3), "the arm is there")
+        set_off(world)
+        world.description.publish(String(data=SLOWER))
+        wait_until_said(world.process, f"{TAKEN}slower")
+        has_braked(world)
+        world.ready()
+        assert stands(world), "nothing of before is taken up"
+        kept = len(world.recorder.windows)
+        world.send("base_link", NEAR)
+        world.wait(lambda: world.at(NEAR, 1e-3), "the arm is there")
+        assert max(fastest(world, window) for window in world.recorder.windows[kept:]) <= 0.501
+        observed("another one: HOLD, then its limits hold, and nothing is taken up")
+
+
+def fastest(world, window):
+    """Return the largest speed in a window, as a share of the joints' own limits."""
+    return (np.abs(window.states[1]) / (SPEED * world.chain.velocity)).max()
+
+
+def test_row_93_a_large_description_in_mid_motion(own_domain, observed):
+    text = large(990)
+    assert len(text) > 190_000
+
+    with own_world(own_domain, node=("-p", "tip_link:=tool0")) as world:
+
+        def read():
+            """Set off slowly; return the windows from the description's coming to rest."""
+            set_speed(world, SLOW)
+            world.send("base_link", FAR)
+            world.wait(lambda: world.statuses[-1]["state"] == "MOVING", "the arm moves")
+            first, taken = len(world.recorder.windows), world.log.count(f"{TAKEN}large")
+            say(world, text, BRAKING)
+            world.wait(lambda: world.log.count(f"{TAKEN}large") > taken, "it is taken")
+            windows = [w for w in world.recorder.windows[first:] if np.any(w.states[1])]
+            set_speed(world, SPEED)
+            say(world, URDF, f"{TAKEN}ur5e")
+            world.ready()
+            return windows
+
+        count = in_every_period(world, read)
+        assert stands(world), "nothing of before is taken up"
+        observed(f"{len(text) // 1000} kB: a command in each of the {count} periods meanwhile")
+
+
+def set_speed(world, share):
+    """Let the next motion have a share of the velocity limits."""
+    wish = [Parameter("max_velocity_scaling_factor", value=share).to_parameter_msg()]
+    answer = world.call(SetParameters, "set_parameters", parameters=wish)
+    assert answer.results[0].successful, answer
+
+
+def say(world, description, words):
+    """Publish a robot description, and wait until the node says words once more."""
+    before = world.log.count(words)
+    world.description.publish(String(data=description))
+    world.wait(lambda: world.log.count(words) > before, words)

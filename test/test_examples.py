@@ -1,0 +1,44 @@
+"""Every Python example of the README and of the pages runs, those of a page one after another."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import basis_ik
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("underlay/*.md")])
+SAID = {"README.md": "Verdict.REACHED", "targets.md": "thigh", "coming_from.md": "too far by 0.4"}
+
+
+def examples(page):
+    """Return the examples of a page; those with ROS are run by `test/ros/test_coming_from.py`."""
+    found = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    return [example for example in found if "import rclpy" not in example]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if examples(page)], ids=lambda page: page.name
+)
+def test_the_examples_of_a_page_run_one_after_another(page, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    room: dict[str, object] = {}
+    for example in examples(page):
+        exec(example, room)
+    assert SAID.get(page.name, "") in capsys.readouterr().out
+
+
+def test_the_pages_with_examples_are_there():
+    assert {page.name for page in PAGES if examples(page)} >= {*SAID, "fabrik.md"}
+
+
+def test_ros_is_in_no_other_page_than_the_one_that_is_tested_with_it():
+    with_ros = {page.name for page in PAGES if "```python\nimport rclpy" in page.read_text()}
+    assert with_ros == {"coming_from.md"}
+
+
+def test_every_function_that_is_offered_is_in_the_table():
+    table = (ROOT / "docs" / "targets.md").read_text().split("## A part of a pose")[0]
+    functions = {name for name in basis_ik.__all__ if name.islower()} - {"line", "arc"}
+    assert {name for name in functions if f"`{name}" not in table} == set()

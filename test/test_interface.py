@@ -1,0 +1,234 @@
+"""What `from basis_ik import ...` gives, and what its functions take and return."""
+
+import ast
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import basis_ik
+from basis_ik import (
+    BasisIkError,
+    LookTask,
+    PoseConstraint,
+    PoseTask,
+    Preference,
+    RigidTransform,
+    RobotModel,
+    Verdict,
+    arc,
+    follow,
+    line,
+    look_at,
+    solve,
+    solve_all,
+    solve_batch,
+    solve_pole,
+    solve_posture,
+    solve_tasks,
+    track,
+)  # fmt: skip
+
+ROOT = Path(__file__).parents[1]
+MODEL = RobotModel.from_urdf_file(ROOT / "urdf" / "panda.urdf")
+ARM = MODEL.chain()
+HOME = np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8])
+NAMED = dict(zip(ARM.joint_names, HOME.tolist(), strict=True))
+TARGET = ARM.forward(HOME + 0.1)
+FAR = RigidTransform.from_rpy(0.0, 0.0, 0.0, (3.0, 0.0, 0.0))
+POINT = (1.0, 0.3, 0.2)
+# Every function of a target and a seed.
+SOLVERS = {
+    "solve": lambda target, seed: solve(ARM, target, seed),
+    "chain.solve": lambda target, seed: ARM.solve(target, seed),
+    "fabrik": lambda target, seed: solve(ARM, target, seed, solver="fabrik"),
+    "time limit": lambda target, seed: solve(ARM, target, seed, time_limit=100.0),
+    "weights": lambda target, seed: solve(
+        ARM, target, seed, constraint=PoseConstraint(weights=(1, 1, 1, 1, 1, 1))
+    ),
+    "solve_all": lambda target, seed: solve_all(ARM, target, seed, starts=5)[0],
+    "solve_posture": lambda target, seed: solve_posture(ARM, target, HOME, seed, starts=5),
+    "posture": lambda target, seed: solve_posture(ARM, target, seed, starts=5),
+    "solve_pole": lambda target, seed: solve_pole(
+        ARM, target, "panda_link4", (0.3, 0.6, 0.6), seed, starts=5
+    ),
+    "track": lambda target, seed: track(ARM, target, seed, 0.05),
+    "track previous": lambda target, seed: track(ARM, target, HOME, 0.05, previous=seed),
+    "follow": lambda target, seed: follow(ARM, [target, target], seed),
+}
+
+
+@pytest.fixture(params=SOLVERS)
+def solver(request):
+    return SOLVERS[request.param]
+
+
+def python(code):
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_all_that_is_offered_is_there():
+    for name in basis_ik.__all__:
+        assert getattr(basis_ik, name).__name__ == name
+        assert name in dir(basis_ik)
+
+
+def test_type_checkers_see_what_is_loaded_on_first_use():
+    tree = ast.parse((ROOT / "basis_ik" / "__init__.py").read_text())
+    (typed,) = (each for each in tree.body if isinstance(each, ast.If))
+    seen = {each.names[0].asname: each.module for each in typed.body}
+    assert seen == {name: f"basis_ik.{home}" for name, home in basis_ik._HOME.items()}
+
+
+def test_importing_the_package_loads_neither_numpy_nor_the_compiler():
+    python(
+        "import sys, basis_ik; basis_ik.__version__; dir(basis_ik)\n"
+        "assert not {'numpy', 'numba', 'llvmlite'} & set(sys.modules)"
+    )
+
+
+def test_nothing_of_it_loads_ros():
+    python("import sys; from basis_ik import *; solve\nassert 'rclpy' not in sys.modules")
+
+
+def test_a_name_that_is_not_there_is_told():
+    with pytest.raises(AttributeError, match="module 'basis_ik' has no attribute 'solve_ik'"):
+        _ = basis_ik.solve_ik
+    with pytest.raises(ImportError):
+        from basis_ik import solve_ik  # noqa: F401
+
+
+def test_the_version_is_that_of_the_package():
+    (setup,) = re.findall(r'^    version="(.*)",$', (ROOT / "setup.py").read_text(), re.MULTILINE)
+    assert basis_ik.__version__ == setup == ET.parse(ROOT / "package.xml").findtext("version")
+
+
+def test_a_matrix_is_as_good_as_a_transform(solver):
+    one, other = solver(TARGET, HOME), solver(TARGET.matrix.tolist(), HOME)
+    assert one.positions.tobytes() == other.positions.tobytes()
+
+
+def test_positions_by_name_are_as_good_as_in_order(solver):
+    named = {"a_joint_that_the_chain_does_not_have": 9.0, **dict(reversed(NAMED.items()))}
+    one, other = solver(TARGET, HOME), solver(TARGET, named)
+    assert one.positions.tobytes() == other.positions.tobytes()
+
+
+@pytest.mark.parametrize("target", [TARGET, FAR], ids=["reached", "not reached"])
+@pytest.mark.parametrize("name", [each for each in SOLVERS if each not in ("solve_all", "follow")])
+def test_positions_are_read_only(name, target):
+    positions = SOLVERS[name](target, HOME).positions
+    with pytest.raises(ValueError, match="read-only"):
+        positions[0] = 0.0
+
+
+def test_so_are_those_of_what_returns_more_than_one():
+    results = [
+        solve_all(ARM, TARGET, HOME, starts=5)[0].positions,
+        follow(ARM, [TARGET, FAR], HOME).positions,
+        look_at(ARM, POINT, HOME).positions,
+        look_at(ARM, ARM.forward(HOME).translation, HOME, max_move=1e-3).positions,
+        *vars(solve_batch(ARM, [TARGET, FAR], HOME)).values(),
+    ]
+    for target in (TARGET, FAR):
+        passes = solve(ARM, target, HOME, solver="fabrik", trace=True).passes
+        results += [passes.seed, passes.positions]
+        results += [array for each in passes.stages for array in (each.points, each.positions)]
+    assert not any(array.flags.writeable for array in results)
+
+
+def test_no_kernel_is_compiled_a_second_time_for_arrays_that_are_read_only():
+    python(
+        "import gc, sys; sys.path.insert(0, 'test')\n"
+        "from numba import types; from numba.core.registry import CPUDispatcher\n"
+        "from test_interface import *\n"
+        "for solver in SOLVERS.values():\n"
+        "    for target in (TARGET, FAR.inverse()):\n"
+        "        try: found = solver(target, HOME)\n"
+        "        except IndexError: continue\n"  # none of all
+        "        if found.positions.ndim == 1: solver(TARGET, found.positions)\n"
+        "kernels = [each for each in gc.get_objects() if isinstance(each, CPUDispatcher)]\n"
+        "again = {kernel.__name__ for kernel in kernels for arguments in kernel.signatures\n"
+        "         for each in arguments if isinstance(each, types.Array) and not each.mutable}\n"
+        "assert kernels and not again, again\n"
+    )
+
+
+def test_what_was_found_begins_the_next_search():
+    found = solve(ARM, TARGET, HOME)
+    assert solve(ARM, TARGET, found.positions).iterations <= found.iterations
+    assert track(ARM, TARGET, found.positions, 0.1, previous=found.positions).success
+
+
+def test_a_target_that_is_no_pose_is_refused(solver):
+    skewed = TARGET.matrix.copy()
+    skewed[0, 0] += 0.1
+    for bad in (skewed, np.eye(3), np.full((4, 4), np.nan), None, "pose", HOME):
+        with pytest.raises(BasisIkError, match=r"must be a RigidTransform or the \(4, 4\) matrix"):
+            solver(bad, HOME)
+
+
+def test_positions_that_lack_a_joint_are_refused(solver):
+    lacking = {name: value for name, value in NAMED.items() if name != "panda_joint3"}
+    with pytest.raises(BasisIkError, match="must be positions that include joint 'panda_joint3'"):
+        solver(TARGET, lacking)
+    with pytest.raises(BasisIkError, match="must be 7 numbers, one each for"):
+        solver(TARGET, NAMED | {"panda_joint3": "0 rad"})
+
+
+@pytest.mark.parametrize("model", [MODEL, None, "panda"])
+def test_a_robot_is_no_chain(model):
+    with pytest.raises(BasisIkError, match=r"chain must be a Chain, which `RobotModel.chain\(\)`"):
+        solve(model, TARGET)
+    with pytest.raises(BasisIkError, match="chain must be a Chain"):
+        look_at(model, POINT)
+
+
+def test_many_targets_may_be_matrices_too():
+    targets = [TARGET, ARM.forward(HOME - 0.1)]
+    matrices = np.array([target.matrix for target in targets])
+    single = matrices.astype(np.float32)  # off by rounding: the nearest rotations are taken
+    expected = solve_batch(ARM, targets, HOME).positions
+    for given in (matrices, list(matrices), [targets[0], matrices[1].tolist()]):
+        assert solve_batch(ARM, given, HOME).positions.tobytes() == expected.tobytes()
+    np.testing.assert_allclose(solve_batch(ARM, single, HOME).positions, expected, atol=1e-5)
+    assert follow(ARM, matrices, HOME, max_move=1.0).success
+    by_matrix = line(matrices[0], matrices[1].tolist())
+    assert by_matrix == line(*targets)
+    assert arc(matrices[0], POINT, (0, 0, 1), 0.3) == arc(targets[0], POINT, (0, 0, 1), 0.3)
+    with pytest.raises(BasisIkError, match=r"targets\[1\] must be a RigidTransform or the"):
+        solve_batch(ARM, [TARGET, np.eye(3)], HOME)
+    with pytest.raises(BasisIkError, match=r"targets must be of shape \(k, 4, 4\)"):
+        solve_batch(ARM, np.eye(4), HOME)
+
+
+def test_tasks_take_matrices_too_and_positions_by_name_only():
+    tasks = [PoseTask("panda_hand", TARGET.matrix), LookTask("panda_hand", POINT, priority=1)]
+    as_transform = [PoseTask("panda_hand", TARGET), tasks[1]]
+    one, other = (solve_tasks(MODEL, each, NAMED, max_restarts=0) for each in (tasks, as_transform))
+    assert one.positions == other.positions
+    with pytest.raises(BasisIkError, match="seed must be positions by joint name"):
+        solve_tasks(MODEL, tasks, HOME)
+    with pytest.raises(BasisIkError, match=r"tasks\[0\]\.target must be a RigidTransform or"):
+        solve_tasks(MODEL, [PoseTask("panda_hand", np.eye(3))])
+
+
+def test_the_methods_of_a_chain_are_the_functions():
+    assert ARM.solve(FAR, max_restarts=0).verdict is Verdict.TOO_FAR
+    assert ARM.look_at(POINT, HOME, axis=(0, 0, 1)).success
+    everything = solve_all(ARM, TARGET, prefer=Preference.CENTRED, starts=5)
+    assert everything[0].success
+    assert follow(ARM, line(TARGET, TARGET)).success
+
+
+def test_without_a_seed_the_search_begins_at_the_neutral_positions():
+    near = ARM.forward(ARM.neutral)
+    assert solve(ARM, near).positions.tolist() == ARM.neutral.tolist()
