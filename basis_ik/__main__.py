@@ -325,6 +325,7 @@ def _answer(chain: Chain, solution: Solution) -> dict[str, Any]:
         "success": solution.success,
         "verdict": solution.verdict.name,
         "reason": str(solution.reason),
+        "proven": solution.reason.proven,
         "positions": dict(zip(chain.joint_names, solution.positions.tolist(), strict=True)),
         "position_error": solution.position_error,
         "orientation_error": solution.orientation_error,

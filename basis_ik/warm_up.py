@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # Six joints, two of which move further links: enough for every kernel.
 _LINK = """<link name="{below}"/><joint name="{below}" type="{kind}">
-<parent link="{above}"/><child link="{below}"/><origin xyz="0.1 0 0.2"/><axis xyz="{axis}"/>
+<parent link="{above}"/><child link="{below}"/><origin xyz="{xyz}"/><axis xyz="{axis}"/>
 <limit lower="-2" upper="2" velocity="1" effort="1"/></joint>"""
 _JOINTS = (
     ("a", "revolute", "0 0 1"),
@@ -185,6 +185,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
         Step("caps on speeds", lambda: caps.warm_up(chain())),
         Step("links", lambda: chain().link_poses(np.zeros(len(chain().joint_names)))),
         Step("poses", lambda: solve.warm_up(chain())),
+        Step("poses in closed form", lambda: solve.warm_up(_closed_chain())),
         Step("FABRIK's passes", lambda: solve.warm_up_fabrik(chain())),
         Step("points to look at", lambda: look_at.warm_up(chain())),
         Step("tracking", lambda: track.warm_up(chain())),
@@ -262,6 +263,7 @@ def library_steps() -> list[Step]:
     def solve_poses() -> None:
         chain = sample_chain()
         solve_batch(chain, [chain.forward(np.zeros(len(chain.joint_names)))])
+        solve_batch(_closed_chain(), np.eye(4)[np.newaxis])
 
     joints, parents = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 2], [-1, 0, 2.0]]), (-1, 0, 1, 1)
     targets = {2: (1.0, 0.5, 1.8), 3: (-1.0, 0.5, 1.8)}
@@ -315,11 +317,25 @@ def _sample_tree() -> TransformTree:
 
 @cache
 def _sample() -> RobotModel:
+    return _robot([(*joint, "0.1 0 0.2") for joint in _JOINTS])
+
+
+def _robot(joints: Sequence[tuple[str, str, str, str]]) -> RobotModel:
     above, texts = "root", []
-    for below, kind, axis in _JOINTS:
-        texts.append(_LINK.format(above=above, below=below, kind=kind, axis=axis))
+    for below, kind, axis, xyz in joints:
+        texts.append(_LINK.format(above=above, below=below, kind=kind, axis=axis, xyz=xyz))
         above = below
     return RobotModel.from_urdf(f'<robot name="sample"><link name="root"/>{"".join(texts)}</robot>')
+
+
+@cache
+def _closed_chain() -> Chain:
+    """Return a chain that has a closed form: axes 2 and 3 are parallel, the last three meet."""
+    axes = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0")
+    places = ("0 0 0", "0.1 0 0.2", "0 0 0.3", "0.3 0 0", "0 0 0", "0 0 0")
+    names = [joint[0] for joint in _JOINTS]
+    joints = [(n, "revolute", a, p) for n, a, p in zip(names, axes, places, strict=True)]
+    return _robot(joints).chain()
 
 
 @cache

@@ -201,7 +201,9 @@ def _reason_values(reason: Reason) -> dict[str, str]:
     """Return what stood in the way, for a target that was not reached."""
     if reason.verdict is Verdict.REACHED:
         return {}
-    values = {"missing_distance": f"{reason.missing:.9g}"}
+    values = {"missing_distance": f"{reason.missing:.9g}", "proven": str(reason.proven).lower()}
+    if reason.starts:
+        values["starts"] = str(reason.starts)
     if reason.joint is not None:
         values["joint"] = reason.joint
     if reason.bound is not None:

@@ -62,6 +62,8 @@ class AimInquiry:
         found: (n,) what the search left.
         tolerance: [rad].
         budget: Steps that are left.
+        starts: How many starts the search has made.
+        inside: What meets the point within the limits after all, found while they were wider.
     """
 
     ready: PreparedChain
@@ -71,6 +73,8 @@ class AimInquiry:
     found: FloatArray
     tolerance: float
     budget: int
+    starts: int
+    inside: Attempt | None = None
 
     def least_angle(self) -> Attempt:
         """Return the least angle, downhill from the seed unless another start is clearly better."""
@@ -83,13 +87,17 @@ class AimInquiry:
                 start = np.empty_like(self.seed)
                 begin_anew(self.variables, number, start)
             scout = self._settle(start, SCOUTING)
-            if scout.angle < best.angle - BETTER_BY - self.tolerance:
+            if scout.reached or scout.angle < best.angle - BETTER_BY - self.tolerance:
                 best = self._settle(scout.q, SETTLING)
         return best
 
     def within(self, variables: FloatArray) -> Attempt:
         """Search within other limits."""
-        return self._run(self.seed, variables, self.budget, LIFTED_STARTS, careful=False)
+        free = self._run(self.seed, variables, self.budget, LIFTED_STARTS, careful=False)
+        if free.reached and self.inside is None:
+            back = self._settle(free.q, 0)
+            self.inside = back if back.reached else None
+        return free
 
     def at_seed(self) -> FloatArray:
         """Return the seed, inside the limits that were held."""
@@ -107,8 +115,13 @@ class AimInquiry:
 
     @property
     def closed(self) -> bool:
-        """Whether the chain has a closed form, which proves that there is nothing else."""
+        """Whether the chain has a closed form, which makes starts needless."""
         return bool(admits_pan_tilt(self.ready.exact, len(self.seed)))
+
+    @property
+    def proves(self) -> bool:
+        """Whether that form is exact: the ray leaves its plane by less than the tolerance."""
+        return self.closed and abs(float(self.ready.exact[2, 10])) <= self.tolerance
 
     def too_near(self) -> float:
         """Return by how much the point is too near to an axis of a pan-tilt head [m], or 0."""
@@ -132,15 +145,15 @@ class AimInquiry:
         return Attempt(q, angle, away, status == ARRIVED)
 
 
-def explain_aim(
-    inquiry: AimInquiry, names: tuple[str, ...], *, few_starts: bool
-) -> tuple[Attempt, Reason]:
+def explain_aim(inquiry: AimInquiry, names: tuple[str, ...]) -> tuple[Attempt, Reason]:
     """Find the best effort, and the reason why there is nothing better.
 
     Args:
         inquiry: The failed search.
         names: (n,) of the joints.
-        few_starts: Whether the search was too short to say that there is nothing.
+
+    Returns:
+        The best effort and the reason, which is REACHED where the point was met by the way.
     """
     answer = inquiry.least_angle()
     if answer.reached:
@@ -149,14 +162,18 @@ def explain_aim(
         stay = Attempt(inquiry.at_seed(), answer.angle, answer.away, reached=False)
         return stay, Reason(Verdict.DEGENERATE, 0.0, answer.angle)
     reason = _obstacle(inquiry, answer, names)
-    if inquiry.budget <= 0 or (few_starts and not inquiry.closed):
-        reason = Reason(Verdict.BUDGET_SPENT, 0.0, answer.angle)
+    if inquiry.inside is not None:
+        return inquiry.inside, REACHED
+    few_starts = inquiry.starts <= FEWEST_STARTS and not inquiry.closed
+    if inquiry.budget <= 0 or few_starts:
+        reason = Reason(Verdict.BUDGET_SPENT, 0.0, answer.angle, starts=inquiry.starts)
     return answer, reason
 
 
 def _obstacle(inquiry: AimInquiry, answer: Attempt, names: tuple[str, ...]) -> Reason:
     """Say what has to give way for the point to be met."""
-    own = inquiry.ready.variables
+    own, proven = inquiry.ready.variables, inquiry.proves
+    starts = 0 if proven else inquiry.starts
     steps = [(Verdict.LIMIT, own, inquiry.lifted())]
     if inquiry.variables is not own:
         steps.insert(0, (Verdict.MOVE_BOUND, inquiry.variables, own))
@@ -166,11 +183,11 @@ def _obstacle(inquiry: AimInquiry, answer: Attempt, names: tuple[str, ...]) -> R
             k = _limiting(inquiry, answer.q, free.q, bounds, wider)
             low, high = bounds[k, :2]
             bound = low if abs(answer.q[k] - low) < abs(answer.q[k] - high) else high
-            return Reason(verdict, 0.0, answer.angle, names[k], float(bound), STARTS)
+            return Reason(verdict, 0.0, answer.angle, names[k], float(bound), starts, proven)
     missing = inquiry.too_near()
     if missing > 0.0:
-        return Reason(Verdict.TOO_NEAR, missing, answer.angle)
-    return Reason(Verdict.ORIENTATION_UNREACHABLE, 0.0, answer.angle, starts=LIFTED_STARTS)
+        return Reason(Verdict.TOO_NEAR, missing, answer.angle, starts=starts, proven=proven)
+    return Reason(Verdict.ORIENTATION_NOT_FOUND, 0.0, answer.angle, starts=inquiry.starts)
 
 
 def _limiting(

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,15 +28,16 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.kernels.closed_solve import solve_closed_poses
 from basis_ik.kernels.pose_batch import solve_poses
 from basis_ik.kernels.pose_solve import LARGEST_ANGLE, LARGEST_LENGTH
-from basis_ik.solvers.arguments import LARGEST_TOLERANCE, Target, as_target, bad_target
-from basis_ik.solvers.pose_constraint import PoseConstraint, constrain, weigh
+from basis_ik.solvers.arguments import Target, as_target, bad_target, count, positive
+from basis_ik.solvers.inquiry import FEWEST_STARTS
+from basis_ik.solvers.pose_constraint import PoseConstraint, constrain
 from basis_ik.solvers.prepared import NEAR, prepared
-from basis_ik.solvers.solve import MAX_ITERATIONS, MAX_RESTARTS, PATIENCE
-from basis_ik.solvers.weighted import least_error
+from basis_ik.solvers.solve import PATIENCE, budget, solve
 from basis_ik.transforms.checks import read_only
-from basis_ik.transforms.rigid import trusted
+from basis_ik.transforms.rigid import RigidTransform, trusted
 
 if TYPE_CHECKING:
     from basis_ik.model.chain import Chain
@@ -51,8 +52,7 @@ class BatchSolution:
     """The answers to k targets, one row each, in the order of the targets; arrays read-only."""
 
     positions: FloatArray
-    """(k, n): the solution, else the best effort: the best of all descents, or with weights the
-    least weighted error; always within the limits."""
+    """(k, n): what reached the target, else the best effort; always within the limits."""
     reached: npt.NDArray[np.bool_]
     """(k,)"""
     position_errors: FloatArray
@@ -74,12 +74,12 @@ def solve_batch(
     constraint: PoseConstraint | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
-    max_iterations: int = MAX_ITERATIONS,
-    max_restarts: int = MAX_RESTARTS,
+    max_iterations: int | None = None,
+    max_restarts: int | None = None,
     threads: int | None = None,
     progress: bool = False,
 ) -> BatchSolution:
-    """Solve for many targets; each as `solve` would, but without the reasons for failures.
+    """Solve for many targets; each as `solve` does, bit for bit, but without the reasons.
 
     The answers do not depend on the number of threads.
 
@@ -91,53 +91,58 @@ def solve_batch(
         constraint: Which part of the poses counts; None: all of it.
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
-        max_iterations: Steps allowed for each target.
-        max_restarts: Starts allowed for each target after the seed's.
+        max_iterations: Steps allowed for each target, as for `solve`.
+        max_restarts: Starts to make for each target after the seed's, as for `solve`.
         threads: How many; None is one for each core.
         progress: Draw a progress bar on standard error.
 
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
-    ready, weights, goals = constrain(prepared(chain), constraint, _as_matrices(targets))
+    matrices = _as_matrices(targets)
+    ready, weights, goals = constrain(prepared(chain), constraint, matrices)
     if position_only:
         weights = ready.position
     n = len(ready.middle)
     starts = _as_seeds(ready.middle if seeds is None else seeds, len(goals), n)
-    for name, value in (
-        ("position_tolerance", position_tolerance),
-        ("orientation_tolerance", orientation_tolerance),
-    ):
-        if not 0.0 < value < LARGEST_TOLERANCE:
-            raise SolveArgumentError(name, value, "a number above 0")
-    workers = os.cpu_count() or 1 if threads is None else threads
-    if workers < 1:
-        raise SolveArgumentError("threads", threads, "at least 1")
+    position_tolerance = positive("position_tolerance", position_tolerance, "m")
+    orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
+    iterations, restarts = budget(max_iterations, max_restarts, timed=False)
+    workers = os.cpu_count() or 1 if threads is None else count("threads", threads, 1)
     positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
+    solve_rows: Callable[..., None] = solve_poses
+    limit: tuple[int, ...] = (min(restarts, FEWEST_STARTS),)
+    form: tuple[FloatArray, ...] = ()
+    closed = None if position_only else ready.closed
+    if closed is not None:
+        solve_rows, limit, form = solve_closed_poses, (), (closed.rows,)
 
     def work_on(begin: int) -> int:
         rows = slice(begin, begin + CHUNK)
-        solve_poses(
+        solve_rows(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
             weights, goals[rows], starts[rows],
             positions[rows], figures[rows], ready.new_work(),
-            float(position_tolerance), float(orientation_tolerance),
-            int(max_iterations), int(max_restarts), PATIENCE, NEAR,
+            position_tolerance, orientation_tolerance, iterations, *limit, PATIENCE, NEAR, *form,
         )  # fmt: skip
+        for i in begin + np.flatnonzero(figures[rows, 0] == 0.0):
+            single = solve(
+                chain, RigidTransform.from_matrix(matrices[i]), starts[i],
+                position_only=position_only,
+                constraint=constraint, position_tolerance=position_tolerance,
+                orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
+                max_restarts=max_restarts,
+            )  # fmt: skip
+            positions[i] = single.positions
+            figures[i] = (
+                single.success, single.iterations, single.restarts, single.position_error,
+                single.orientation_error,
+            )  # fmt: skip
         return len(goals[rows])
 
     with ThreadPoolExecutor(workers) as pool:
         pieces = [pool.submit(work_on, begin) for begin in range(0, len(goals), CHUNK)]
         _wait(pieces, len(goals) if progress else 0)
-    if constraint is not None and constraint.weights is not None:
-        counted = weigh(prepared(chain), constraint, position_only=position_only)
-        for i in np.flatnonzero(figures[:, 0] == 0.0):
-            positions[i], figures[i, 3], figures[i, 4], steps = least_error(
-                ready, counted, goals[i], (starts[i], positions[i].copy()),
-                (float(position_tolerance), float(orientation_tolerance)),
-                int(max_iterations) - int(figures[i, 1]),
-            )  # fmt: skip
-            figures[i, 1] += steps
     return BatchSolution(
         read_only(positions),
         read_only(figures[:, 0] > 0.0),

@@ -24,46 +24,53 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.solvers.inquiry import STARTS, Attempt, Inquiry
-from basis_ik.solvers.verdict import Reason, Verdict
+from basis_ik.solvers.inquiry import Attempt, Inquiry
+from basis_ik.solvers.verdict import REACHED, Reason, Verdict
 
 FloatArray = npt.NDArray[np.float64]
 
 AT_LIMIT = 1e-5  # [rad or m] from its limit at which a joint stands there: descents creep up to it
 
 
-def explain(
-    inquiry: Inquiry, held: Attempt, names: tuple[str, ...], *, position_only: bool
-) -> tuple[Attempt, Reason]:
+def explain(inquiry: Inquiry, held: Attempt, names: tuple[str, ...]) -> tuple[Attempt, Reason]:
     """Find the best effort and the reason why there is nothing better.
 
     Args:
         inquiry: The failed search.
         held: The nearest position.
         names: (n,) of the joints.
-        position_only: Whether the orientation is free.
+
+    Returns:
+        The best effort and the reason, which is REACHED where all that is wanted was found by the
+        way.
     """
-    answer = held if position_only else inquiry.nearest_orientation(held)
-    answer = inquiry.rest(answer, position_only=position_only)
-    weights = inquiry.ready.position if position_only else inquiry.ready.full
-    index = _limiting(inquiry, answer, weights, position_only=position_only)
-    missing, turn = answer.away, 0.0 if position_only else answer.turned
-    if inquiry.budget <= 0:
-        return answer, Reason(Verdict.BUDGET_SPENT, missing, turn)
-    if index is not None:
-        lower, upper = inquiry.ready.variables[index, :2]
-        bound = lower if abs(answer.q[index] - lower) < abs(answer.q[index] - upper) else upper
-        return answer, Reason(Verdict.LIMIT, missing, turn, names[index], float(bound), STARTS)
+    answer = held if inquiry.position_only else inquiry.nearest_orientation(held)
+    if inquiry.meets(answer):
+        return answer, REACHED
+    answer = inquiry.rest(answer)
+    index = _limiting(inquiry, answer)
+    if inquiry.inside is not None:
+        return inquiry.inside, REACHED
+    verdict = _far_or_near(inquiry, answer)
     if held.reached:
-        return answer, Reason(Verdict.ORIENTATION_UNREACHABLE, missing, turn, starts=STARTS)
-    return answer, Reason(_far_or_near(inquiry, answer), missing, turn, starts=STARTS)
+        proven = inquiry.proven
+        verdict = Verdict.ORIENTATION_UNREACHABLE if proven else Verdict.ORIENTATION_NOT_FOUND
+    joint, bound = None, None
+    if inquiry.budget <= 0:
+        verdict = Verdict.BUDGET_SPENT
+    elif index is not None:
+        lower, upper = inquiry.ready.variables[index, :2].tolist()
+        bound = lower if abs(answer.q[index] - lower) < abs(answer.q[index] - upper) else upper
+        verdict, joint = Verdict.LIMIT, names[index]
+    turn = 0.0 if inquiry.position_only else answer.turned
+    starts = 0 if inquiry.proven else inquiry.starts + 1
+    return answer, Reason(verdict, answer.away, turn, joint, bound, starts, inquiry.proven)
 
 
-def _limiting(
-    inquiry: Inquiry, answer: Attempt, weights: FloatArray, *, position_only: bool
-) -> int | None:
+def _limiting(inquiry: Inquiry, answer: Attempt) -> int | None:
     """Return the variable whose limit, lifted, lets the chain reach the target, or come nearer."""
     variables, matters = inquiry.ready.variables, inquiry.bounded()
+    weights = inquiry.ready.position if inquiry.position_only else inquiry.ready.full
     free = inquiry.without_any_limits(weights)
     if free is None or not free.reached:
         return None
@@ -74,9 +81,7 @@ def _limiting(
     beyond = np.maximum(variables[:, 0] - free.q, free.q - variables[:, 1]) / variables[:, 2]
     candidates = sorted(np.flatnonzero(matters), key=lambda k: -float(beyond[k]))
     for k in candidates:
-        if gap[k] <= AT_LIMIT and inquiry.better_without(
-            int(k), answer, position_only=position_only
-        ):
+        if gap[k] <= AT_LIMIT and inquiry.better_without(int(k), answer):
             return int(k)
     return int(candidates[0])
 

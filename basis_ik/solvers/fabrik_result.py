@@ -76,7 +76,7 @@ class FabrikResult(NamedTuple):
         positions: Joint positions [m], shape (n + 1, 3), read-only. Every bone has kept its length,
             whatever the verdict.
         verdict: REACHED; TOO_FAR or TOO_NEAR, by the bones' lengths alone; LIMIT, when no start led
-            to the target within the limits; ORIENTATION_UNREACHABLE, when the position alone is in
+            to the target within the limits; ORIENTATION_NOT_FOUND, when the position alone is in
             reach; BUDGET_SPENT.
         residual: Largest distance between an end effector (or the ends of a loop) and its target
             [m].

@@ -138,7 +138,7 @@ def _bounded(
         if verdict is Verdict.BUDGET_SPENT and both and found.starts >= _CLAIM:
             first = position_first(s, g, found, tolerance, share)
             if first.apart <= tolerance:
-                found, verdict = first, Verdict.ORIENTATION_UNREACHABLE
+                found, verdict = first, Verdict.ORIENTATION_NOT_FOUND
     held = touched(s, found.q)
     claimed = found.starts >= _CLAIM and s.kinds.any()
     if verdict is Verdict.BUDGET_SPENT and claimed:

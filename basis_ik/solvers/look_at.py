@@ -34,7 +34,7 @@ from basis_ik.kernels.pose_solve import (
     LARGEST_ANGLE,
     LARGEST_LENGTH,
 )
-from basis_ik.solvers.aim_explain import FEWEST_STARTS, AimInquiry, explain_aim
+from basis_ik.solvers.aim_explain import AimInquiry, explain_aim
 from basis_ik.solvers.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.solvers.prepared import PreparedChain, prepared
 from basis_ik.solvers.solve import Solution
@@ -84,17 +84,18 @@ def look_at(
         origin: Start of the ray in the tip's coordinates [m].
         angle_tolerance: [rad], above 0.
         max_iterations: Steps allowed, the explanation of a failure included.
-        max_restarts: Starts allowed after the seed's. A search with fewer than 20 does not support
-            any claim that the point cannot be met, unless a closed form does.
+        max_restarts: Starts to make after the seed's before giving up. With fewer than 20 nothing
+            is said about the point, unless a closed form does.
         max_move: How far each joint may be from the seed, (n,) or one for all [rad or m], above 0.
 
     Returns:
         The solution. Its `orientation_error` is the angle between the ray and the line from the
         ray's origin to the point [rad], by forward kinematics; its `position_error` is always 0.
-        With another verdict than REACHED, the positions leave the least angle found:
+        With another verdict than REACHED, the positions leave the least angle found, and only
+        where `reason.proven` is set it is known that the point cannot be met:
         TOO_NEAR: the point lies too near to an axis of a pan-tilt head, by `reason.missing` [m];
         LIMIT, MOVE_BOUND: without the limit (of `reason.joint`) the point could be met;
-        ORIENTATION_UNREACHABLE: it could not be met without limits either;
+        ORIENTATION_NOT_FOUND: no start met it without limits either;
         DEGENERATE: the point is the ray's own origin, which no joint moves away: there is no
         direction, the joints stay, and the angle is given as π; BUDGET_SPENT.
 
@@ -137,10 +138,10 @@ def look_at(
     if status == BAD_TARGET:
         raise SolveArgumentError("point", point, f"finite and within {LARGEST_LENGTH:g} m")
     inquiry = AimInquiry(
-        ready, held.variables, goal, start, positions, angle_tolerance, max_iterations - steps
-    )
-    few = fresh < FEWEST_STARTS
-    answer, reason = explain_aim(inquiry, names, few_starts=few)
+        ready, held.variables, goal, start, positions, angle_tolerance,
+        max_iterations - steps, fresh + 1,
+    )  # fmt: skip
+    answer, reason = explain_aim(inquiry, names)
     if reason is REACHED:
         ready.prove_inside(answer.q)
     steps = max_iterations - inquiry.budget
@@ -189,7 +190,7 @@ def _prepare_ray(ready: PreparedChain, direction: FloatArray, start: FloatArray)
     ends[1] = ends[1] @ frame
     exact[-1, :12] = ends[1].reshape(12)
     variables = ready.variables[:, :COLUMNS].copy()  # the starts that suit poses are not for aims
-    return replace(ready, exact=exact, ends=ends, variables=variables)
+    return replace(ready, exact=exact, ends=ends, variables=variables, closed=None)
 
 
 def as_triple(name: str, values: object) -> FloatArray:

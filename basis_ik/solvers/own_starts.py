@@ -36,6 +36,7 @@ FloatArray = NDArray[np.float64]
 
 CANDIDATES = 64
 TARGETS = 128
+MOST_VARIABLES = 30  # longer chains do without: each trial costs more, and few are needed
 FIRST_TARGET = 10_000  # of the sequence of starts: far from those that are tried
 STEPS = 60  # a start that needs more does not suit
 TOLERANCE = 1e-6
@@ -47,9 +48,13 @@ RESERVE = 0.2  # what a target counts further on, once a start is kept that reac
 def with_own_starts(ready: PreparedChain, patience: int) -> FloatArray:
     """Return the variables (n, 8 + 12) of a chain without own starts, with such starts behind.
 
+    Of a chain with very many variables they are returned as they are.
+
     Each next start is the one that reaches, for its cost, most of what those before it do not
     reach, among candidates spread over the limits.
     """
+    if len(ready.variables) > MOST_VARIABLES:
+        return ready.variables
     steps = _try_starts(ready, patience)
     reached = steps > 0.0
     cost = np.abs(steps) + OVERHEAD

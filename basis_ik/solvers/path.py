@@ -28,7 +28,7 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.solvers.arguments import Positions, Target, as_positions, as_target
 from basis_ik.solvers.path_search import Ladder
 from basis_ik.solvers.pose_constraint import PoseConstraint
-from basis_ik.solvers.solve import MAX_RESTARTS, Solution, solve
+from basis_ik.solvers.solve import Solution, solve
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 
+MOST_POSES = 1_000_000  # of a line or an arc: more is a step in the wrong unit
 RESTARTS = 50  # another start may land on the same branch: the bound on the move decides
 
 
@@ -74,7 +75,7 @@ def line(
     vector = (start.inverse() @ end).log()[3:]
     shift = end.translation - start.translation
     angle = float(np.linalg.norm(vector))
-    count = max(1, math.ceil(float(np.linalg.norm(shift)) / step), math.ceil(angle / turn))
+    count = _count_poses((float(np.linalg.norm(shift)), step), (angle, turn))
     poses = []
     for s in np.linspace(0.0, 1.0, count + 1):
         spun = RigidTransform.exp(np.concatenate([np.zeros(3), s * vector]))
@@ -110,7 +111,7 @@ def arc(
         raise SolveArgumentError("angle", angle, "finite")
     hub = RigidTransform.from_rotation_translation(np.eye(3), centre)
     spoke = float(np.linalg.norm(start.translation - hub.translation))
-    count = max(1, math.ceil(abs(angle) * spoke / step), math.ceil(abs(angle) / turn))
+    count = _count_poses((abs(angle) * spoke, step), (abs(angle), turn))
     back = hub.inverse()
     return [
         hub @ RigidTransform.from_axis_angle(axis, angle * i / count) @ back @ start
@@ -158,7 +159,7 @@ def follow(
     here = None if seed is None else as_positions("seed", seed, chain.joint_names)
 
     def reach(pose: RigidTransform, start: npt.ArrayLike | None, bound: npt.ArrayLike | None,
-              restarts: int) -> Solution:  # fmt: skip
+              restarts: int | None) -> Solution:  # fmt: skip
         return solve(
             chain, pose, start, constraint=constraint, max_move=bound, max_restarts=restarts,
             position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance,
@@ -177,10 +178,7 @@ def follow(
     rows: list[FloatArray] = []
     reason = go_on(rows)
     # What cannot be reached from anywhere, no way leads to.
-    if (
-        0 < len(rows) < len(targets)
-        and reach(targets[len(rows)], rows[-1], None, MAX_RESTARTS).success
-    ):
+    if 0 < len(rows) < len(targets) and reach(targets[len(rows)], rows[-1], None, None).success:
         ladder = Ladder(
             chain, targets, here, max_move, constraint, (position_tolerance, orientation_tolerance)
         )
@@ -189,6 +187,15 @@ def follow(
             rows, reason = other, go_on(other)
     positions = np.array(rows).reshape(len(rows), len(chain.joint_names))
     return PathSolution(read_only(positions), len(rows) / len(targets) if targets else 1.0, reason)
+
+
+def _count_poses(way: tuple[float, float], turning: tuple[float, float]) -> int:
+    """Return into how many steps a way [m] and a turn [rad] are divided, each with its largest."""
+    for name, (size, each) in (("step", way), ("turn", turning)):
+        if not size / each <= MOST_POSES:
+            least = f"at least {size / MOST_POSES:.3g}: there would be too many poses"
+            raise SolveArgumentError(name, each, least)
+    return max(1, *(math.ceil(size / each) for size, each in (way, turning)))
 
 
 def _check_steps(step: float, turn: float) -> None:

@@ -135,7 +135,9 @@ def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
         full[3:6] = 0.0
     reach = ready.reach + math.hypot(*constraint.box) if constraint.position else math.inf
     if constraint.free_axis is None:
-        return replace(ready, full=full, position=position, reach=reach)
+        whole = np.array_equal(full, ready.full)
+        closed = ready.closed if whole else None
+        return replace(ready, full=full, position=position, reach=reach, closed=closed)
     full[5] = 0.0
     turn = _frame_about(constraint.free_axis)
     full[6:9] = position[6:9] = np.array(constraint.box)[_order(turn)]
@@ -145,8 +147,9 @@ def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     ends[1] = ends[1] @ turn
     exact[-1, :12] = ends[1].reshape(12)
     return replace(
-        ready, full=full, position=position, reach=reach, exact=exact, ends=ends, target_T_goal=turn
-    )
+        ready, full=full, position=position, reach=reach, exact=exact, ends=ends,
+        target_T_goal=turn, closed=None,
+    )  # fmt: skip
 
 
 def weigh(

@@ -28,6 +28,7 @@ from basis_ik.kernels.proof import place_exactly
 from basis_ik.kernels.safety import is_inside
 from basis_ik.model.chain import Chain
 from basis_ik.model.configurations import middle
+from basis_ik.solvers.closed_form import ClosedForm, closed_form
 from basis_ik.solvers.own_starts import with_own_starts
 
 FloatArray = NDArray[np.float64]
@@ -87,6 +88,9 @@ class PreparedChain:
     """(12,) weights of the position alone."""
     target_T_goal: FloatArray | None = None
     """(4, 4) from the target to a frame with the free axis as z, if there is a free axis."""
+    closed: ClosedForm | None = None
+    """The form in which all joint positions of a pose can be written down, if there is one; None
+    in variants for less than a whole pose."""
 
     narrowed: dict[object, PreparedChain] = field(init=False, default_factory=dict)
     """Variants for the constraints and rays so far, see `solvers.pose_constraint.narrow`. Each
@@ -134,6 +138,7 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         middle=middle(arrays.lower, arrays.upper),
         full=np.array([unit] * 3 + [ROTATION_WEIGHT] * 3 + [0.0] * 6),
         position=np.array([unit] * 3 + [0.0] * 9),
+        closed=closed_form(arrays, size),
     )
     return replace(ready, variables=with_own_starts(ready, PATIENCE))
 

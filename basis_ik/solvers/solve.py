@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -24,7 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.kernels.closed_solve import NOWHERE
 from basis_ik.kernels.descent import REACHED as ARRIVED
+from basis_ik.kernels.descent import SPENT, STALLED
 from basis_ik.kernels.pose_solve import OUT_OF_REACH, solve_pose, take_shortest_turns
 from basis_ik.solvers.arguments import (
     LARGEST_TOLERANCE,
@@ -54,8 +57,10 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 
-MAX_ITERATIONS = 20_000
-MAX_RESTARTS = 500
+MAX_ITERATIONS = 20_000  # unless more starts are asked for
+MAX_RESTARTS = 500  # of a search that may give up before, when it judges that there is no hope
+STEPS_PER_START = MAX_ITERATIONS // MAX_RESTARTS
+ENDLESS = 2**62
 
 _REACHED = Verdict.REACHED  # looking up an enum member costs as much as a tuple
 
@@ -96,8 +101,8 @@ def solve(
     max_move: npt.ArrayLike | None = None,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
-    max_iterations: int = MAX_ITERATIONS,
-    max_restarts: int = MAX_RESTARTS,
+    max_iterations: int | None = None,
+    max_restarts: int | None = None,
     time_limit: float | None = None,
     solver: Literal["descent", "fabrik"] = "descent",
     trace: bool = False,
@@ -121,12 +126,16 @@ def solve(
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included,
-            and FABRIK's passes.
-        max_restarts: Starts allowed after the seed's. A search with fewer than 20 does not
-            support any claim that the target cannot be reached; the verdict is then BUDGET_SPENT.
-        time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one step. What is
-            found then depends on the machine, and a failure is neither explained nor weighed. None:
-            no limit.
+            and FABRIK's passes. None: 20,000, or 40 for each start of `max_restarts` where that is
+            more; any number with a time limit.
+        max_restarts: Starts to make after the seed's before giving up, all of them as long as there
+            are steps and time. With fewer than 20 nothing is said about the target; the verdict is
+            then BUDGET_SPENT. None: 20 and then, up to 1000, as many as there is hope; any number
+            with a time limit.
+        time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one step, and used
+            up where nothing else ends the search. What is found then depends on the machine, and a
+            failure is not explained. None: no limit. Not together with weights. What a closed form
+            tells in some microseconds is answered, and explained, without regard to it.
         solver: "descent" is damped least squares. "fabrik" needs a position as target, with the
             whole orientation, or free about an axis, or free; no boxes, no weights, no time limit.
         trace: Whether the solution's `passes` are to tell where the joints were after each pass.
@@ -135,7 +144,8 @@ def solve(
         The solution, or with another verdict than REACHED the best effort: the nearest position,
         and there the nearest orientation, close to the seed so that it moves without jumps when
         the target does. With weights it is what leaves the least weighted error; the reason still
-        tells of the nearest position.
+        tells of the nearest position. Only where `reason.proven` is set, the target is known to be
+        out of reach; else the search gave up after `reason.starts` starts.
 
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite; a chain
@@ -146,16 +156,14 @@ def solve(
     target = as_target("target", target)
     if not (
         type(position_tolerance) is type(orientation_tolerance) is float
-        and type(max_iterations) is type(max_restarts) is int
         and 0.0 < position_tolerance < LARGEST_TOLERANCE
         and 0.0 < orientation_tolerance < LARGEST_TOLERANCE
-        and max_iterations >= 1
-        and max_restarts >= 0
     ):  # one type each, or the kernel would be compiled anew
         position_tolerance = positive("position_tolerance", position_tolerance, "m")
         orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
-        max_iterations = count("max_iterations", max_iterations, 1)
-        max_restarts = count("max_restarts", max_restarts, 0)
+    iterations, restarts = MAX_ITERATIONS, MAX_RESTARTS
+    if not (max_iterations is max_restarts is time_limit is None):
+        iterations, restarts = budget(max_iterations, max_restarts, timed=time_limit is not None)
     start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
     goal = target._m
     if constraint is not None:
@@ -169,7 +177,7 @@ def solve(
         weights = ready.position if position_only else ready.full
         status, passes = run_passes(
             ready, weights, goal, start, (position_tolerance, orientation_tolerance),
-            max_iterations, max_restarts, trace=trace,
+            iterations, restarts, trace=trace,
         )  # fmt: skip
         refuse(status, "seed", seed, target)
         q, away, turned = passes.positions, passes.position_error, passes.orientation_error
@@ -177,8 +185,10 @@ def solve(
         if status == ARRIVED:
             ready.prove_inside(begin)
             return Solution(q, _REACHED, away, turned, 0, passes.restarts, REACHED, passes)
-        max_iterations -= passes.count
-    if constraint is not None and constraint.weights is not None and time_limit is None:
+        iterations -= passes.count
+    if constraint is not None and constraint.weights is not None:
+        if time_limit is not None:
+            raise SolveArgumentError("time_limit", time_limit, "None where errors have weights")
         plain = solve(
             chain, target, seed, position_only=position_only,
             constraint=replace(constraint, weights=None), max_move=max_move,
@@ -190,39 +200,67 @@ def solve(
         weights = weigh(prepared(chain), constraint, position_only=position_only)
         q, away, turned, steps = least_error(
             ready, weights, goal, (start, plain.positions.copy()),
-            (position_tolerance, orientation_tolerance), max_iterations - plain.iterations,
+            (position_tolerance, orientation_tolerance), iterations - plain.iterations,
         )  # fmt: skip
         return Solution(
             read_only(q), plain.verdict, away, turned,
             plain.iterations + steps, plain.restarts, plain.reason,
         )  # fmt: skip
+    deadline = 0.0
     if time_limit is not None:
         deadline = time.perf_counter() + positive("time_limit", time_limit, "s")
-        race = Race(ready, ready.position if position_only else ready.full, goal, start)
-        end = race.run(
-            (position_tolerance, orientation_tolerance), max_iterations, max_restarts, deadline
-        )
-        refuse(end.status, "seed", seed, target)
-        reason = REACHED
-        if end.status == ARRIVED:
-            ready.prove_inside(end.q)
-        else:
-            reason = Reason(Verdict.BUDGET_SPENT, end.away, 0.0 if position_only else end.turned)
-        return Solution(
-            read_only(end.q), reason.verdict, end.away, end.turned, end.steps, end.starts, reason
-        )
     positions = np.empty(len(start))
     spare = ready.spare
     try:
         work = spare.pop()
     except IndexError:  # another thread has the last one
         work = ready.new_work()
-    status, steps, fresh, away, turned = solve_pose(
-        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-        ready.position if position_only else ready.full, goal, begin,
-        positions, work, position_tolerance, orientation_tolerance,
-        max_iterations, 0, min(max_restarts, FEWEST_STARTS), PATIENCE, False, NEAR,
-    )  # fmt: skip
+    steps, first, status = 0, 0, STALLED
+    closed = None if position_only else ready.closed
+    if closed is not None:
+        status, steps, fresh, away, turned = solve_pose(
+            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, ready.full, goal,
+            begin, positions, work, position_tolerance, orientation_tolerance,
+            iterations, 0, 0, PATIENCE, False, NEAR,
+        )  # fmt: skip
+        first = 1
+        if status in (STALLED, SPENT):
+            branches = closed.starts(ready.exact, ready.variables, goal, begin)
+            if branches.inside > 0:
+                status, taken, fresh, away, turned = solve_pose(
+                    ready.exact, ready.joints, branches.variables, ready.ends, ready.reach,
+                    ready.full, goal, begin, positions, work, position_tolerance,
+                    orientation_tolerance, iterations - steps, 1, branches.inside, PATIENCE, False,
+                    math.inf,
+                )  # fmt: skip
+                steps += taken
+            elif branches.margin > closed.clear(
+                position_tolerance, orientation_tolerance, ready.size
+            ):
+                status = NOWHERE
+    left = status in (STALLED, SPENT) and first <= restarts and steps < iterations
+    if time_limit is not None and (closed is None or left):
+        spare.append(work)
+        race = Race(ready, ready.position if position_only else ready.full, goal, start)
+        end = race.run((position_tolerance, orientation_tolerance), iterations, restarts, deadline)
+        refuse(end.status, "seed", seed, target)
+        reason = REACHED
+        if end.status == ARRIVED:
+            ready.prove_inside(end.q)
+        else:
+            turn = 0.0 if position_only else end.turned
+            reason = Reason(Verdict.BUDGET_SPENT, end.away, turn, starts=end.starts + 1)
+            if end.status == OUT_OF_REACH:
+                reason = Reason(Verdict.TOO_FAR, end.away, turn, proven=True)
+        return Solution(end.q, reason.verdict, end.away, end.turned, end.steps, end.starts, reason)
+    if closed is None or left:
+        status, taken, fresh, away, turned = solve_pose(
+            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
+            ready.position if position_only else ready.full, goal, begin,
+            positions, work, position_tolerance, orientation_tolerance,
+            iterations - steps, first, min(restarts, FEWEST_STARTS), PATIENCE, False, NEAR,
+        )  # fmt: skip
+        steps += taken
     spare.append(work)
     if status == ARRIVED:
         if passes is not None:  # which may have gone round the other way
@@ -231,41 +269,59 @@ def solve(
         positions.setflags(write=False)
         return Solution(positions, _REACHED, away, turned, steps, fresh, REACHED, passes)
     refuse(status, "seed", seed, target)
-    if steps >= max_iterations or (status != OUT_OF_REACH and fresh < FEWEST_STARTS):
-        reason = Reason(Verdict.BUDGET_SPENT, away, 0.0 if position_only else turned)
+    proven = status in (OUT_OF_REACH, NOWHERE)  # by the chain's lengths, or in closed form
+    if steps >= iterations or not (proven or fresh >= FEWEST_STARTS):
+        turn = 0.0 if position_only else turned
+        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=fresh + 1)
         return Solution(
             read_only(positions), reason.verdict, away, turned, steps, fresh, reason, passes
         )
     inquiry = Inquiry(
         ready, goal, start, positions, (position_tolerance, orientation_tolerance),
-        max_iterations - steps, fresh,
+        iterations - steps, fresh, position_only, proven, status == NOWHERE,
     )  # fmt: skip
     # Before a long search, a short question that most hopeless targets fail.
     answer = inquiry.nearest_position()
     reason = REACHED
-    if not (answer.reached and position_only):
-        found = None if position_only else inquiry.scout()
-        if found is None and answer.reached:
-            found = inquiry.persist(max_restarts)
-        if found is not None and found.reached:
+    if not inquiry.meets(answer):
+        found = inquiry.go_on(answer, restarts, asked=max_restarts is not None)
+        if found is not None:
             answer = found
         else:
-            answer, reason = explain(
-                inquiry, answer, chain.joint_names, position_only=position_only
-            )
+            answer, reason = explain(inquiry, answer, chain.joint_names)
             names = chain.joint_names
             limits = {*zip(names, chain.lower, strict=True), *zip(names, chain.upper, strict=True)}
             if reason.verdict is Verdict.LIMIT and (reason.joint, reason.bound) not in limits:
                 reason = replace(reason, verdict=Verdict.MOVE_BOUND)
     if reason is REACHED:
         ready.prove_inside(answer.q)
-    away, steps = answer.away, max_iterations - inquiry.budget
+    away, steps = answer.away, iterations - inquiry.budget
     if ready.full[0] == 0.0:
         away = float(np.linalg.norm(ready.tip_position(answer.q) - goal[:3, 3]))
     return Solution(
         read_only(answer.q), reason.verdict, away, answer.turned,
         steps, inquiry.starts, reason, passes,
     )  # fmt: skip
+
+
+def budget(max_iterations: int | None, max_restarts: int | None, *, timed: bool) -> tuple[int, int]:
+    """Return how many steps and starts there may be.
+
+    Args:
+        max_iterations: As for `solve`.
+        max_restarts: As for `solve`.
+        timed: Whether there is a time limit.
+
+    Raises:
+        SolveArgumentError: A number that is none.
+    """
+    iterations, restarts = (ENDLESS, ENDLESS) if timed else (MAX_ITERATIONS, MAX_RESTARTS)
+    if max_restarts is not None:
+        restarts = count("max_restarts", max_restarts, 0)
+        iterations = max(iterations, STEPS_PER_START * restarts)
+    if max_iterations is not None:
+        iterations = count("max_iterations", max_iterations, 1)
+    return min(iterations, ENDLESS), min(restarts, ENDLESS)
 
 
 def _check_solver(

@@ -70,9 +70,10 @@ def solve_all(
 ) -> tuple[Solution, ...]:
     """Find distinct solutions from many starts, the preferred one first.
 
-    An arm of six joints has at most 16 postures for a pose, all of which a few hundred starts find
-    as a rule; a redundant arm has a continuum, of which these are samples. If none is
-    found, `solve` says why.
+    Where the arm has a closed form (docs/algorithms.md) they are all there are, of each the turn
+    nearest to the seed, and no starts are made. Any other arm of six joints has at most 16 postures
+    for a pose, all of which a few hundred starts find as a rule; a redundant arm has a continuum,
+    of which these are samples. If none is found, `solve` says why.
 
     Args:
         chain: What to move.
@@ -81,7 +82,8 @@ def solve_all(
             `chain.neutral`.
         constraint: Which part of the pose counts; None: all of it.
         prefer: The order of the solutions.
-        starts: How many starts, the seed's included; each costs a few microseconds.
+        starts: How many starts, the seed's included, where no closed form tells all; each costs a
+            few microseconds.
         distinct: Solutions count as different if a joint differs by more [rad or m].
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
@@ -101,17 +103,30 @@ def solve_all(
         raise SolveArgumentError("distinct", distinct, "above 0")
     found: list[Solution] = []
     work, q = ready.new_work(), np.empty_like(start)
-    for number in range(starts):
+
+    def descend(begin: FloatArray, number: int, near: float) -> bool:
+        """Descend from a start and keep where that arrives; return whether it does."""
         status, steps, _, away, turned = solve_pose(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights,
-            goal, start, q, work, *tolerances,
-            STEPS_PER_START, number, number, PATIENCE, False, np.inf if number == 0 else 0.0,
+            goal, begin, q, work, *tolerances,
+            STEPS_PER_START, number, number, PATIENCE, False, near,
         )  # fmt: skip
         refuse(status, "seed", seed, target)
         if status == ARRIVED and _is_new(q, found, ready.variables, distinct):
             found.append(
                 Solution(read_only(q.copy()), Verdict.REACHED, away, turned, steps, number, REACHED)
             )
+        return bool(status == ARRIVED)
+
+    descend(start, 0, np.inf)
+    complete = False
+    if ready.closed is not None:
+        branches = ready.closed.starts(ready.exact, ready.variables, goal, start)
+        every = branches.positions[: branches.inside]
+        arrived = [descend(q.copy(), 0, np.inf) for q in every]
+        complete = all(arrived) and branches.margin > ready.closed.clear(*tolerances, ready.size)
+    for number in range(1, 1 if complete else starts):
+        descend(start, number, 0.0)
     if prefer is Preference.MANIPULABLE:
         found.sort(key=lambda solution: -_manipulability(chain, solution.positions, weights, goal))
     elif prefer is Preference.CENTRED:

@@ -116,7 +116,7 @@ def track(
     refuse(status, "current", current, target)
     verdict = _verdict(ready, goal, status, holds)
     turn = 0.0 if position_only or weights[3] == 0.0 else turned
-    reason = Reason(verdict, away, turn)
+    reason = Reason(verdict, away, turn, proven=verdict is Verdict.TOO_FAR)
     if verdict in (Verdict.STEP_BOUND, Verdict.LIMIT):
         reason = Reason(verdict, away, turn, chain.joint_names[joint], float(q[joint]))
     return Solution(q, verdict, away, turned, steps, 0, reason)

@@ -28,6 +28,7 @@ class Verdict(enum.Enum):
     TOO_NEAR = "too near"
     LIMIT = "a joint limit stands in the way"
     ORIENTATION_UNREACHABLE = "orientation unreachable"
+    ORIENTATION_NOT_FOUND = "orientation not found"
     SINGULAR = "singular"
     DEGENERATE = "degenerate"
     BUDGET_SPENT = "budget spent"
@@ -47,8 +48,10 @@ class Reason:
         turn: Angle between the target and the answer [rad]; 0 where orientation does not count.
         joint: The joint whose limit stands in the way, for LIMIT and MOVE_BOUND.
         bound: That limit [rad or m].
-        starts: How many different starts support the verdict; 0 where it follows from the chain's
-            lengths alone.
+        proven: Whether it is proven that the target cannot be reached: by the chain's lengths, or
+            by a closed form of its kinematics.
+        starts: How many starts the search had made when it gave up; 0 where there was none. What
+            is not proven claims no more than that none of them arrived.
     """
 
     verdict: Verdict
@@ -57,10 +60,16 @@ class Reason:
     joint: str | None = None
     bound: float | None = None
     starts: int = 0
+    proven: bool = False
 
     def __str__(self) -> str:
         if self.verdict is Verdict.REACHED:
             return "reached"
+        if self.proven or self.starts == 0:
+            return self._obstacle()
+        return f"{self._obstacle()}; given up after {self.starts} starts"
+
+    def _obstacle(self) -> str:
         if self.verdict is Verdict.TOO_FAR:
             return f"too far by {_length(self.missing)}"
         if self.verdict is Verdict.TOO_NEAR:
@@ -69,7 +78,7 @@ class Reason:
             return f"{self.joint} is held by its limit {self.bound:.4g}; {self._left()}"
         if self.verdict is Verdict.MOVE_BOUND:
             return f"{self.joint} would have to move farther than allowed; {self._left()}"
-        if self.verdict is Verdict.ORIENTATION_UNREACHABLE:
+        if self.verdict in (Verdict.ORIENTATION_UNREACHABLE, Verdict.ORIENTATION_NOT_FOUND):
             held = "position within reach, " if self.missing > 0.0 else ""
             return f"{held}orientation off by {self.turn:.4g} rad"
         return f"{self.verdict.value}; {self._left()}"

@@ -21,7 +21,9 @@ import pytest
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.solvers.batch import solve_batch
+from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.solve import solve
+from basis_ik.transforms.rigid import RigidTransform
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +44,26 @@ def test_each_answer_is_that_of_a_single_solve_bit_for_bit(case, threads):
         assert np.array_equal(batch.positions[i], single.positions)
         assert batch.position_errors[i] == single.position_error
         assert batch.iterations[i] == single.iterations
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [None, PoseConstraint(free_axis=(0.6, 0, 0.8)), PoseConstraint(weights=(1, 2, 3, 4, 5, 6))],
+)
+def test_failures_too_are_those_of_single_solves(case, constraint):
+    chain, targets, seeds = case
+    shift = RigidTransform.from_rpy(1.0, 0.5, 0.2, (0.3, 0.2, 0.1))
+    beyond = [target @ shift for target in targets[:40]]
+    batch = solve_batch(chain, beyond, seeds[:40], constraint=constraint)
+    assert 3 < batch.reached.sum() < 37
+    for i, (target, seed) in enumerate(zip(beyond, seeds, strict=False)):
+        single = solve(chain, target, seed, constraint=constraint)
+        assert np.array_equal(batch.positions[i], single.positions)
+        assert batch.reached[i] == single.success
+        assert batch.iterations[i] == single.iterations
+        assert batch.restarts[i] == single.restarts
+        assert batch.position_errors[i] == single.position_error
+        assert batch.orientation_errors[i] == single.orientation_error
 
 
 def test_arrays_and_transforms_mean_the_same(case):
@@ -78,3 +100,18 @@ def test_the_one_bad_target_or_seed_is_named(case):
         solve_batch(chain, targets[:5], bad)
     with pytest.raises(SolveArgumentError, match="seeds"):
         solve_batch(chain, targets[:5], seeds[:4])
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"max_iterations": 0}, {"max_iterations": 1.5}, {"max_restarts": -1},
+        {"max_restarts": 1.5}, {"threads": 0}, {"threads": 1.5}, {"position_tolerance": "x"},
+        {"position_tolerance": np.nan}, {"orientation_tolerance": 0.0},
+    ],
+)  # fmt: skip
+def test_bad_settings_are_refused_by_name(case, keywords):
+    chain, targets, _ = case
+    with pytest.raises(SolveArgumentError) as caught:
+        solve_batch(chain, targets[:5], **keywords)
+    assert caught.value.argument == next(iter(keywords))

@@ -270,7 +270,7 @@ def test_a_position_within_reach_with_an_orientation_that_is_not():
     result = solve_chain(
         rest, (2.0, 0.0, 0.0), orientation=np.eye(3)
     )  # the last bone stays upright
-    assert result.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert result.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert result.residual <= 1e-6
     assert result.turn == pytest.approx(PI / 2, abs=1e-2)
     reached = solve_chain(rest, (1.0, 0.0, 1.0), orientation=np.eye(3))
@@ -282,7 +282,7 @@ def test_twist_alone_can_stand_in_the_way_of_an_orientation():
     quarter = axis_angle((0, 0, 1), 1.0)
     narrow = {bone: BallLimit.cone(0.0, (-0.2, 0.2)) for bone in range(2)}
     result = solve_chain(upright(2), (0, 0, 2), limits=narrow, orientation=quarter)
-    assert result.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert result.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert result.turn == pytest.approx(0.6, abs=1e-6)
     wide = {bone: BallLimit.cone(0.0, (-0.6, 0.6)) for bone in range(2)}
     assert solve_chain(upright(2), (0, 0, 2), limits=wide, orientation=quarter).success

@@ -191,7 +191,7 @@ def test_several_orientations_at_once():
     impossible = solve_tree(
         POSE, PARENTS, {LEFT: (5.0, 0.0, 0.0)}, orientations={LEFT - 1: quarter}
     )
-    assert impossible.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert impossible.verdict is Verdict.ORIENTATION_NOT_FOUND
 
 
 def test_long_limbs_cost_no_more_sweeps():

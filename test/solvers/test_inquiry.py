@@ -24,7 +24,7 @@ import pytest
 import transforms3d
 
 from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.inquiry import LIFTED_STARTS, PERSISTENCE, Inquiry
+from basis_ik.solvers.inquiry import LIFTED_STARTS, MOST_CORNERS, PERSISTENCE, Inquiry
 from basis_ik.solvers.pose_constraint import PoseConstraint
 from basis_ik.solvers.prepared import prepared
 from basis_ik.solvers.solve import MAX_RESTARTS, solve
@@ -47,19 +47,19 @@ def test_a_hopeless_search_ends_early_and_one_that_nearly_arrives_goes_on(arm):
     hopeless = solve(chain, rolled(chain, 0.5), [0.1, 0.2, 0.3])
     close = solve(chain, rolled(chain, 1e-4), [0.1, 0.2, 0.3])
     for solution, starts in ((hopeless, LIFTED_STARTS), (close, PERSISTENCE)):
-        assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+        assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
         assert solution.restarts == starts
 
 
 def test_where_limits_stand_in_the_way_a_search_goes_on_longer(robot):
-    chain, seen = robot("puma560"), 0
+    chain, seen = robot("jaco"), 0
     rng = np.random.default_rng(5)
     for _ in range(40):
         solution = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), [0.0] * 6)
         if solution.verdict is Verdict.LIMIT and solution.position_error < 1e-6:
             seen += 1
             assert solution.restarts >= PERSISTENCE
-            assert solution.restarts <= MAX_RESTARTS
+            assert solution.restarts <= MAX_RESTARTS + MOST_CORNERS
     assert seen > 3
 
 
@@ -85,7 +85,7 @@ def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
     chain = flat(arm, 3.0)
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (30.0, 0.0, 0.0))
     solution = solve(chain, target, [0.1, 0.2, 0.3], constraint=PoseConstraint(position=False))
-    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert solution.reason.missing == 0.0
     tip = chain.forward(solution.positions).translation
     assert solution.position_error == pytest.approx(np.linalg.norm(tip - target.translation))
@@ -96,7 +96,7 @@ def test_a_free_axis_is_missed_by_the_angle_between_the_axes(arm):
     chain = flat(arm, 3.0)
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (0.5, 0.3, 0.0))
     solution = solve(chain, target, [0.1, 0.2, 0.3], constraint=PoseConstraint(free_axis=(0, 0, 1)))
-    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert solution.orientation_error == pytest.approx(0.4, abs=1e-6)  # z is up, whatever the yaw
     assert solution.reason.turn == solution.orientation_error
 

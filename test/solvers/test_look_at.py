@@ -339,7 +339,7 @@ def test_slides_alone_carry_the_ray(arm):
     assert solution.success
     assert np.allclose(solution.positions, [0.2, -0.3], atol=1e-5)
     behind = look_at(arm(rows), [-1.0, 0.2, -0.3], [0.0, 0.0])
-    assert behind.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert behind.verdict is Verdict.ORIENTATION_NOT_FOUND
 
 
 def test_more_joints_than_a_work_row_holds(arm):

@@ -104,7 +104,7 @@ def test_verdicts_and_angles_are_those_of_brute_force(arm, rows, cells, cell):
             assert single[k] < coarse or min(single) > 1e-4
             assert solution.reason.turn == solution.orientation_error
         else:
-            assert solution.verdict in (Verdict.TOO_NEAR, Verdict.ORIENTATION_UNREACHABLE)
+            assert solution.verdict in (Verdict.TOO_NEAR, Verdict.ORIENTATION_NOT_FOUND)
             assert least_angle(around, point) > 1e-4
     assert seen[Verdict.REACHED] > 5
     assert seen[Verdict.LIMIT] > 5
@@ -166,7 +166,7 @@ def test_one_joint_meets_what_it_passes_and_nothing_else(arm):
     chain = arm([turning("0 0 0", "0 0 0", -3.0, 3.0)])
     assert look_at(chain, [1.0, 2.0, 0.0]).success
     solution = look_at(chain, [1.0, 2.0, 1.0])
-    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+    assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert solution.orientation_error == pytest.approx(atan2(1.0, sqrt(5.0)), abs=1e-6)
     assert solution.reason.turn == solution.orientation_error
     assert "position" not in str(solution.reason)

@@ -281,3 +281,14 @@ def test_a_search_without_limits_leaves_nothing_behind_that_a_solve_could_take(r
         assert (found.positions <= chain.upper).all()
         off = (chain.forward(found.positions).rotation - target.rotation) @ [0.6, 0.0, 0.8]
         assert not found.success or np.linalg.norm(off) < 1e-5
+
+
+@pytest.mark.parametrize("keywords", [{"step": 1e-12}, {"turn": 1e-12}])
+def test_so_fine_a_spacing_that_it_fills_the_memory_is_refused(keywords):
+    start = RigidTransform.identity()
+    end = RigidTransform.from_rpy(0, 0, 1, (1, 0, 0))
+    with pytest.raises(SolveArgumentError, match="too many poses") as caught:
+        line(start, end, **keywords)
+    assert caught.value.argument == next(iter(keywords))
+    with pytest.raises(SolveArgumentError, match="too many poses"):
+        arc(start, (0, 1, 0), (0, 0, 1), 1.0, **keywords)

@@ -269,7 +269,7 @@ def test_bad_seeds_are_refused_by_name(robot, seed):
         {"max_restarts": -1},
         {"position_tolerance": "x"},
         {"max_iterations": 1.5},
-        {"max_restarts": None},
+        {"max_restarts": 1.5},
     ],
 )
 def test_bad_settings_are_refused_by_name(robot, setting):

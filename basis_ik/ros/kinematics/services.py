@@ -57,7 +57,7 @@ from basis_ik.ros.kinematics.several_tips import solve_several
 from basis_ik.ros.kinematics.side_thread import SideThread
 from basis_ik.ros.parameters import Parameters
 from basis_ik.solvers.prepared import prepared
-from basis_ik.solvers.solve import Solution, solve
+from basis_ik.solvers.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
 from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = NDArray[np.float64]
@@ -196,6 +196,8 @@ class KinematicsServices:
                 position_tolerance=parameters["position_threshold"],
                 orientation_tolerance=parameters["orientation_threshold"],
                 time_limit=timeout if hurried else None,
+                max_iterations=MAX_ITERATIONS,  # bounds, so that no request takes up its timeout
+                max_restarts=MAX_RESTARTS if hurried else None,
             )
         except SolveArgumentError as error:
             code = MoveItErrorCodes.INVALID_GOAL_CONSTRAINTS

@@ -1,0 +1,151 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Reachable poses that the solver misses: plain ones, at limits, at quarter turns, and mixed.
+
+    python benchmark/bench_reached.py [--quick] [--poses N] [--robots A,B] [--state FILE]
+
+For each robot of `robots.py` that is installed, for the robots shipped here and those of
+`test/solvers`, a quarter of the poses is of uniform random positions, a quarter has half of the
+joints at limits, a quarter half of them at multiples of a quarter turn, and a quarter both. Seeds
+are random. Every answer is judged by forward kinematics and limits; every miss is printed with
+what reproduces it. With `--state` the run goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from robots import ROBOTS, find
+
+sys.path.append(str(Path(__file__).parents[1] / "test" / "solvers"))
+
+from closed_arms import ROWS, chain_of
+from hard_arms import ARMS
+
+from basis_ik.model.chain import Chain
+from basis_ik.model.robot import RobotModel
+from basis_ik.solvers.solve import solve
+
+FloatArray = npt.NDArray[np.float64]
+
+KINDS = ("plain", "limits", "quarters", "mixed")
+BLOCK = 1000  # poses between two looks at the clock
+
+
+def chains(folder: Path, names: list[str]) -> dict[str, Chain]:
+    """Return the chains by name, of those that are there."""
+    found = {name: chain_of(*given) for name, given in (ARMS | ROWS).items()}
+    for name in ROBOTS:
+        arm = find(name, folder)
+        if arm is not None:
+            found[name] = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
+    return {name: chain for name, chain in found.items() if not names or name in names}
+
+
+def draw(chain: Chain, kind: str, rng: np.random.Generator) -> FloatArray:
+    """Return positions within the limits."""
+    low = np.where(np.isfinite(chain.lower), chain.lower, -np.pi)
+    high = np.where(np.isfinite(chain.upper), chain.upper, np.pi)
+    q = rng.uniform(low, high)
+    at_limit, up, at_quarter = rng.random((3, len(q))) < 0.5
+    if kind in ("limits", "mixed"):
+        q = np.where(at_limit, np.where(up, high, low), q)
+    if kind in ("quarters", "mixed"):
+        quarters = np.clip(rng.integers(-2, 3, len(q)) * np.pi / 2, low, high)
+        q = np.where(at_quarter, quarters, q)
+    return q
+
+
+def is_reached(chain: Chain, truth: FloatArray, seed: FloatArray) -> bool:
+    """Solve for the pose of a configuration, and judge the answer."""
+    target = chain.forward(truth)
+    solution = solve(chain, target, seed)
+    inside = (chain.lower <= solution.positions) & (solution.positions <= chain.upper)
+    off = (target.inverse() @ chain.forward(solution.positions)).log()
+    near = np.abs(off[:3]).max() <= 2e-6 and np.abs(off[3:]).max() <= 2e-6
+    if solution.success and not (near and inside.all()):
+        raise AssertionError(f"a false success: {truth.tolist()}, {seed.tolist()}")
+    return solution.success
+
+
+def run(name: str, chain: Chain, kind: str, begin: int, end: int) -> dict[str, int]:
+    """Solve for some of the poses of one robot and kind."""
+    counts = {"poses": end - begin, "missed": 0}
+    for number in range(begin, end):
+        rng = np.random.default_rng([number, KINDS.index(kind), len(name), *name.encode()])
+        truth, seed = draw(chain, kind, rng), draw(chain, "plain", rng)
+        if not is_reached(chain, truth, seed):
+            counts["missed"] += 1
+            print(f"\rmissed: {name} {kind} {truth.tolist()} from {seed.tolist()}")
+    return counts
+
+
+def main() -> None:
+    """Run block by block over all robots and kinds, with a line of progress."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--poses", type=int, default=10_000_000)
+    parser.add_argument("--robots", default="")
+    parser.add_argument("--state", type=Path)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        arms = chains(Path(folder), [name for name in options.robots.split(",") if name])
+    each = max(1, (20_000 if options.quick else options.poses) // (len(arms) * len(KINDS)))
+    done: dict[str, dict[str, int]] = {}
+    if options.state and options.state.exists():
+        done = json.loads(options.state.read_text())
+    total, started = each * len(arms) * len(KINDS), time.monotonic()
+    before = sum(row["poses"] for row in done.values())
+    for name, chain in arms.items():
+        for kind in KINDS:
+            row = done.setdefault(f"{name} {kind}", {"poses": 0, "missed": 0})
+            while row["poses"] < each:
+                end = min(each, row["poses"] + BLOCK)
+                for key, value in run(name, chain, kind, row["poses"], end).items():
+                    row[key] += value
+                if options.state:
+                    options.state.write_text(json.dumps(done))
+                _tell(done, total, before, started)
+    print()
+    table: dict[str, Any] = {}
+    for key, row in done.items():
+        name, kind = key.rsplit(" ", 1)
+        table.setdefault(name, {})[kind] = row
+    for name, rows in table.items():
+        print(f"{name:20}", *(f"{k} {rows[k]['missed']}/{rows[k]['poses']}" for k in KINDS))
+    print("missed:", sum(row["missed"] for row in done.values()), "of", total)
+    if options.json:
+        options.json.write_text(json.dumps(table, indent=1) + "\n")
+
+
+def _tell(done: dict[str, dict[str, int]], total: int, before: int, started: float) -> None:
+    poses = sum(row["poses"] for row in done.values())
+    missed = sum(row["missed"] for row in done.values())
+    left = (time.monotonic() - started) * (total - poses) / max(1, poses - before)
+    text = f"\r{poses}/{total} poses, {missed} missed, {left / 60:.0f} min left   "
+    print(text, end="", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
