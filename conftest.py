@@ -27,7 +27,17 @@ from hypothesis import settings
 
 LONGEST_ID = 200
 
-for folder in ("ros", "config", "kernels", "motion", "transforms", "view", "faults", "fuzz"):
+for folder in (
+    "ros",
+    "config",
+    "kernels",
+    "motion",
+    "solvers",
+    "transforms",
+    "view",
+    "faults",
+    "fuzz",
+):
     sys.path.insert(0, str(Path(__file__).parent / "test" / folder))
 
 

@@ -252,7 +252,9 @@ def solve(
             reason = Reason(Verdict.BUDGET_SPENT, end.away, turn, starts=end.starts + 1)
             if end.status == OUT_OF_REACH:
                 reason = Reason(Verdict.TOO_FAR, end.away, turn, proven=True)
-        return Solution(end.q, reason.verdict, end.away, end.turned, end.steps, end.starts, reason)
+        return Solution(
+            read_only(end.q), reason.verdict, end.away, end.turned, end.steps, end.starts, reason
+        )
     if closed is None or left:
         status, taken, fresh, away, turned = solve_pose(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,

@@ -688,8 +688,8 @@ MUTATIONS = tuple(
         (
             "half of the distance that is missing",
             EXPLAIN,
-            "    missing, turn = answer.away, 0.0",
-            "    missing, turn = 0.5 * answer.away, 0.0",
+            "    return answer, Reason(verdict, answer.away,",
+            "    return answer, Reason(verdict, 0.5 * answer.away,",
             (53, 54, 58),
         ),
         (
@@ -724,8 +724,8 @@ MUTATIONS = tuple(
         (
             "no limit stands in the way",
             EXPLAIN,
-            "    if index is not None:",
-            "    if False:",
+            "    elif index is not None:",
+            "    elif False:",
             (58,),
         ),
         (
@@ -745,8 +745,8 @@ MUTATIONS = tuple(
         (
             "a spent budget is a verdict like any other",
             "solvers/solve.py",
-            "        reason = Reason(Verdict.BUDGET_SPENT, away, 0.0 if position_only",
-            "        reason = Reason(Verdict.TOO_FAR, away, 0.0 if position_only",
+            "        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=fresh + 1)",
+            "        reason = Reason(Verdict.TOO_FAR, away, turn, starts=fresh + 1)",
             (59,),
         ),
         (
