@@ -26,6 +26,7 @@ from geometry_msgs.msg import PointStamped, Pose, PoseStamped
 from interactive_markers import InteractiveMarkerServer, MenuHandler
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.time import Time
 from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
@@ -52,6 +53,29 @@ CLICK = 1e-5  # m and parts of 1: a viewer computes in single precision
 STILL = 1e-3  # m and parts of 1: a measured arm that moves less than this rests
 
 
+class _ServerNode:
+    """The node as the marker server sees it: by a clock whose times are recorded.
+
+    The server lets nobody take the handle for a second after it was shown, or used by another.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, name)
+
+    def get_clock(self) -> _ServerNode:
+        """Return what tells the time."""
+        return self
+
+    def now(self) -> Time:
+        """Return the node's time."""
+        clock = self._node.get_clock()
+        now = boundary_of(self._node).clock(clock)
+        return Time(nanoseconds=now, clock_type=clock.clock_type)
+
+
 class Drag:
     """The interactive marker `~/target` of one arm.
 
@@ -73,7 +97,7 @@ class Drag:
         self.touched = self._held_until = -math.inf
         self._control = HeldControl()
         self._mode = Mode.POSE if len(arm.chain.joint_names) >= FEWEST else Mode.POINT
-        self._server = InteractiveMarkerServer(node, arm.resolve("target"))
+        self._server = InteractiveMarkerServer(_ServerNode(node), arm.resolve("target"))
         self._menu = MenuHandler()
         self._modes = {mode: self._entry(mode.value, partial(self._show, mode)) for mode in Mode}
         # Each with what tells whether it would do anything now.

@@ -21,7 +21,9 @@ import gc
 import sys
 from collections.abc import Iterator
 
-GIVE_WAY = 1e-4  # s after which a thread that works lets the control loop have the GIL
+# s after which a thread that works lets the control loop have the GIL. A thread that calls kernels
+# gives it back and takes it again all the time: sooner than this, or nobody else would ever get it.
+GIVE_WAY = 1e-5
 
 
 @contextlib.contextmanager

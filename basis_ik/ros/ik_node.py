@@ -97,7 +97,7 @@ class IkNode(LifecycleNode):
         self._readiness = Readiness(self, self._names, self._unready)
         self._clock_watch = ClockWatch(self)
         self._robot: Robot | None = None
-        self._successor: Robot | None = None
+        self._successor: Description | None = None  # to be made of once the arms rest
         self._prepared: Robot | None = None
         self._active = self._started = False
         # A latch outlives the robot: it is left by ~/enable alone.
@@ -229,10 +229,12 @@ class IkNode(LifecycleNode):
         self.come_to_rest(BRAKING_PATIENCE)
         for state in self._states.values():
             state.handle(Event.CLEAN_UP)
-        for robot in (self._robot, self._successor, self._prepared):
+        if self._successor is not None:
+            self._description, self._successor = self._successor.text, None
+        for robot in (self._robot, self._prepared):
             if robot is not None:
                 robot.destroy()
-        self._robot = self._successor = self._prepared = None
+        self._robot = self._prepared = None
 
     def come_to_rest(self, patience: float) -> None:
         """Command no more, and brake to the end, here and now.
@@ -315,34 +317,36 @@ class IkNode(LifecycleNode):
         if self._unread is None or self._reading is not None:
             return
         text, self._unread = self._unread, None
-        if self.parameters["robot_description"] or (text and text == self._description):
+        newest = self._description if self._successor is None else self._successor.text
+        if self.parameters["robot_description"] or (text and text == newest):
             return
         self._reading = self._reader.submit(read_description, text, self._names, self.parameters)
         if self._robot is None:
             self._take(self._reading)
 
     def _take(self, reading: Future[Description]) -> None:
-        """Take a robot that has been described: what is malformed is refused."""
+        """Take a robot that has been described: what is malformed is refused.
+
+        In mid-motion it waits until the arms rest: to make it takes some periods.
+        """
         self._reading = None
         try:
             description = reading.result()
-            robot = self._make(description)
+            robot = self._make(description) if self._robot is None else None
         except BasisIkError as error:
             self._refuse(error)
             return
         self._journal.fine("description", "a sound robot description has come")
-        self._description = description.text
-        if self._robot is None:
-            if self._prepared is not None:
-                self._prepared.destroy()
-            self._prepared = robot
-            self._autostart()
+        if self._robot is not None:
+            self._successor = description
+            self._robot.deactivate()
+            self.get_logger().info("another robot description has come: braking to take it over")
             return
-        if self._successor is not None:
-            self._successor.destroy()
-        self._successor = robot
-        self._robot.deactivate()
-        self.get_logger().info("another robot description received: braking before it is used")
+        self._description = description.text
+        if self._prepared is not None:
+            self._prepared.destroy()
+        self._prepared = robot
+        self._autostart()
 
     def _refuse(self, error: BasisIkError) -> None:
         """Say what is at fault, the description or a parameter, and what becomes of it."""
@@ -368,8 +372,16 @@ class IkNode(LifecycleNode):
         """Put the new robot in the old one's place; it waits for joint states of its own."""
         assert self._robot is not None
         assert self._successor is not None
+        description, self._successor = self._successor, None
+        try:
+            robot = self._make(description)
+        except BasisIkError as error:
+            self._refuse(error)
+            if self._active:
+                self._robot.activate()
+            return
+        self._description = description.text
         self._robot.destroy()
-        robot, self._successor = self._successor, None
         self._adopt(robot)
         if self._active:
             robot.activate()

@@ -22,7 +22,7 @@ import numpy as np
 from recorder import SECOND
 from robot_bench import PERIOD, down
 from sensor_msgs.msg import JointState
-from world import ATTEMPTS, SPEED, World, waited
+from world import ATTEMPTS, SPEED, World
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 TOP_SPEED = SPEED * np.pi  # rad/s, of the commands
@@ -85,21 +85,21 @@ def in_every_period(world, attempt):
 
     Args:
         world: Its windows are looked at.
-        attempt: Does what is tried while the arm is in motion; returns the windows meant.
+        attempt: Does what is tried while the arm is in motion; returns the windows meant, and how
+            long the loop has waited for the processor meanwhile [s].
 
     Returns:
         How many windows there were.
     """
     for _ in range(ATTEMPTS):
-        before = waited(world.process.pid)
-        stamps = np.array([window.stamp for window in attempt()])
-        missed = (np.rint(np.diff(stamps) / SECOND / PERIOD) - 1.0).clip(0.0).sum()
+        windows, wait = attempt()
+        gaps = np.diff([window.stamp for window in windows]) / SECOND / PERIOD
+        missed = (np.rint(gaps) - 1.0).clip(0.0).sum()
         if missed == 0.0:
             break
-        wait = waited(world.process.pid) - before
         assert PERIOD * (missed - 0.5) < wait, f"{missed:.0f} periods missed, waited {wait:.3f} s"
         world.settled()
-    return len(stamps)
+    return len(windows)
 
 
 class Teller:

@@ -1077,16 +1077,16 @@ MUTATIONS = tuple(
         (
             "the same description is another one",
             IK_NODE,
-            'self.parameters["robot_description"] or (text and text == self._description)',
+            'self.parameters["robot_description"] or (text and text == newest)',
             'self.parameters["robot_description"]',
             (39, 43),
         ),
         (
             "another description waits until the arm is there",
             IK_NODE,
-            """        self._robot.deactivate()
-        self.get_logger().info("another""",
-            """        self.get_logger().info("another""",
+            """            self._robot.deactivate()
+            self.get_logger().info("another""",
+            """            self.get_logger().info("another""",
             (43,),
         ),
         (
@@ -1214,13 +1214,6 @@ MUTATIONS = tuple(
             "            if frame_id in self._carried:",
             "            if False:",
             (91,),
-        ),
-        (
-            "a description is read in the way of the loop",
-            "ros/giving_way.py",
-            "GIVE_WAY = 1e-4",
-            "GIVE_WAY = 1.0",
-            (93,),
         ),
         (
             "a controller that is silent hears what it has missed",

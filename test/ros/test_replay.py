@@ -38,8 +38,10 @@ from robot_bench import down, running
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
+from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from basis_ik.ros.boundary import LIVE
+from basis_ik.ros.convert import pose_message
 from basis_ik.ros.message_definition import definition
 from basis_ik.ros.recorded import Recorded, RecordingError
 from basis_ik.ros.recording import FORM, Entry, Recording, make_boundary
@@ -75,10 +77,25 @@ def _do_everything(robot):
     _insist(robot, lambda: robot.jog("tool0", (0.0, 0.0, -0.1)), "input", "twist")
     _insist(robot, lambda: robot.states.publish(bad), "refused.NON_FINITE")
     _insist(robot, lambda: robot.send("base_link", down(0.4, -0.2, 0.3)), "state", "MOVING")
+    handle = robot.node.create_publisher(InteractiveMarkerFeedback, "basis_ik/target/feedback", 1)
+    _insist(robot, lambda: handle.publish(_dragged()), "target_stamp", "0.000000000")
     assert robot.call(Trigger, "stop").success
     robot.wait(lambda: robot.statuses[-1]["state"] == "STOPPED", "it has stopped")
     assert robot.call(SetBool, "enable", data=True).success
     Client(robot).run((0.9, -0.5, 0.7))
+
+
+def _dragged():
+    """Return what says that the handle is dragged."""
+    feedback = InteractiveMarkerFeedback(
+        client_id="somebody",
+        marker_name="target",
+        control_name="move",
+        event_type=InteractiveMarkerFeedback.POSE_UPDATE,
+        pose=pose_message(down(0.4, 0.1, 0.4)),
+    )
+    feedback.header.frame_id = "base_link"
+    return feedback
 
 
 def _insist(robot, say, key, value=None):

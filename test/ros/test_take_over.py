@@ -18,6 +18,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from basis_ik.errors import BasisIkError
 from basis_ik.ros.chain_controller import RivalError
 from basis_ik.ros.ik_node import IkNode
 from basis_ik.ros.robot import Robot
@@ -45,8 +46,35 @@ def test_activation_is_refused(robot):
     assert robot.asked == []
 
 
-def test_another_description_is_taken_over_and_its_arm_waits(robot):
-    old = SimpleNamespace(destroy=lambda: None)
-    node = SimpleNamespace(_robot=old, _successor=robot, _active=True, _adopt=lambda _: None)
+def take_over(old, make):
+    """Let a node with an arm at rest take another description over; return the node."""
+    node = SimpleNamespace(
+        _robot=old, _description="before", _active=True, _make=make, refused=[],
+        _successor=SimpleNamespace(text="another"),
+    )  # fmt: skip
+    node._adopt = lambda new: setattr(node, "_robot", new)
+    node._refuse = node.refused.append
     IkNode._succeed(node)
+    assert node._successor is None
+    return node
+
+
+def test_another_description_is_taken_over_and_its_arm_waits(robot):
+    node = take_over(SimpleNamespace(destroy=lambda: None), lambda _: robot)
     assert robot.asked == ["activate"]
+    assert node._description == "another"
+    assert node.refused == []
+
+
+def test_a_description_of_which_no_robot_can_be_made_leaves_the_old_one_active():
+    asked = []
+
+    def refuse(_):
+        raise BasisIkError("no such frame")
+
+    old = SimpleNamespace(activate=lambda: asked.append("activate"))
+    node = take_over(old, refuse)
+    assert asked == ["activate"]
+    assert node._robot is old
+    assert node._description == "before"
+    assert [str(each) for each in node.refused] == ["no such frame"]
