@@ -215,9 +215,7 @@ def solve(
                     math.inf,
                 )  # fmt: skip
                 steps += taken
-            elif branches.margin > closed.clear(
-                position_tolerance, orientation_tolerance, ready.size
-            ):
+            elif branches.margin > closed.clear(position_tolerance, orientation_tolerance):
                 status = NOWHERE
     left = status in (STALLED, SPENT) and first <= restarts and steps < iterations
     if time_limit is not None and (closed is None or left):
