@@ -66,7 +66,7 @@ def count_branches(chain: Chain, poses: int) -> dict[str, int]:
         target = chain.forward(truth)
         goal = target.matrix.copy()
         branches = ready.closed.starts(ready.exact, ready.variables, goal, seed)
-        singular = branches.margin <= ready.closed.clear(*TOLERANCES, ready.size)
+        singular = branches.margin <= ready.closed.clear(*TOLERANCES)
         found = [each.positions for each in solve_all(chain, target, seed)]
         every.prepared = lambda _: blind  # type: ignore[assignment]
         brute = [each.positions for each in solve_all(chain, target, seed, starts=STARTS)]

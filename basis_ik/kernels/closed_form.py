@@ -34,8 +34,8 @@ FloatArray = NDArray[np.float64]
 Vector = tuple[float, float, float]
 
 MOST = 8  # branches that such an arm has at most
-ROWS = 17  # of a form
-AXES, OFFSETS, TIP, REST, KIND = 0, 6, 12, 13, 16  # its first row of each
+ROWS = 18  # of a form
+AXES, OFFSETS, TIP, REST, KIND, SIZE = 0, 6, 12, 13, 16, 17  # its first row of each
 # Which axes are parallel or meet, beside the last three, which meet but in PARALLEL_2_3_4. In the
 # order in which joints are solved for: up to MEET_2_3 from the first one on.
 PARALLEL_2_3, MEET_2_3, MEET_1_2, PARALLEL_1_2, PARALLEL_2_3_4 = 0.0, 1.0, 2.0, 3.0, 4.0
@@ -91,22 +91,39 @@ def rotated(rotation: FloatArray, v: Vector) -> Vector:
 
 
 @helper
-def angle_onto(axis: Vector, a: Vector, b: Vector, otherwise: float) -> float:
-    """Return the angle about a unit axis that takes a onto b, as near as may be.
+def length(v: Vector) -> float:
+    """Return |v|."""
+    return sqrt(dot(v, v))
+
+
+@helper
+def angle_onto(
+    axis: Vector, a: Vector, b: Vector, error: float, otherwise: float
+) -> tuple[float, float]:
+    """Return the angle about a unit axis that takes a onto b, as near as may be, and its error.
 
     Subproblem 1. Where a or b lies along the axis, any angle does: then `otherwise`.
+
+    Args:
+        axis: The axis.
+        a: What is turned.
+        b: Whereto.
+        error: By how much both may be off, together.
+        otherwise: As above.
     """
     u, v = cross(axis, a), cross(axis, b)
     least = VANISHING * VANISHING
     if dot(u, u) > least * dot(a, a) and dot(v, v) > least * dot(b, b):
-        return atan2(dot(axis, cross(u, v)), dot(u, v))
-    return otherwise
+        angle = atan2(dot(axis, cross(u, v)), dot(u, v))
+        return angle, error / sqrt(min(dot(u, u), dot(v, v)))
+    return otherwise, np.inf
 
 
 @helper
 def angles_to_plane(
-    normal: Vector, axis: Vector, v: Vector, height: float, soft: float, otherwise: float
-) -> tuple[int, float, float, float]:
+    normal: Vector, axis: Vector, v: Vector, height: float, error: float, soft: float,
+    otherwise: float,
+) -> tuple[int, float, float, float, float]:  # fmt: skip
     """Return the angles about a unit axis at which normal · (v turned) = height.
 
     Subproblem 4: A cos θ + B sin θ = C.
@@ -116,27 +133,28 @@ def angles_to_plane(
         axis: The axis.
         v: What is turned.
         height: As above.
+        error: By how much C may be off.
         soft: By what part of √(A² + B²) C may be larger, for the nearest angle to count.
         otherwise: The angle where any does.
 
     Returns:
-        How many angles; these; and by what part of √(A² + B²) C is off it, which is where two
-        angles become one and none.
+        How many angles; these; how many times the error leads to where two angles become one and
+        none, |C| = √(A² + B²); and the error of the angles.
     """
     along = dot(normal, axis) * dot(axis, v)
     a, b, c = dot(normal, v) - along, dot(normal, cross(axis, v)), height - along
     size = sqrt(dot(normal, normal) * dot(v, v))
     radius = sqrt(a * a + b * b)
     if radius <= VANISHING * size:
-        return (1 if abs(c) <= soft * size else 0), otherwise, otherwise, 0.0
+        return (1 if abs(c) <= soft * size else 0), otherwise, otherwise, 0.0, np.inf
     middle, part = atan2(b, a), c / radius
-    off = abs(abs(part) - 1.0)
+    margin = abs(abs(c) - radius) / error
     if abs(part) <= 1.0:
-        half = acos(part)
-        return 2, middle + half, middle - half, off
-    if off > soft:
-        return 0, middle, middle, off
-    return 1, (middle if part > 0.0 else middle + pi), middle, off
+        half, slope = acos(part), sqrt((radius - c) * (radius + c))
+        return 2, middle + half, middle - half, margin, error / max(slope, VANISHING * size)
+    if abs(part) - 1.0 > soft:
+        return 0, middle, middle, margin, 0.0
+    return 1, (middle if part > 0.0 else middle + pi), middle, margin, np.inf
 
 
 @helper
@@ -160,27 +178,32 @@ def place_wrist(
         soft: See `angles_to_plane`.
         p: From the first axis.
         seed: (6,) where a joint stays that makes no difference.
-        found: (8, 6) result, of which the first three columns are written.
+        found: (8, 7) result: these three, and the error of all of them together.
 
     Returns:
-        How many; and how near to fewer or more of them, see `angles_to_plane`.
+        How many; and how many times the error leads to fewer or more.
     """
     h1, h2, h3 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2)
     a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
     back1, back2 = (-h1[0], -h1[1], -h1[2]), (-h2[0], -h2[1], -h2[2])
-    zero = 0.0 * p[0]
+    far, e, zero, l3 = length(p), 2.0 * form[SIZE, 0], 0.0 * p[0], length(a3)
     count, q1, q2, q3, w, v = 0, zero, zero, zero, p, p
     if kind == PARALLEL_2_3:
-        height = dot(h2, plus(a1, plus(a2, a3)))
-        n, one, two, margin = angles_to_plane(h2, back1, p, height, soft, seed[0])
+        c = dot(h2, plus(a1, plus(a2, a3)))
+        n, one, two, margin, e1 = angles_to_plane(h2, back1, p, c, e, soft, seed[0])
     elif kind == MEET_2_3:
-        height = 0.5 * (dot(p, p) + dot(a1, a1) - dot(a3, a3))
-        n, one, two, margin = angles_to_plane(a1, back1, p, height, soft, seed[0])
+        c = 0.5 * (dot(p, p) + dot(a1, a1) - dot(a3, a3))
+        n, one, two, margin, e1 = angles_to_plane(
+            a1, back1, p, c, e * (far + length(a1)), soft, seed[0]
+        )
     elif kind == MEET_1_2:
-        n, one, two, margin = angles_to_plane(a2, h3, a3, third_side(p, a2, a3), soft, seed[2])
+        c = third_side(p, a2, a3)
+        n, one, two, margin, e1 = angles_to_plane(a2, h3, a3, c, e * far, soft, seed[2])
     else:
-        height = dot(h1, minus(p, plus(a1, a2)))
-        n, one, two, margin = angles_to_plane(h1, h3, a3, height, soft, seed[2])
+        c = dot(h1, minus(p, plus(a1, a2)))
+        n, one, two, margin, e1 = angles_to_plane(h1, h3, a3, c, e, soft, seed[2])
+    # Of the vectors that the first angle turns.
+    e2 = e + e1 * (far if kind <= MEET_2_3 else l3)
     for i in range(n):
         first = one if i == 0 else two
         if kind <= MEET_2_3:
@@ -190,29 +213,36 @@ def place_wrist(
             q3 = first
             v = plus(a2, turned(h3, q3, a3))
         if kind == PARALLEL_2_3:
-            k, s, t, off = angles_to_plane(a2, h3, a3, third_side(w, a2, a3), soft, seed[2])
+            c = third_side(w, a2, a3)
+            k, s, t, off, e3 = angles_to_plane(a2, h3, a3, c, e2 * length(w), soft, seed[2])
         elif kind == MEET_2_3:
-            k, s, t, off = angles_to_plane(h3, back2, w, dot(h3, a3), soft, seed[1])
+            k, s, t, off, e3 = angles_to_plane(h3, back2, w, dot(h3, a3), e2, soft, seed[1])
         elif kind == MEET_1_2:
-            k, s, t, off = angles_to_plane(h2, back1, p, dot(h2, v), soft, seed[0])
+            k, s, t, off, e3 = angles_to_plane(h2, back1, p, dot(h2, v), e2, soft, seed[0])
         else:
-            k, s, t, off = angles_to_plane(a1, h2, v, third_side(p, a1, v), soft, seed[1])
+            c = third_side(p, a1, v)
+            k, s, t, off, e3 = angles_to_plane(
+                a1, h2, v, c, e2 * (far + length(a1) + length(v)), soft, seed[1]
+            )
         margin = min(margin, off)
         for j in range(k):
             second = s if j == 0 else t
             if kind == PARALLEL_2_3:
                 q3 = second
-                q2 = angle_onto(h2, plus(a2, turned(h3, q3, a3)), w, seed[1])
+                q2, e4 = angle_onto(h2, plus(a2, turned(h3, q3, a3)), w, e2 + l3 * e3, seed[1])
             elif kind == MEET_2_3:
                 q2 = second
-                q3 = angle_onto(h3, a3, turned(back2, q2, w), seed[2])
+                q3, e4 = angle_onto(h3, a3, turned(back2, q2, w), e2 + length(w) * e3, seed[2])
             elif kind == MEET_1_2:
                 q1 = second
-                q2 = angle_onto(h2, v, turned(back1, q1, p), seed[1])
+                q2, e4 = angle_onto(h2, v, turned(back1, q1, p), e2 + far * e3, seed[1])
             else:
                 q2 = second
-                q1 = angle_onto(h1, plus(a1, turned(h2, q2, v)), p, seed[0])
+                q1, e4 = angle_onto(
+                    h1, plus(a1, turned(h2, q2, v)), p, e2 + length(v) * e3, seed[0]
+                )
             found[count, 0], found[count, 1], found[count, 2] = q1, q2, q3
+            found[count, 3] = e1 + e3 + e4
             count += 1
     return count, margin
 
@@ -232,20 +262,22 @@ def turn_wrist(
     to, side = rotated(rotation, h6), rotated(rotation, across)
     count = placed
     for i in range(placed):
-        q1, q2, q3 = found[i, 0], found[i, 1], found[i, 2]
+        q1, q2, q3, e = found[i, 0], found[i, 1], found[i, 2], 1.0 + found[i, 3]
         a = turned(h3, -q3, turned(h2, -q2, turned(h1, -q1, to)))
         b = turned(h3, -q3, turned(h2, -q2, turned(h1, -q1, side)))
-        n, one, two, off = angles_to_plane(h4, h5, h6, dot(h4, a), soft, seed[4])
+        n, one, two, off, e5 = angles_to_plane(h4, h5, h6, dot(h4, a), e, soft, seed[4])
         margin = min(margin, off)
         if n == 0:
             found[i, 0] = np.nan
         for j in range(n):
             q5 = one if j == 0 else two
-            q4 = angle_onto(h4, turned(h5, q5, h6), a, seed[3])
-            q6 = angle_onto(h6, across, turned(h5, -q5, turned(h4, -q4, b)), seed[5])
+            q4, e4 = angle_onto(h4, turned(h5, q5, h6), a, e + e5, seed[3])
+            bent = turned(h5, -q5, turned(h4, -q4, b))
+            q6, e6 = angle_onto(h6, across, bent, length(across) * (e + e5 + e4), seed[5])
             k = i if j == 0 else count
             found[k, 0], found[k, 1], found[k, 2] = q1, q2, q3
             found[k, 3], found[k, 4], found[k, 5] = q4, q5, q6
+            found[k, 6] = e + e5 + e4 + e6
             count += j
     return count, margin
 
@@ -270,22 +302,29 @@ def bend_parallels(
     back1, bent = (-h1[0], -h1[1], -h1[2]), seed[1] + sign3 * seed[2] + sign4 * seed[3]
     height = dot(h2, plus(plus(a1, a2), plus(a3, a4)))
     count = 0
-    n, one, two, margin = angles_to_plane(h2, back1, p, height, soft, seed[0])
+    e = 2.0 * form[SIZE, 0]
+    n, one, two, margin, e1 = angles_to_plane(h2, back1, p, height, e, soft, seed[0])
     for i in range(n):
         q1 = one if i == 0 else two
         a, b, c = turned(back1, q1, to), turned(back1, q1, side), turned(back1, q1, p)
-        k, s, t, off = angles_to_plane(h2, h5, h6, dot(h2, a), soft, seed[4])
+        k, s, t, off, e5 = angles_to_plane(h2, h5, h6, dot(h2, a), 1.0 + e1, soft, seed[4])
         margin = min(margin, off)
         for j in range(k):
             q5 = s if j == 0 else t
-            whole = angle_onto(h2, turned(h5, q5, h6), a, bent)
-            q6 = angle_onto(h6, across, turned(h5, -q5, turned(h2, -whole, b)), seed[5])
+            turns = 1.0 + e1 + e5
+            whole, e4 = angle_onto(h2, turned(h5, q5, h6), a, turns, bent)
+            side6 = turned(h5, -q5, turned(h2, -whole, b))
+            q6, e6 = angle_onto(h6, across, side6, length(across) * (turns + e4), seed[5])
             w = minus(c, plus(a1, turned(h2, whole, a4)))
-            m, u, v, off = angles_to_plane(a2, h3, a3, third_side(w, a2, a3), soft, seed[2])
+            ew = e + e1 * length(p) + e4 * length(a4)
+            height3 = third_side(w, a2, a3)
+            m, u, v, off, e3 = angles_to_plane(a2, h3, a3, height3, ew * length(w), soft, seed[2])
             margin = min(margin, off)
             for bend in range(m):
                 q3 = u if bend == 0 else v
-                q2 = angle_onto(h2, plus(a2, turned(h3, q3, a3)), w, seed[1])
+                upper = plus(a2, turned(h3, q3, a3))
+                q2, e2 = angle_onto(h2, upper, w, ew + length(a3) * e3, seed[1])
+                found[count, 6] = turns + e2 + e3 + e4 + e6
                 found[count, 0], found[count, 1], found[count, 2] = q1, q2, q3
                 found[count, 3], found[count, 4] = sign4 * (whole - q2 - sign3 * q3), q5
                 found[count, 5] = q6
@@ -300,17 +339,18 @@ def find_branches(
     """Write all joint positions of a pose, limits aside, each joint within a turn of its seed.
 
     Args:
-        form: (17, 3) the arm with all joints at 0, in its root frame: the axes; the ways from the
+        form: (18, 3) the arm with all joints at 0, in its root frame: the axes; the ways from the
             root to the first axis and from each axis to the next; that to the tip; the tip's
             rotation, by rows; what kind of arm it is, whether it is taken from the tip to the
-            root, and what part of an equation's size it may be short of an answer.
+            root, and what part of an equation's size it may be short of an answer; its size [m].
         exact: (7, 16), see `proof.place_exactly`: of each joint multiplier, offset and variable.
         target: (4, 4) root_T_target.
         seed: (6,) where a joint stays that makes no difference [rad].
-        found: (8, 6) result, of which `count` rows are written [rad].
+        found: (8, 7) result, of which `count` rows are written [rad]; and how many times as far as
+            the target, [rad] and [sizes], each may be off, to first order.
 
     Returns:
-        How many; and how near to fewer or more of them, see `angles_to_plane`.
+        How many; and by how much the target may be off before there are fewer or more of them.
     """
     kind, backward, soft = form[KIND, 0], form[KIND, 1] != 0.0, form[KIND, 2]
     rotation, start, to = np.empty((3, 3)), np.empty(6), np.empty(3)
@@ -343,5 +383,6 @@ def find_branches(
                 j = int(exact[i, 15])
                 value = exact[i, 13] * (start[i] - exact[i, 14]) - seed[j]
                 found[kept, j] = seed[j] + value - 2.0 * pi * np.floor(value / (2.0 * pi) + 0.5)
+            found[kept, 6] = found[k, 6]
             kept += 1
     return kept, margin

@@ -28,8 +28,8 @@ from basis_ik.kernels.pose_solve import COLUMNS, solve_pose, take_shortest_turns
 
 FloatArray = NDArray[np.float64]
 
-NOWHERE = -5  # proven: no branch lies within the limits, nor nearly so
 OUTSIDE = 1e-2  # [rad] beyond a limit at which a branch is still tried: it is polished inside
+NOWHERE = -5  # proven: no branch lies within the limits, nor nearly so
 
 
 @jit
@@ -53,17 +53,21 @@ def branch_starts(
 
     Returns:
         How many branches lie within the limits, or so little outside that they have been brought
-        inside; how many there are, those farther outside behind; and how near to fewer or more.
+        inside; how many there are, those farther outside behind; and by how much the target may be
+        off, [rad] and [sizes], before there are fewer or more, or one of the latter comes inside.
     """
-    found, ways = np.empty((MOST, 6)), np.empty(MOST)
+    found, ways = np.empty((MOST, 7)), np.empty(MOST)
     count, margin = find_branches(form, exact, target, seed, found)
     for i in range(6):
         for c in range(COLUMNS):
             starts[i, c] = variables[i, c]
     inside = 0
     for k in range(count):
-        ways[k] = order_branch(variables, seed, found[k])
-        inside += 1 if ways[k] < np.inf else 0
+        outside, ways[k] = order_branch(variables, seed, found[k])
+        if outside > OUTSIDE:
+            margin = min(margin, outside / found[k, 6])
+        else:
+            inside += 1
     for rank in range(count):
         best = 0
         for k in range(1, count):
@@ -76,14 +80,18 @@ def branch_starts(
 
 
 @helper
-def order_branch(variables: FloatArray, seed: FloatArray, branch: FloatArray) -> float:
-    """Turn a branch to near the seed, within the limits; return how far that is, squared.
+def order_branch(
+    variables: FloatArray, seed: FloatArray, branch: FloatArray
+) -> tuple[float, float]:
+    """Turn a branch to near the seed, within the limits.
 
-    Infinitely far where some joint is outside by more than polishing could mend.
+    Returns:
+        By how much some joint is outside [rad]; and how far it is from the seed, squared, but
+        infinitely far where it is outside by more than polishing could mend.
     """
     take_shortest_turns(variables, seed, branch)
     way, outside = 0.0, 0.0
-    for k in range(branch.shape[0]):
+    for k in range(seed.shape[0]):
         lower, upper = variables[k, 0], variables[k, 1]
         if not lower <= branch[k] <= upper:  # by how much depends on the turn: the least counts
             turns = (0.5 * (lower + upper) - branch[k]) / (2.0 * pi)
@@ -91,10 +99,10 @@ def order_branch(variables: FloatArray, seed: FloatArray, branch: FloatArray) ->
             outside = max(outside, lower - branch[k], branch[k] - upper)
         way += (branch[k] - seed[k]) ** 2
     if outside > OUTSIDE:
-        return np.inf
-    for k in range(branch.shape[0]):
+        return outside, np.inf
+    for k in range(seed.shape[0]):
         branch[k] = min(variables[k, 1], max(variables[k, 0], branch[k]))
-    return way
+    return outside, way
 
 
 @jit

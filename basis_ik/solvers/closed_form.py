@@ -41,8 +41,7 @@ NEARLY = 0.02  # [reach], [rad] by which an arm may be off its form for that to 
 STRICT = 1e-9  # of an equation's size: what rounding makes of one that has just one answer
 SAMPLES = 32
 SAME = 0.1  # [rad] by which a form may miss the angles of a pose: what is nearly exact does
-CLEAR = 1e-3  # how far equations must be from another number of answers for a proof, at least
-SLACK = 1e3  # ... and how much the tolerances may move them
+SAFETY = 10.0  # how many times what an arm and an answer may be off must not matter, for a proof
 
 
 class Branches(NamedTuple):
@@ -55,7 +54,7 @@ class Branches(NamedTuple):
     number: int
     """How many there are."""
     margin: float
-    """How far the equations are from another number of answers."""
+    """By how much the target may be off, [rad] and [sizes], see `find_branches` there."""
 
     @property
     def positions(self) -> FloatArray:
@@ -67,23 +66,28 @@ class ClosedForm(NamedTuple):
     """An arm's form, and how far the arm is off it."""
 
     rows: FloatArray
-    """(17, 3), see `kernels.closed_form.find_branches`."""
+    """(18, 3), see `kernels.closed_form.find_branches`."""
     away: float
     """Largest distance [m] of the tip from where the form puts it."""
     turned: float
     """Largest angle [rad], likewise."""
 
-    def clear(self, position_tolerance: float, rotation_tolerance: float, size: float) -> float:
-        """Return how far from degenerate the equations must be for their number to be a proof.
+    def clear(self, position_tolerance: float, rotation_tolerance: float) -> float:
+        """Return by how much a target must be let off without effect for a proof.
+
+        An answer of the arm within the tolerances is one of its form's within these and what the
+        arm is off its form.
 
         Args:
             position_tolerance: [m].
             rotation_tolerance: [rad].
-            size: The chain's unit of length [m].
+
+        Returns:
+            To be compared with `Branches.margin`.
         """
-        if not (self.away <= position_tolerance and self.turned <= rotation_tolerance):
-            return np.inf
-        return max(CLEAR, SLACK * max(position_tolerance / size, rotation_tolerance))
+        size = float(self.rows[kernel.SIZE, 0])
+        lengths, angles = position_tolerance + self.away, rotation_tolerance + self.turned
+        return SAFETY * max(lengths / size, angles)
 
     def starts(
         self, exact: FloatArray, variables: FloatArray, target: FloatArray, seed: FloatArray
@@ -133,7 +137,7 @@ def closed_form(arrays: ChainArrays, size: float) -> ClosedForm | None:
             off = away / size + turned
             if away <= NEARLY * size and turned <= NEARLY and off < least - STRICT:
                 last = kind, float(backward), STRICT + 10.0 * off
-                rows = _pack(arm, axes, points, last)
+                rows = _pack(arm, axes, points, last, size)
                 if _gives_back(rows, angles, poses):
                     best, least = ClosedForm(rows, away, turned), off
     return best
@@ -254,12 +258,16 @@ def _apart(
 
 
 def _pack(
-    arm: _Screws, axes: FloatArray, points: FloatArray, last: tuple[float, float, float]
+    arm: _Screws,
+    axes: FloatArray,
+    points: FloatArray,
+    last: tuple[float, float, float],
+    size: float,
 ) -> FloatArray:
     rows = np.empty((kernel.ROWS, 3))
     rows[kernel.AXES : kernel.OFFSETS] = axes
     rows[kernel.OFFSETS : kernel.TIP] = np.diff(points, axis=0, prepend=np.zeros((1, 3)))
     rows[kernel.TIP] = arm.place - points[-1]
     rows[kernel.REST : kernel.KIND] = arm.rotation
-    rows[kernel.KIND] = last
+    rows[kernel.KIND], rows[kernel.SIZE] = last, size
     return rows

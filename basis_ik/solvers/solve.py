@@ -40,13 +40,14 @@ from basis_ik.solvers.arguments import (
     positive,
     refuse,
 )
+from basis_ik.solvers.closed_form import ClosedForm
 from basis_ik.solvers.explain import explain
 from basis_ik.solvers.inquiry import FEWEST_STARTS, Inquiry
 from basis_ik.solvers.passes import Passes, run_passes
 from basis_ik.solvers.pose_constraint import PoseConstraint, constrain, weigh
-from basis_ik.solvers.prepared import NEAR, prepared
+from basis_ik.solvers.prepared import NEAR, PreparedChain, prepared
 from basis_ik.solvers.prepared import PATIENCE as PATIENCE
-from basis_ik.solvers.race import Race
+from basis_ik.solvers.race import Finish, Race
 from basis_ik.solvers.verdict import REACHED, Reason, Verdict
 from basis_ik.solvers.weighted import least_error
 from basis_ik.transforms.checks import read_only
@@ -218,43 +219,18 @@ def solve(
     steps, first, status = 0, 0, STALLED
     closed = None if position_only else ready.closed
     if closed is not None:
-        status, steps, fresh, away, turned = solve_pose(
-            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, ready.full, goal,
-            begin, positions, work, position_tolerance, orientation_tolerance,
-            iterations, 0, 0, PATIENCE, False, NEAR,
+        status, steps, fresh, away, turned = _from_branches(
+            ready, closed, goal, begin, positions, work,
+            (position_tolerance, orientation_tolerance), iterations,
         )  # fmt: skip
         first = 1
-        if status in (STALLED, SPENT):
-            branches = closed.starts(ready.exact, ready.variables, goal, begin)
-            if branches.inside > 0:
-                status, taken, fresh, away, turned = solve_pose(
-                    ready.exact, ready.joints, branches.variables, ready.ends, ready.reach,
-                    ready.full, goal, begin, positions, work, position_tolerance,
-                    orientation_tolerance, iterations - steps, 1, branches.inside, PATIENCE, False,
-                    math.inf,
-                )  # fmt: skip
-                steps += taken
-            elif branches.margin > closed.clear(
-                position_tolerance, orientation_tolerance, ready.size
-            ):
-                status = NOWHERE
     left = status in (STALLED, SPENT) and first <= restarts and steps < iterations
     if time_limit is not None and (closed is None or left):
         spare.append(work)
         race = Race(ready, ready.position if position_only else ready.full, goal, start)
         end = race.run((position_tolerance, orientation_tolerance), iterations, restarts, deadline)
         refuse(end.status, "seed", seed, target)
-        reason = REACHED
-        if end.status == ARRIVED:
-            ready.prove_inside(end.q)
-        else:
-            turn = 0.0 if position_only else end.turned
-            reason = Reason(Verdict.BUDGET_SPENT, end.away, turn, starts=end.starts + 1)
-            if end.status == OUT_OF_REACH:
-                reason = Reason(Verdict.TOO_FAR, end.away, turn, proven=True)
-        return Solution(
-            read_only(end.q), reason.verdict, end.away, end.turned, end.steps, end.starts, reason
-        )
+        return _timed(ready, end, position_only=position_only)
     if closed is None or left:
         status, taken, fresh, away, turned = solve_pose(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
@@ -304,6 +280,54 @@ def solve(
         read_only(answer.q), reason.verdict, away, answer.turned,
         steps, inquiry.starts, reason, passes,
     )  # fmt: skip
+
+
+def _from_branches(
+    ready: PreparedChain,
+    closed: ClosedForm,
+    goal: FloatArray,
+    seed: FloatArray,
+    q: FloatArray,
+    work: FloatArray,
+    tolerances: tuple[float, float],
+    iterations: int,
+) -> tuple[int, int, int, float, float]:
+    """Descend from the seed, and if that does not arrive, from the branches, the nearest first.
+
+    Returns:
+        As `solve_pose`, or NOWHERE for the status.
+    """
+    status, steps, fresh, away, turned = solve_pose(
+        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, ready.full, goal,
+        seed, q, work, *tolerances, iterations, 0, 0, PATIENCE, False, NEAR,
+    )  # fmt: skip
+    if status not in (STALLED, SPENT):
+        return status, steps, fresh, away, turned
+    branches = closed.starts(ready.exact, ready.variables, goal, seed)
+    if branches.inside > 0:
+        status, taken, fresh, away, turned = solve_pose(
+            ready.exact, ready.joints, branches.variables, ready.ends, ready.reach, ready.full,
+            goal, seed, q, work, *tolerances, iterations - steps, 1, branches.inside, PATIENCE,
+            False, math.inf,
+        )  # fmt: skip
+        steps += taken
+    elif branches.margin > closed.clear(*tolerances):
+        status = NOWHERE
+    return status, steps, fresh, away, turned
+
+
+def _timed(ready: PreparedChain, end: Finish, *, position_only: bool) -> Solution:
+    """Return what a search against the clock has come to, which is not explained."""
+    reason, turn = REACHED, 0.0 if position_only else end.turned
+    if end.status == ARRIVED:
+        ready.prove_inside(end.q)
+    elif end.status == OUT_OF_REACH:
+        reason = Reason(Verdict.TOO_FAR, end.away, turn, proven=True)
+    else:
+        reason = Reason(Verdict.BUDGET_SPENT, end.away, turn, starts=end.starts + 1)
+    return Solution(
+        read_only(end.q), reason.verdict, end.away, end.turned, end.steps, end.starts, reason
+    )
 
 
 def budget(max_iterations: int | None, max_restarts: int | None, *, timed: bool) -> tuple[int, int]:

@@ -124,7 +124,7 @@ def solve_all(
         branches = ready.closed.starts(ready.exact, ready.variables, goal, start)
         every = branches.positions[: branches.inside]
         arrived = [descend(q.copy(), 0, np.inf) for q in every]
-        complete = all(arrived) and branches.margin > ready.closed.clear(*tolerances, ready.size)
+        complete = all(arrived) and branches.margin > ready.closed.clear(*tolerances)
     for number in range(1, 1 if complete else starts):
         descend(start, number, 0.0)
     if prefer is Preference.MANIPULABLE:
