@@ -63,7 +63,7 @@ class Rate:
         """How many there ever were; whoever sees one adds it here."""
         self._asked: tuple[float, int] | None = None
 
-    def since_asked(self, now: float) -> float:
+    def since_last_call(self, now: float) -> float:
         """Return the rate [1/s] since the call before; NaN at the first one.
 
         Args:

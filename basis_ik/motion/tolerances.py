@@ -53,7 +53,7 @@ class Tolerances:
     goal: FloatArray
     goal_time: float
 
-    def with_wishes(
+    def with_overrides(
         self,
         joints: Sequence[str],
         path: Sequence[JointTolerance],
@@ -71,7 +71,7 @@ class Tolerances:
         Returns:
             The tolerances, or the reason why a wish makes no sense.
         """
-        if not _is_wish(goal_time):
+        if not _is_valid(goal_time):
             return f"goal_time_tolerance {goal_time:g} s"
         changed = []
         for default, wishes in ((self.path, path), (self.goal, goal)):
@@ -80,7 +80,7 @@ class Tolerances:
                 if wish.name not in joints:
                     return f"tolerance for unknown joint {shown(wish.name)}"
                 for kind, value in (("position", wish.position), ("velocity", wish.velocity)):
-                    if not _is_wish(value):
+                    if not _is_valid(value):
                         return f"{kind} tolerance {value:g} of joint '{wish.name}'"
                 column = list(joints).index(wish.name)
                 limits[column] = _resolved(limits[column], wish.position)
@@ -88,7 +88,7 @@ class Tolerances:
         return Tolerances(changed[0], changed[1], _resolved(self.goal_time, goal_time))
 
 
-def _is_wish(value: float) -> bool:
+def _is_valid(value: float) -> bool:
     return value == -1.0 or 0.0 <= value < float("inf")
 
 

@@ -45,7 +45,7 @@ from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.outputs import OutputOptions, make_output
 from basis_ik.ros.parameters import Parameters
-from basis_ik.ros.publishers import Publishers, TargetPublishers, unheard
+from basis_ik.ros.publishers import Publishers, TargetPublishers, incompatible_qos
 from basis_ik.ros.status import StatusReport
 from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.ros.tool import Tool
@@ -166,7 +166,9 @@ class ChainController:
             (JointJog, self.resolve("joint_jog"), self._on_joint_jog),
         )
         self._subscriptions = [
-            node.create_subscription(kind, topic, callback, 1, event_callbacks=unheard(node, topic))
+            node.create_subscription(
+                kind, topic, callback, 1, event_callbacks=incompatible_qos(node, topic)
+            )
             for kind, topic, callback in subscribed
         ]
         topics = [topic for _, topic, _ in subscribed]
@@ -301,7 +303,7 @@ class ChainController:
         self._report.destroy()
         self._output.destroy()
 
-    def hear(
+    def on_joint_state(
         self, names: list[str], positions: Sequence[float], now: float, stamp: StateStamp
     ) -> None:
         """Take in a joint state; arguments as of `MeasuredState.update`."""
@@ -310,13 +312,13 @@ class ChainController:
             self.others.update(names, positions, now, stamp)  # they do not concern the chain
         if refused is None:
             self.meter.joint_states.count += 1
-            self.journal.fine("joint state", "joint states are good again")
+            self.journal.recovered("joint state", "joint states are good again")
         else:
             if refused.reason is Refusal.JUMP:  # somebody else may contradict the driver
                 text = f"{refused.detail}; {self._state_publishers}"
                 refused = self.measured.refused = Refused(refused.reason, text)
             self.refusals.add(refused)
-            self.journal.trouble("joint state", refused.reason.name, f"joint state: {refused}")
+            self.journal.warn("joint state", refused.reason.name, f"joint state: {refused}")
 
     def on_clock_jump(self) -> None:
         """Brake, and forget all times: they are of another clock."""
@@ -326,10 +328,10 @@ class ChainController:
         self._brake(Event.DROP, "the clock has jumped")
         self._sent_at = -math.inf
 
-    def tell_standstill(self, text: str) -> None:
+    def report_standstill(self, text: str) -> None:
         """Say why no period of the loop begins."""
         if self.state.active:
-            self._report.tell_standstill(self, text)
+            self._report.report_standstill(self, text)
 
     # Messages --------------------------------------------------------------------------------
 
@@ -388,7 +390,7 @@ class ChainController:
 
     # The loop --------------------------------------------------------------------------------
 
-    def just_asked(self) -> bool:
+    def has_new_target(self) -> bool:
         """Tell whether a target has come since this was asked last."""
         fresh, self._fresh = self._fresh, False
         return fresh
@@ -408,7 +410,7 @@ class ChainController:
         settings = self._settings
         moving = self.state.state in (State.MOVING, State.BRAKING)
         silent = self.measured.silent(now.loop, settings.joint_state_timeout, moving=moving)
-        self._look_for_lack(silent, now)
+        self._check_requirements(silent, now)
         oldest, patience = now.clock - settings.stamp_rules.max_age, settings.transform_timeout
         goal = self.targets.locate(steady=now.loop, patience=patience, oldest=oldest)
         # Without joint states it can still come to rest, as if the arm were where it is told to be.
@@ -426,7 +428,7 @@ class ChainController:
         if self.state.active:
             self._report.publish(self)
 
-    def _look_for_lack(self, silent: tuple[str, ...], now: Moment) -> None:
+    def _check_requirements(self, silent: tuple[str, ...], now: Moment) -> None:
         """Find out what it cannot move without; what was asked before is not taken up again."""
         lacking = self._silence(silent) or self._change_tool() or self._output.lacking(now)
         self._heard = self._heard or not silent
@@ -434,13 +436,13 @@ class ChainController:
             return
         if not lacking:
             self.state.handle(Event.FIND)
-            self.journal.fine("waiting", "nothing is missing any more")
+            self.journal.recovered("waiting", "nothing is missing any more")
             return
         dropped = "; the target is dropped" if self.targets.newest is not None else ""
         if self._heard:
-            self.journal.trouble("waiting", "lack", f"{lacking}{dropped}")
+            self.journal.warn("waiting", "lack", f"{lacking}{dropped}")
         else:
-            self.journal.once("waiting", f"waiting: {lacking}")
+            self.journal.info_once("waiting", f"waiting: {lacking}")
         self.targets.clear()
         self.pipeline.begin_where_measured()  # what led the arm may be another one afterwards
         self._brake(Event.LACK, lacking)
@@ -471,12 +473,12 @@ class ChainController:
         departure = self._tracking.check(expected, measured)
         if departure is not None:
             self.targets.clear()
-            self.journal.trouble("motion", "TRACKING_LOST", departure.text, lasting=True)
+            self.journal.warn("motion", "TRACKING_LOST", departure.text, lasting=True)
             self.state.handle(Event.LOSE_TRACK, departure.text)
             self._output.hold(self.pipeline, measured, now, departure.joints)
 
     def _pursue(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
-        order = self._is_order(goal, measured)
+        order = self._needs_solve(goal, measured)
         if not order:  # told again where it is, or else the arm would start when others move it
             self._obeyed = self.targets.placements
         left_at = self.pipeline.left_at
@@ -488,10 +490,10 @@ class ChainController:
             self.pipeline.begin_where_measured()
         if order or self._output.streams or self.pipeline.waiting:
             self._set_up()
-            self._aim(goal, measured, order=order)
+            self._set_goal(goal, measured, order=order)
             self._slow_down(goal, measured, now)
 
-    def _is_order(self, goal: Goal, measured: NDArray[np.float64]) -> bool:
+    def _needs_solve(self, goal: Goal, measured: NDArray[np.float64]) -> bool:
         """Tell whether to solve for a goal: a new one, or one told again to an arm moved away."""
         if goal != self.pipeline.goal:
             return True
@@ -499,14 +501,14 @@ class ChainController:
             return False
         return bool(np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY)
 
-    def _aim(self, goal: Goal, measured: NDArray[np.float64], *, order: bool) -> None:
+    def _set_goal(self, goal: Goal, measured: NDArray[np.float64], *, order: bool) -> None:
         self._obeyed = self.targets.placements
         if order and self.pipeline.command is None and self.state.state is not State.MOVING:
             # Others may have moved the arm since it came to rest, or its driver counts turns anew:
             # the nearest solution is the nearest to where it is now.
             self.pipeline.rest()
         before, began = self.pipeline.solution, time.perf_counter()
-        self.pipeline.aim(goal, measured, time=self.targets.time)
+        self.pipeline.set_goal(goal, measured, time=self.targets.time)
         solution = self.pipeline.solution
         if order:
             self.state.handle(Event.PURSUE)
@@ -522,12 +524,12 @@ class ChainController:
         held = self.pipeline.line_held
         phase = self._output.advance(self.pipeline, measured, now)
         if self.pipeline.line_held not in (held, None) and self.pipeline.path != "straight":
-            self.journal.say("path", "held", f"{self.pipeline.line_held}; going on by joints")
+            self.journal.info("path", "held", f"{self.pipeline.line_held}; going on by joints")
         if self._output.sent > sent:
             self.meter.commands.count += self._output.sent - sent
             self._sent_at = now.loop
         if self._output.failure and self._output.failure != before:
-            self.journal.trouble("controller", "failure", self._output.failure)
+            self.journal.warn("controller", "failure", self._output.failure)
         if phase is Phase.UNSAFE:
             self._on_unsafe(phase.value)
         elif phase is Phase.IDLE:
@@ -556,13 +558,13 @@ class ChainController:
             self._stood = Stood(now.loop, measured)
         elif now.loop - self._stood.since >= STANDING_SHORT:
             self._tries -= 1
-            self.journal.trouble("motion", "SHORT", "the arm stands short of the target: once more")
+            self.journal.warn("motion", "SHORT", "the arm stands short of the target: once more")
             self.pipeline.go_again(measured)
 
     def _on_unsafe(self, text: str) -> None:
         """Brake after a command that was not sent; where braking is not safe either, be silent."""
         self.targets.clear()
-        self.journal.trouble("motion", "UNSAFE", text, lasting=True)
+        self.journal.warn("motion", "UNSAFE", text, lasting=True)
         braking = self.state.state is State.BRAKING
         self._brake(Event.FAIL_CHECK, text)
         if braking:
@@ -574,7 +576,7 @@ class ChainController:
         A controller that tells where it leads the arm must have taken the last command, too: one
         that came late may have ended within the tolerance.
         """
-        led_to = self._output.led_to() if self._tries else None
+        led_to = self._output.controller_reference() if self._tries else None
         if led_to is not None and np.abs(self.pipeline.missing(led_to)).max() > LED_ASTRAY:
             return False
         return bool(
@@ -597,7 +599,7 @@ class ChainController:
         pipeline.singularities = self.own("singularities")
         if pipeline.path != "joint" and not (self._output.streams and pipeline.leads_lines):
             text = "path is not followed: straight takes six joints, and an interface that streams"
-            self.journal.trouble("path", "unfit", text)
+            self.journal.warn("path", "unfit", text)
 
 
 def other_joints(model: RobotModel, chain: Chain) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ class Drag:
         }
         self._works: tuple[bool, ...] = ()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(PERIOD, self._look, clock=steady)
+        self._timer = node.create_timer(PERIOD, self._update, clock=steady)
 
     def destroy(self) -> None:
         """Take the marker away, and give up topics, service and timer."""
@@ -93,15 +93,15 @@ class Drag:
         self._node.destroy_timer(self._timer)
 
     def _entry(self, title: str, action: Callable[[], str | None]) -> int:
-        def obey(_: object) -> None:
+        def on_select(_: object) -> None:
             self.touched = self._boundary.steady()
             refused = action()
             if refused:
-                self.arm.journal.deny(f"{title}: {refused}")
+                self.arm.journal.error(f"{title}: {refused}")
 
-        return int(self._menu.insert(title, callback=obey))
+        return int(self._menu.insert(title, callback=on_select))
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         """Show the handle as soon as it is known where the arm is, and keep it where it belongs."""
         arm, shown = self.arm, self._server.get(NAME)
         measured = arm.measured.positions()
@@ -112,7 +112,7 @@ class Drag:
         works = tuple(bool(would()) for would in self._orders.values())
         held = self._boundary.steady() < self._held_until
         if works != self._works and not held:  # a marker made anew is let go
-            self._list_orders(works)
+            self._update_menu(works)
             self._menu.reApply(self._server)
             self._server.applyChanges()
         if held:
@@ -156,11 +156,11 @@ class Drag:
         for each, entry in self._modes.items():
             checked = each is mode
             self._menu.setCheckState(entry, self._menu.CHECKED if checked else self._menu.UNCHECKED)
-        self._list_orders(tuple(bool(would()) for would in self._orders.values()))
+        self._update_menu(tuple(bool(would()) for would in self._orders.values()))
         self._menu.apply(self._server, NAME)
         self._server.applyChanges()
 
-    def _list_orders(self, works: tuple[bool, ...]) -> None:
+    def _update_menu(self, works: tuple[bool, ...]) -> None:
         """Let the menu have what would do anything."""
         self._works = works
         for entry, visible in zip(self._orders, works, strict=True):

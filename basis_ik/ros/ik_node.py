@@ -44,16 +44,16 @@ from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.loop_executor import LoopExecutor
 from basis_ik.ros.parameters import ConfigError, Parameters, given_lists
-from basis_ik.ros.publishers import unheard
+from basis_ik.ros.publishers import incompatible_qos
 from basis_ik.ros.readiness import ColdStart, Readiness, Unready
 from basis_ik.ros.recording import make_boundary
 from basis_ik.ros.robot import Description, Robot, read_description
 from basis_ik.ros.sim_clock import ClockWatch, LoopClock, loop_time
 from basis_ik.warm_up import WarmUp, node_steps
 
-ANSWER_TIME = 0.5  # s that `configure` waits for kernels that come from the cache
-BRAKING_PATIENCE = 2.0  # s within which every arm must have come to rest
-EXIT_PATIENCE = 0.5  # s that a signal to end leaves for that
+CACHE_TIMEOUT = 0.5  # s that `configure` waits for kernels that come from the cache
+BRAKING_TIMEOUT = 2.0  # s within which every arm must have come to rest
+EXIT_TIMEOUT = 0.5  # s that a signal to end leaves for that
 EVER = 3600.0  # s within which kernels are compiled
 
 TARGETS = (
@@ -81,7 +81,7 @@ class IkNode(LifecycleNode):
         with given_lists():
             super().__init__("basis_ik", automatically_declare_parameters_from_overrides=True)
         for service in self.services:  # rclpy's own: of life and parameters
-            service.callback = self._answering(service.callback)
+            service.callback = self._guarded(service.callback)
         self.parameters = Parameters(self)
         self.parameters.declare(ik_parameters.NODE)
         self._names: list[str] = self.parameters["chains"] or [""]
@@ -109,7 +109,7 @@ class IkNode(LifecycleNode):
             (JointState, "joint_states", self._on_joint_state, qos_profile_sensor_data),
             (String, "robot_description", self._on_description, latched),
         ):
-            unfit = unheard(self, topic)
+            unfit = incompatible_qos(self, topic)
             self.create_subscription(kind, topic, callback, qos, event_callbacks=unfit)
         # A steady clock drives the loop, for requests are answered also while simulated time stands
         # still; `LoopClock` tells how many of its own periods are due.
@@ -124,9 +124,9 @@ class IkNode(LifecycleNode):
         self._cold_start: ColdStart | None = None
         self._kernels = WarmUp(node_steps())  # last: a bad parameter is told at once
 
-    def look_for_kernels(self) -> bool:
+    def check_kernels(self) -> bool:
         """Tell whether all is compiled; until then no kernel may be called in this thread."""
-        if self._kernels_come():
+        if self._wait_for_kernels():
             if self._cold_start is not None:
                 self._cold_start.destroy()
                 self._cold_start = None
@@ -140,7 +140,7 @@ class IkNode(LifecycleNode):
     def _compiling(self) -> bool:
         return self.boundary.read("compiling", lambda: self._kernels.compiling)
 
-    def _kernels_come(self, patience: float = 0.0) -> bool:
+    def _wait_for_kernels(self, patience: float = 0.0) -> bool:
         """Wait for the kernels for some time [s]; tell whether they are there."""
         kernels = self._kernels
         return self.boundary.comes(
@@ -195,7 +195,7 @@ class IkNode(LifecycleNode):
         try:
             work()
         except BasisIkError as error:
-            self._journal.deny(f"cannot {name}: {error}")
+            self._journal.error(f"cannot {name}: {error}")
             return FAILURE
         except Exception:
             self.get_logger().error(f"cannot {name}: {traceback.format_exc()}")
@@ -203,7 +203,7 @@ class IkNode(LifecycleNode):
         return SUCCESS
 
     def _configure(self) -> None:
-        if not self._kernels_come(0.0 if self._compiling else ANSWER_TIME):
+        if not self._wait_for_kernels(0.0 if self._compiling else CACHE_TIMEOUT):
             raise ConfigError(f"{self._kernels}; try again")
         started, self._started = self._started, True
         self._read()
@@ -226,7 +226,7 @@ class IkNode(LifecycleNode):
             self._robot.deactivate()
 
     def _unload(self) -> None:
-        self.come_to_rest(BRAKING_PATIENCE)
+        self.come_to_rest(BRAKING_TIMEOUT)
         for state in self._states.values():
             state.handle(Event.CLEAN_UP)
         for robot in (self._robot, self._successor, self._prepared):
@@ -246,7 +246,7 @@ class IkNode(LifecycleNode):
 
     def end(self) -> None:
         """Come to rest, for the program ends."""
-        self.come_to_rest(EXIT_PATIENCE)
+        self.come_to_rest(EXIT_TIMEOUT)
 
     def _autostart(self) -> None:
         if self._started or not self.parameters["autostart"]:
@@ -257,15 +257,15 @@ class IkNode(LifecycleNode):
     def give_up(self) -> None:
         """After an exception that nobody foresaw: brake, and be silent until activated again."""
         if self._active:
-            self._journal.deny(f"stopped, activate it again: {traceback.format_exc()}")
+            self._journal.error(f"stopped, activate it again: {traceback.format_exc()}")
             self.trigger_deactivate()
         elif self._robot is not None and not self._robot.resting:
-            self._journal.deny("braking fails, too: no more commands")
+            self._journal.error("braking fails, too: no more commands")
             self._robot.rest()
         else:
-            self._journal.deny(f"while inactive: {traceback.format_exc()}")
+            self._journal.error(f"while inactive: {traceback.format_exc()}")
 
-    def _answering(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def _guarded(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         """Return a service's callback that answers no where the given one would raise.
 
         rclpy raises at a transition that the present state does not have, and at a parameter of a
@@ -276,15 +276,15 @@ class IkNode(LifecycleNode):
             try:
                 return callback(request, response)
             except Exception as error:
-                self._journal.deny(f"request refused: {' '.join(str(error).split())}")
+                self._journal.error(f"request refused: {' '.join(str(error).split())}")
                 return response
 
         return answer
 
-    def tell_failure(self, error: BaseException) -> None:
+    def log_failure(self, error: BaseException) -> None:
         """Log what a request has raised; nothing else of the node is concerned."""
         text = "".join(traceback.format_exception(error))
-        self._journal.deny(f"a request failed: {text}")
+        self._journal.error(f"a request failed: {text}")
 
     # The robot -------------------------------------------------------------------------------
 
@@ -307,7 +307,7 @@ class IkNode(LifecycleNode):
     def _on_description(self, message: String) -> None:
         """Take a new robot, or put it off: to read it takes kernels."""
         self._unread = message.data
-        if self._kernels_come():
+        if self._wait_for_kernels():
             self._read()
 
     def _read(self) -> None:
@@ -330,7 +330,7 @@ class IkNode(LifecycleNode):
         except BasisIkError as error:
             self._refuse(error)
             return
-        self._journal.fine("description", "a sound robot description has come")
+        self._journal.recovered("description", "a sound robot description has come")
         self._description = description.text
         if self._robot is None:
             if self._prepared is not None:
@@ -356,7 +356,7 @@ class IkNode(LifecycleNode):
         else:
             self._lacking = Unready(DiagnosticStatus.ERROR, text)
         reason = "parameter" if lasting else "refused"
-        self._journal.trouble("description", reason, f"{text}; {outcome}", lasting=lasting)
+        self._journal.warn("description", reason, f"{text}; {outcome}", lasting=lasting)
 
     def _unready(self) -> Unready | None:
         """Return why there is no robot, or None where there is one, or `ColdStart` tells."""
@@ -384,7 +384,7 @@ class IkNode(LifecycleNode):
         timeout = round(1e9 * self.parameters["joint_state_timeout"])
         stamp = StateStamp(stamp.sec, stamp.nanosec, now.clock, timeout)
         for arm in self._robot.arms:
-            arm.hear(message.name, message.position, now.loop, stamp)
+            arm.on_joint_state(message.name, message.position, now.loop, stamp)
 
     def _on_clock_jump(self, seconds: float) -> None:
         """Brake, and forget what was known with times of before; tf keeps its static frames."""
@@ -395,7 +395,7 @@ class IkNode(LifecycleNode):
         for arm in self._robot.arms:
             arm.on_clock_jump()
         what = f"has jumped by {seconds:.3f} s" if seconds else "is another one"
-        self._journal.say("clock", "jump", f"the clock {what}: targets are dropped")
+        self._journal.info("clock", "jump", f"the clock {what}: targets are dropped")
 
     def answer(self) -> None:
         """Answer a target that has just come at once, if no command went out just now.
@@ -406,7 +406,7 @@ class IkNode(LifecycleNode):
             return
         asked = False
         for arm in self._robot.arms:
-            asked = arm.just_asked() or asked
+            asked = arm.has_new_target() or asked
         if not asked:
             return
         since = loop_time(self) - self._period
@@ -427,7 +427,7 @@ class IkNode(LifecycleNode):
         standstill = self._loop_clock.standstill()
         if standstill is not None:
             for arm in self._robot.arms:
-                arm.tell_standstill(standstill)
+                arm.report_standstill(standstill)
         self._loop.end(self.boundary.steady())
         if self._successor is not None and self._robot.resting:
             self._succeed()
@@ -444,9 +444,9 @@ def main(stop: threading.Event) -> int:
 
 def _spin(node: IkNode, stop: threading.Event) -> int:
     boundary = node.boundary
-    executor = LoopExecutor(node.tell_failure, boundary)
+    executor = LoopExecutor(node.log_failure, boundary)
     executor.add_node(node)
-    while not boundary.run("kernels", node.look_for_kernels) and not stop.is_set():
+    while not boundary.run("kernels", node.check_kernels) and not stop.is_set():
         executor.spin_some()
     if not stop.is_set():
         boundary.run("start", node.start)

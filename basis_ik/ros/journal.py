@@ -34,11 +34,11 @@ class Journal:
     def __init__(self, node: Node, name: str = "") -> None:
         self._log, self._boundary = node.get_logger(), boundary_of(node)
         self._prefix = f"{name}: " if name else ""
-        self._told: dict[tuple[str, str], float] = {}  # within the last second
-        self._said: set[str] = set()
+        self._recent: dict[tuple[str, str], float] = {}  # within the last second
+        self._logged_once: set[str] = set()
         self._troubles: dict[str, tuple[str, float]] = {}
 
-    def trouble(self, subject: str, reason: str, text: str, *, lasting: bool = False) -> None:
+    def warn(self, subject: str, reason: str, text: str, *, lasting: bool = False) -> None:
         """Warn, unless the same reason was told within the last second.
 
         Args:
@@ -48,7 +48,7 @@ class Journal:
             lasting: Whether it does not pass by itself: then it is an error.
         """
         told = self._troubles.get(subject, ("", 0.0))[0]
-        if told == text or not self._may_tell(subject, reason):
+        if told == text or not self._is_new(subject, reason):
             text = told  # and what was not told now is told when it lasts
         elif lasting:  # in a line of its own: rclpy refuses two severities in one
             self._log.error(f"{self._prefix}{text}")
@@ -56,19 +56,19 @@ class Journal:
             self._log.warning(f"{self._prefix}{text}")
         self._troubles[subject] = text, self._boundary.steady()
 
-    def deny(self, text: str) -> None:
+    def error(self, text: str) -> None:
         """Say that something asked for is not done, unless that was said within the last second."""
-        if self._may_tell("", text):
+        if self._is_new("", text):
             self._log.error(f"{self._prefix}{text}")
 
-    def fine(self, subject: str, text: str) -> None:
+    def recovered(self, subject: str, text: str) -> None:
         """Say that a subject has recovered, once it has been out of trouble for a second."""
         trouble = self._troubles.get(subject)
         if trouble is not None and self._boundary.steady() - trouble[1] >= QUIET:
             del self._troubles[subject]
             self._log.info(f"{self._prefix}recovered: {text}")
 
-    def say(self, subject: str, reason: str, text: str) -> None:
+    def info(self, subject: str, reason: str, text: str) -> None:
         """Tell something that is no trouble, unless it was told within the last second.
 
         Args:
@@ -76,21 +76,21 @@ class Journal:
             reason: What it is; one of a few.
             text: One line for people.
         """
-        if self._may_tell(subject, reason):
+        if self._is_new(subject, reason):
             self._log.info(f"{self._prefix}{text}")
 
-    def once(self, subject: str, text: str) -> None:
+    def info_once(self, subject: str, text: str) -> None:
         """Tell something that is no trouble, once for each subject."""
-        if subject not in self._said:
-            self._said.add(subject)
+        if subject not in self._logged_once:
+            self._logged_once.add(subject)
             self._log.info(f"{self._prefix}{text}")
 
-    def _may_tell(self, subject: str, reason: str) -> bool:
+    def _is_new(self, subject: str, reason: str) -> bool:
         """Tell whether a line was not told within the last second; then it is told now."""
         now = self._boundary.steady()
         # What is older silences nothing; reasons that quote somebody else's text would pile up.
-        self._told = {key: then for key, then in self._told.items() if now - then < QUIET}
-        if (subject, reason) in self._told:
+        self._recent = {key: then for key, then in self._recent.items() if now - then < QUIET}
+        if (subject, reason) in self._recent:
             return False
-        self._told[subject, reason] = now
+        self._recent[subject, reason] = now
         return True

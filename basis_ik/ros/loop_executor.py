@@ -57,7 +57,7 @@ class LoopExecutor(SingleThreadedExecutor):
     def __init__(self, tell: Callable[[BaseException], None], boundary: Boundary = LIVE) -> None:
         super().__init__()
         self._tell, self._boundary = tell, boundary
-        self._looked = 0.0  # s, long ago
+        self._last_check = 0.0  # s, long ago
         self._in_use = ExitStack()
         self._timers: dict[int, Timer] = {}
         self._subscriptions: dict[int, Subscription] = {}
@@ -88,10 +88,10 @@ class LoopExecutor(SingleThreadedExecutor):
         if self._outdated:
             self._renew()
         now = time.monotonic()
-        if now - self._looked >= PAUSE:
-            self._looked = now
-            if self._is_asked():
-                self._answer()
+        if now - self._last_check >= PAUSE:
+            self._last_check = now
+            if self._has_requests():
+                self._handle_requests()
             if self._outdated:
                 self._renew()
         self._wait()
@@ -155,7 +155,7 @@ class LoopExecutor(SingleThreadedExecutor):
             if self._outdated:
                 return
 
-    def _is_asked(self) -> bool:
+    def _has_requests(self) -> bool:
         """Tell whether anything is ready that is not waited for."""
         if any(not task.done() for task, _, _ in self._tasks):
             return True
@@ -174,7 +174,7 @@ class LoopExecutor(SingleThreadedExecutor):
             or any(waitable.is_ready(wait_set) for waitable in self._waitables)
         )
 
-    def _answer(self) -> None:
+    def _handle_requests(self) -> None:
         """Handle all that is ready of what is not waited for."""
         try:
             while True:

@@ -218,7 +218,7 @@ class Output(ABC):
             self._looked_at = self._boundary.steady()
             # What is found out while it commands must not stop it: whoever comes later has to wait.
             self.rival = "" if self.expected(now) is not None else self.find_rival()
-            self._lacking = self.rival or self._look()
+            self._lacking = self.rival or self._check()
         return self._lacking
 
     def find_rival(self) -> str:
@@ -232,7 +232,7 @@ class Output(ABC):
         return ""
 
     @abstractmethod
-    def _look(self) -> str:
+    def _check(self) -> str:
         """Return why no command would be obeyed; empty where nothing speaks against it."""
 
     def begin(self) -> None:
@@ -281,7 +281,7 @@ class Output(ABC):
             Positions (k, n) [rad or m], one at least; None while it rests.
         """
 
-    def led_to(self) -> FloatArray | None:
+    def controller_reference(self) -> FloatArray | None:
         """Return where the controller leads the joints (n,) [rad or m]; None if untold."""
         return None
 
@@ -322,7 +322,7 @@ class StreamOutput(Output):
         self._recent = RecentCommands(lately, len(self._joint_names))
         self._commanded_at = -math.inf
 
-    def _look(self) -> str:
+    def _check(self) -> str:
         listeners = self._boundary.read(
             f"listeners {self.name}", self._publisher.get_subscription_count
         )
@@ -435,11 +435,11 @@ class TrajectoryOutput(StreamOutput):
         self._window: Motion | None = None  # the last that was sent, which the controller follows
         self._window_stamp = 0  # [ns]
         self._unsent = False  # whether the pipeline has gone on, and no window of it was sent
-        self._asked = False  # whether something was asked since the last window
+        self._changed = False  # whether something was asked since the last window
         self._paused_until = -math.inf  # ROS time [ns]; nothing is sent while it is not heard
 
-    def _look(self) -> str:
-        lacking = super()._look() or self._state.lacking()
+    def _check(self) -> str:
+        lacking = super()._check() or self._state.lacking()
         if not lacking and self._state.speed_scaling < FULL_SPEED:
             return (
                 f"the controller scales its speed to {self._state.speed_scaling:.2g}, which a "
@@ -447,24 +447,24 @@ class TrajectoryOutput(StreamOutput):
             )
         return lacking
 
-    def led_to(self) -> FloatArray | None:
-        """Return where the controller leads the joints; see `Output.led_to`."""
+    def controller_reference(self) -> FloatArray | None:
+        """Return where the controller leads the joints; see `Output.controller_reference`."""
         return self._state.reference(self._joint_names)
 
     def keeps(self, command: FloatArray) -> bool:
         """Tell whether the controller still leads the arm there; it may not have taken the end."""
-        led_to = self.led_to()
+        led_to = self.controller_reference()
         return led_to is not None and bool((np.abs(led_to - command) <= TAKEN).all())
 
     def begin(self) -> None:
         """Learn that there is another goal."""
         super().begin()
-        self._asked = True
+        self._changed = True
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
         """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
         super().brake(pipeline, quickest=quickest)
-        self._asked = True
+        self._changed = True
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send the next window, unless the controller is silent; see `Output.advance`.
@@ -546,7 +546,7 @@ class TrajectoryOutput(StreamOutput):
 
         A tip on a line is left on it: what is asked of it changes little in so few periods.
         """
-        return self._asked and not pipeline.on_line
+        return self._changed and not pipeline.on_line
 
     def _next(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> FloatArray | None:
         command, self._unsent = None, True
@@ -567,7 +567,7 @@ class TrajectoryOutput(StreamOutput):
         message = self._messages[len(motion.times) - 1]
         self._boundary.publish(self._publisher, message.filled(self._stamp, motion))
         self._window, self._window_stamp = motion, self._stamp
-        self._unsent = self._asked = False
+        self._unsent = self._changed = False
 
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
@@ -697,7 +697,7 @@ class FollowJointTrajectoryOutput(Output):
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
         self._begun_since = math.inf  # ROS time since which it may have begun; until feedback tells
 
-    def _look(self) -> str:
+    def _check(self) -> str:
         if not self._is_ready():
             return f"waiting for the action {self.name}"
         return self._state.lacking()
@@ -822,12 +822,12 @@ class FollowJointTrajectoryOutput(Output):
         self._begun_since = 1e-9 * stamp if from_rest else math.inf
         self._progress = Progress(1e-9 * stamp, 0.0, rate, 1e-9 * stamp)
         goal = FollowJointTrajectory.Goal(trajectory=trajectory)
-        hear = self._expect("feedback", self._newest, self._on_feedback, FEEDBACK)
-        heed = self._expect("answer", self._newest, self._on_answer, ANSWER)
+        on_feedback = self._expect("feedback", self._newest, self._on_feedback, FEEDBACK)
+        heed = self._expect("answer", self._newest, self._on_goal_response, ANSWER)
         answer = self._boundary.send(
             f"{self.name}/goal",
             trajectory,
-            lambda: self._client.send_goal_async(goal, feedback_callback=hear),
+            lambda: self._client.send_goal_async(goal, feedback_callback=on_feedback),
         )
         if answer is not None:
             answer.add_done_callback(heed)
@@ -846,7 +846,7 @@ class FollowJointTrajectoryOutput(Output):
         if self._handle is not None:
             self._handle.cancel_goal_async()
 
-    def _on_answer(self, number: int, answer: Future) -> None:
+    def _on_goal_response(self, number: int, answer: Future) -> None:
         handle: Any = answer.result()
         if handle.accepted:
             heed = self._expect("end", number, self._on_end, END)
@@ -870,7 +870,7 @@ class FollowJointTrajectoryOutput(Output):
             if desired.shape == self._motion.positions[0].shape and np.isfinite(desired).all():
                 stamp = message.feedback.header.stamp
                 when = stamp.sec + 1e-9 * stamp.nanosec if stamp.sec else self._now()
-                self._progress = self._progress.heard(when, self._motion, desired)
+                self._progress = self._progress.updated(when, self._motion, desired)
                 self._begun_since = math.inf
 
     def _on_end(self, number: int, answer: Future) -> None:
@@ -912,7 +912,7 @@ class Progress(NamedTuple):
         """Return the time of the motion that has passed by now [s]."""
         return min(max(self.elapsed + self.rate * (now - self.when), 0.0), end)
 
-    def heard(self, when: float, motion: Motion, desired: FloatArray) -> Progress:
+    def updated(self, when: float, motion: Motion, desired: FloatArray) -> Progress:
         """Return the progress after the controller has told what it desires at a time."""
         elapsed, rate = motion.nearest(desired, self.elapsed), self.rate
         if when - self.when > 0.0:

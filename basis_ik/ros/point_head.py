@@ -112,10 +112,10 @@ class PointHeadServer:
         complaint = self._complaint(request)
         journal = self._arm.journal
         if complaint is None:
-            journal.fine("point head", "head goals are good again")
+            journal.recovered("point head", "head goals are good again")
             return GoalResponse.ACCEPT
         reason, text = complaint
-        journal.trouble("point head", reason, f"head goal rejected: {text}")
+        journal.warn("point head", reason, f"head goal rejected: {text}")
         return GoalResponse.REJECT
 
     def _complaint(self, request: PointHead.Goal) -> _Complaint | None:
@@ -160,7 +160,7 @@ class PointHeadServer:
             self._abort("REFUSED", f"target refused: {arm.targets.last_refusal}")
             return
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = self._node.create_timer(PERIOD, self._look, clock=steady)
+        self._timer = self._node.create_timer(PERIOD, self._check, clock=steady)
 
     @staticmethod
     async def _result_of(_: ServerGoalHandle, result: Future) -> PointHead.Result:
@@ -168,7 +168,7 @@ class PointHeadServer:
 
     # While a goal is active ------------------------------------------------------------------
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         """Feed back how far the goal has come, and end it when that is decided."""
         goal, arm = self._goal, self._arm
         if goal is None:
@@ -192,19 +192,19 @@ class PointHeadServer:
     def _follow(self, goal: _Goal) -> None:
         """Look at how far a goal has come that is the arm's target."""
         arm, now = self._arm, loop_time(self._node)
-        aim, solution = arm.pipeline.goal, arm.pipeline.solution
-        if not (isinstance(aim, PointGoal) and aim.pace is goal.pace):
+        point_goal, solution = arm.pipeline.goal, arm.pipeline.solution
+        if not (isinstance(point_goal, PointGoal) and point_goal.pace is goal.pace):
             return  # tf does not know the frame yet, or no joint states come
         measured = arm.measured.positions()
-        error = pointing_error(arm.chain.forward(measured), aim.ray, aim.root_point)
+        error = pointing_error(arm.chain.forward(measured), point_goal.ray, point_goal.root_point)
         goal.progress.observe(error, float(abs(arm.pipeline.remaining(measured)).max()), now)
         goal.handle.publish_feedback(PointHead.Feedback(pointing_angle_error=error))
         if error <= self._parameters["success_angle_threshold"] and now >= goal.pace.not_before:
-            arm.targets.put(aim)  # the frame is followed no longer
+            arm.targets.put(point_goal)  # the frame is followed no longer
             goal.handle.succeed()
             self._finish("SUCCEEDED", "pointed there")
         elif solution is not None and not solution.success and arm.state.state is State.ARRIVED:
-            arm.targets.put(aim)
+            arm.targets.put(point_goal)
             text = f"as near as it can be, {error:.4g} rad off: {solution.reason}"
             self._abort("UNREACHABLE", text)
 
@@ -239,7 +239,7 @@ class PointHeadServer:
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
         self._goal = self._timer = None
-        self._arm.journal.say("head goal", reason, f"head goal {text}")
+        self._arm.journal.info("head goal", reason, f"head goal {text}")
 
     def _ray(self, request: PointHead.Goal) -> Ray | str:
         """Return the ray that a goal asks for, in tip coordinates, or what is wrong with it."""

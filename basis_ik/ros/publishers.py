@@ -101,16 +101,16 @@ class TargetPublishers:
             if len(streaming) > 1:
                 text = f"{len(names)} publishers, the newest target counts: {publishers}"
                 if names == seen:
-                    self._journal.trouble(topic, topic, text)
+                    self._journal.warn(topic, topic, text)
             else:
-                self._journal.fine(topic, f"no second publisher on {topic}")
+                self._journal.recovered(topic, f"no second publisher on {topic}")
 
     def destroy(self) -> None:
         """Look no longer."""
         self._node.destroy_timer(self._timer)
 
 
-def unheard(node: Node, topic: str) -> SubscriptionEventCallbacks:
+def incompatible_qos(node: Node, topic: str) -> SubscriptionEventCallbacks:
     """Return what says, as an error, that a publisher on a topic cannot be heard.
 
     Args:

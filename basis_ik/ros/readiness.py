@@ -124,8 +124,8 @@ class ColdStart:
         ]
         self._turns = 0
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(COMPILING_PERIOD, self._tell, clock=steady)
-        self._tell()
+        self._timer = node.create_timer(COMPILING_PERIOD, self._report, clock=steady)
+        self._report()
 
     def destroy(self) -> None:
         """Give up all that it has in the node."""
@@ -141,10 +141,10 @@ class ColdStart:
     def _refuse(self, chain: str, _: Any) -> None:
         refused = Refused(Refusal.NOT_READY, self._progress())
         self._refused[chain][refused.reason.name] += 1
-        self._journal.trouble("target", refused.reason.name, f"target refused: {refused}")
+        self._journal.warn("target", refused.reason.name, f"target refused: {refused}")
         self._publish(chain, str(refused))
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         text = self._progress()
         if self._turns % LINE_EVERY == 0:
             self._node.get_logger().info(text)

@@ -219,7 +219,7 @@ class Replay:
 
     def _call(self, node: IkNode, entry: Entry) -> None:
         own = {
-            "kernels": node.look_for_kernels,
+            "kernels": node.check_kernels,
             "start": node.start,
             "answer": node.answer,
             "give_up": node.give_up,
@@ -237,7 +237,7 @@ class Replay:
             try:
                 self._ask(entrance, entry)
             except Exception as error:  # a client's matter, as in the executor
-                node.tell_failure(error)
+                node.log_failure(error)
         else:
             raise RecordingError(f"the recording tells of '{entry.name}', which there is not")
 

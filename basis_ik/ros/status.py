@@ -77,7 +77,7 @@ class StatusReport:
         if not self._is_due(key, arm):
             return
         if notice is None:
-            self._journal.fine("singularity", "the singularity is passed")
+            self._journal.recovered("singularity", "the singularity is passed")
         level, text = DiagnosticStatus.OK, state.state.value
         if state.state is State.WAITING:
             level = DiagnosticStatus.ERROR if arm.rival else DiagnosticStatus.WARN
@@ -90,24 +90,24 @@ class StatusReport:
             level, text = DiagnosticStatus.WARN, arm.trouble
         elif notice is not None:
             level, text = DiagnosticStatus.WARN, str(notice)
-            self._journal.trouble("singularity", text.split(":")[0], text)
+            self._journal.warn("singularity", text.split(":")[0], text)
         elif solution is None:
             if refused is not None:
                 level, text = DiagnosticStatus.WARN, str(refused)
         elif solution.success:
-            self._journal.fine("motion", text)
+            self._journal.recovered("motion", text)
             if state.state is not State.HOLDING:
                 text = str(solution.reason)
         else:
             level, text = DiagnosticStatus.WARN, str(solution.reason)
-            self._journal.trouble("motion", solution.verdict.name, text)
+            self._journal.warn("motion", solution.verdict.name, text)
         if arm.speed_override < 1.0:
             text = f"{text}; speed override is {arm.speed_override:g}"
         if arm.speed_override == 0.0:
             level = max(level, DiagnosticStatus.WARN)
         self._publish(arm, level, state.state.name, text)
 
-    def tell_standstill(self, arm: ChainController, text: str) -> None:
+    def report_standstill(self, arm: ChainController, text: str) -> None:
         """Say why simulated time does not go on."""
         if self._is_due((text,), arm):
             self._publish(arm, DiagnosticStatus.WARN, State.WAITING.name, text)

@@ -248,7 +248,7 @@ class TargetInput:
                 self._placed = _Placed(target, found, self._follows(target), self._line[k].time)
                 self.placements += 1
                 del self._line[: k + 1]  # those before it are no longer wanted
-                self._journal.fine("target", "targets are good again")
+                self._journal.recovered("target", "targets are good again")
                 return True
             # Only for a transform is it worth waiting.
             if found.reason is not Refusal.NO_TRANSFORM or steady - since > patience:
@@ -265,7 +265,7 @@ class TargetInput:
         if self.is_carried(frame):
             placed.follow = False
             text = f"the arm carries '{printable(frame)}' now, and follows it no longer"
-            self._journal.say("target", "carried", text)
+            self._journal.info("target", "carried", text)
             return
         found = self._look_up(placed.target)
         if isinstance(found, Refused):
@@ -275,7 +275,7 @@ class TargetInput:
         else:
             if found != placed.goal:
                 placed.goal, placed.time = found, steady
-            self._journal.fine("target", "targets are good again")
+            self._journal.recovered("target", "targets are good again")
 
     @property
     def target(self) -> Target | None:
@@ -374,7 +374,7 @@ class TargetInput:
         """Count and tell a target that is not taken; returns False."""
         self._refusals.add(refused)
         self.last_refusal = refused
-        self._journal.trouble("target", refused.reason.name, f"target refused: {refused}")
+        self._journal.warn("target", refused.reason.name, f"target refused: {refused}")
         return False
 
 

@@ -710,15 +710,15 @@ MUTATIONS = tuple(
         (
             "a singularity that comes near is not told",
             PIPELINE,
-            "        near = self._near.tell(None if passing else notice, self._elapsed)",
+            "        near = self._near.update(None if passing else notice, self._elapsed)",
             "        near = None",
             (57,),
         ),
         (
             "a singularity that is passed is not told",
             PIPELINE,
-            "        self.notice = self._passing.tell(notice",
-            "        self.notice = None and self._passing.tell(notice",
+            "        self.notice = self._passing.update(notice",
+            "        self.notice = None and self._passing.update(notice",
             (57,),
         ),
         (

@@ -213,7 +213,7 @@ class Arm:
     def tell(self, names, positions):
         """Tell one joint state of now."""
         stamp = StateStamp(*divmod(self.clock, NS), self.clock, NS // 2)
-        self.control.hear(list(names), list(positions), self.now.loop, stamp)
+        self.control.on_joint_state(list(names), list(positions), self.now.loop, stamp)
 
     def driver(self):
         """Tell where the arm is; tests replace it."""

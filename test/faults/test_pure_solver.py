@@ -186,7 +186,7 @@ def test_row_57_a_singularity(observed, mode, most):
     arm = Arm(start=WRIST, singularities=mode)
     twist, told = through_the_wrist(arm.chain), []
     for _ in range(700):
-        arm.hear("twist", twist)
+        arm.on_joint_state("twist", twist)
         arm.cycles()
         told.append(arm.status()["message"])
     fastest = (np.abs(np.diff(arm.commands, axis=0)) / arm.chain.velocity / PERIOD).max()

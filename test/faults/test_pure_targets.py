@@ -60,7 +60,7 @@ def refuses_each(arm, reason, values):
     for where in FIELDS:
         for value in values:
             message = with_field(arm, where, value)
-            arm.refuses(reason, lambda message=message: arm.hear("target_pose", message))
+            arm.refuses(reason, lambda message=message: arm.on_joint_state("target_pose", message))
     return len(FIELDS) * len(values)
 
 
@@ -107,7 +107,7 @@ def test_row_04_zero_quaternion(moving, observed):
 @pytest.mark.parametrize("length", [1.00099, 0.99901, 1.00101, 0.99899, 2.0])
 def test_row_05_quaternion_of_another_length(arm, observed, length):
     def offer():
-        arm.hear("target_pose", scaled(arm, length))
+        arm.on_joint_state("target_pose", scaled(arm, length))
 
     if abs(length - 1.0) > 1e-3:
         said = arm.refuses("BAD_QUATERNION", offer)
@@ -132,7 +132,7 @@ def test_row_06_a_quaternion_and_its_opposite(observed):
         message = arm.pose(down(0.45) @ RigidTransform.from_rpy(0.2, 0.1, 0.3, [0.0] * 3))
         q = message.pose.orientation
         q.x, q.y, q.z, q.w = sign * q.x, sign * q.y, sign * q.z, sign * q.w
-        arm.hear("target_pose", message)
+        arm.on_joint_state("target_pose", message)
         arm.until_rest()
         ways.append(arm.commands)
     assert len(ways[0]) > 50

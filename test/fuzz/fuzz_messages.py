@@ -356,7 +356,7 @@ def run_trajectory(case):
         return Counter([refusal.code.name])
     given = Tolerances(np.full(count, 0.1), np.full(count, 0.01), 1.0)
     wishes = [JointTolerance(*wish) for wish in case["wishes"]]
-    tolerances = given.with_wishes(CHAIN.joint_names, wishes, wishes, case["goal_time"])
+    tolerances = given.with_overrides(CHAIN.joint_names, wishes, wishes, case["goal_time"])
     outcome = "taken"
     if isinstance(tolerances, str):
         check_text(tolerances)

@@ -209,7 +209,7 @@ def raises():
     raise ZeroDivisionError("unforeseen")
 
 
-OWN = {name: lambda: None for name in ("look_for_kernels", "start", "answer", "give_up", "end")}
+OWN = {name: lambda: None for name in ("check_kernels", "start", "answer", "give_up", "end")}
 
 
 def test_what_this_node_does_not_have_is_told():

@@ -64,7 +64,7 @@ def output(sent):
 @pytest.fixture
 def pipeline(output):
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
-    pipeline.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    pipeline.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
     for _ in range(20):
         output.advance(pipeline, HOME, NOW)
     return pipeline
@@ -98,10 +98,10 @@ def test_what_ends_a_motion_at_once_sends_zero(sent, output, pipeline, how):
 def ask(pipeline, output, what):
     """Ask a stream for something else, or for nothing new."""
     if what == "another goal":
-        pipeline.aim(JointGoal(tuple(HOME - 0.5)), HOME)
+        pipeline.set_goal(JointGoal(tuple(HOME - 0.5)), HOME)
         output.begin()
     elif what == "the same twist":
-        pipeline.aim(TWIST, HOME)
+        pipeline.set_goal(TWIST, HOME)
         output.begin()
     elif what == "to brake":
         output.brake(pipeline)
@@ -135,7 +135,7 @@ def at_the_next_window(pipeline, periods, what):
 @pytest.mark.parametrize("what", ["nothing new", "another goal", "to brake"])
 def test_however_late_a_window_begins_where_the_one_before_has_led_the_arm(moving, periods, what):
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
-    pipeline.aim(JointGoal(tuple(HOME + (1.0 if moving else 1e-4))), HOME)
+    pipeline.set_goal(JointGoal(tuple(HOME + (1.0 if moving else 1e-4))), HOME)
     for _ in range(20):
         pipeline.step(HOME, 0.0)
     led, begins = at_the_next_window(pipeline, periods, what)
@@ -151,7 +151,7 @@ def test_however_late_a_window_begins_where_the_one_before_has_led_the_arm(movin
 def test_after_a_standstill_a_controller_that_is_elsewhere_is_left_there(off, stamp, anew):
     """Switched off and on meanwhile, it would leap onto the stream's way."""
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
-    pipeline.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    pipeline.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
     for _ in range(20):
         pipeline.step(HOME, 0.0)
     window = pipeline.window()
@@ -168,7 +168,7 @@ def test_after_a_standstill_a_controller_that_is_elsewhere_is_left_there(off, st
 @pytest.mark.parametrize("periods", [1, 3, 5])
 def test_a_twist_that_is_told_again_to_a_late_loop_goes_on(periods):
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
-    pipeline.aim(TWIST, HOME)
+    pipeline.set_goal(TWIST, HOME)
     for _ in range(60):
         pipeline.step(HOME, 0.0)
     speed = np.abs(pipeline.state[:, 1]).max()

@@ -39,10 +39,10 @@ class Graph:
         split = [name.rsplit("/", 1) for name in self.names]
         return [SimpleNamespace(node_namespace=space, node_name=name) for space, name in split]
 
-    def trouble(self, subject, reason, text):
+    def warn(self, subject, reason, text):
         self.told.append(text)
 
-    def fine(self, subject, text):
+    def recovered(self, subject, text):
         self.told.append(text)
 
 

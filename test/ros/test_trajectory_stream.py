@@ -141,7 +141,7 @@ class Bench:
             self.dropped = True
             self.output.brake(self.pipeline)
         elif goal is not None and not self.dropped:
-            self.pipeline.aim(goal(self.now - BEGIN), measured)
+            self.pipeline.set_goal(goal(self.now - BEGIN), measured)
         self.phases.append(self.output.advance(self.pipeline, measured, self.moment))
         self.dropped |= goal is not None and self.phases[-1] is Phase.IDLE
 
