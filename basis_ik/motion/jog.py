@@ -287,7 +287,7 @@ class Jog:
     def _bounds(self, q: FloatArray, along: FloatArray) -> FloatArray:
         """Return the largest speed, acceleration and jerk of the joints at q along a unit twist."""
         speeds = np.abs(self._speeds(q, along))
-        with np.errstate(divide="ignore"):  # a joint that need not move allows anything
+        with np.errstate(divide="ignore"):  # a joint that need not move sets no bound
             most = self._limiter.bounds[[VELOCITY, ACCELERATION, JERK]] / speeds
         least: FloatArray = np.minimum(most.min(axis=1), MOST)
         return least
@@ -542,7 +542,7 @@ class Jog:
             share = 0.5 * share
             fading = float((np.abs(self._speeds(q, aside)) / (share * jerk)).max())
         speeds = np.abs(self._speeds(q, away))
-        with np.errstate(divide="ignore"):  # a joint that need not move allows anything
+        with np.errstate(divide="ignore"):  # a joint that need not move sets no bound
             top = float((acceleration * self._limiter.bounds[ACCELERATION] / speeds).min())
             push = float((share * jerk / speeds).min())
         left = float(off @ away)
