@@ -33,9 +33,9 @@ class State(enum.Enum):
     HOLDING = "the command is at the target, the arm is not yet"
     ARRIVED = "at the target, as measured"
     BRAKING = "coming to rest"
-    STOPPED = "stopped; ~/enable lets it go on"
-    TRACKING_LOST = "the arm does not follow its commands; ~/enable lets it go on"
-    UNSAFE = "a command failed the last check; ~/enable lets it go on"
+    STOPPED = "stopped; call ~/enable to continue"
+    TRACKING_LOST = "the arm does not follow its commands; call ~/enable to continue"
+    UNSAFE = "a command failed the last check; call ~/enable to continue"
 
 
 class Event(enum.Enum):
@@ -174,7 +174,7 @@ class ChainState:
         self.why = why or event.value
         if event in LATCHES and (self.latch is None or event is Event.STOP):
             self.latch = LATCHES[event]
-            self._latched_by = f"{why or event.value}; ~/enable lets it go on"
+            self._latched_by = f"{why or event.value}; call ~/enable to continue"
         elif event is Event.ENABLE:
             self.latch = None
         elif event in (Event.LACK, Event.FIND):

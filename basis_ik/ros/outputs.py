@@ -327,7 +327,7 @@ class StreamOutput(Output):
             f"listeners {self.name}", self._publisher.get_subscription_count
         )
         if listeners == 0:
-            return f"no controller listens to {self.name}"
+            return f"no controller subscribes to {self.name}"
         return ""
 
     def find_rival(self) -> str:
@@ -505,7 +505,7 @@ class TrajectoryOutput(StreamOutput):
         pipeline.go_on(states)
         self._recent.clear()
         self._begin_at(now.clock)
-        self._lacking = "the controller has begun anew: it was not active for a moment"
+        self._lacking = "the controller was restarted: it was not active for a moment"
         self._looked_at = self._boundary.steady()
         return True
 

@@ -112,7 +112,7 @@ class PointHeadServer:
         complaint = self._complaint(request)
         journal = self._arm.journal
         if complaint is None:
-            journal.recovered("point head", "head goals are good again")
+            journal.recovered("point head", "head goals are valid again")
             return GoalResponse.ACCEPT
         reason, text = complaint
         journal.warn("point head", reason, f"head goal rejected: {text}")
@@ -202,10 +202,10 @@ class PointHeadServer:
         if error <= self._parameters["success_angle_threshold"] and now >= goal.pace.not_before:
             arm.targets.put(point_goal)  # the frame is followed no longer
             goal.handle.succeed()
-            self._finish("SUCCEEDED", "pointed there")
+            self._finish("SUCCEEDED", "succeeded")
         elif solution is not None and not solution.success and arm.state.state is State.ARRIVED:
             arm.targets.put(point_goal)
-            text = f"as near as it can be, {error:.4g} rad off: {solution.reason}"
+            text = f"the best effort is {error:.4g} rad off: {solution.reason}"
             self._abort("UNREACHABLE", text)
 
     def _missed(self, goal: _Goal) -> str:
@@ -225,7 +225,7 @@ class PointHeadServer:
             return "CONTROLLER", arm.trouble
         if arm.targets.newest is before and arm.targets.last_refusal is not None:
             return "REFUSED", f"target refused: {arm.targets.last_refusal}"
-        return "REPLACED", "another target has taken its place"
+        return "REPLACED", "replaced by another target"
 
     def _abort(self, reason: str, why: str) -> None:
         if self._goal is not None:

@@ -221,7 +221,7 @@ class Replay:
         own = {
             "kernels": node.check_kernels,
             "start": node.start,
-            "answer": node.answer,
+            "answer": node.handle_target,
             "give_up": node.give_up,
             "end": node.end,
         }

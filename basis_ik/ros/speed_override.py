@@ -52,6 +52,6 @@ class SpeedOverride:
             text = f"speed override refused: {value}"
             journal.warn("speed override", value.reason.name, text)
             return
-        journal.recovered("speed override", "speed overrides are good again")
+        journal.recovered("speed override", "speed overrides are valid again")
         if value != self._arm.own("speed_override"):  # each change is told to all nodes
             self._node.set_parameters([Parameter(self._parameter, value=value)])

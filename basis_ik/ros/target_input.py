@@ -202,7 +202,7 @@ class TargetInput:
         if not self._streams:
             return self.refuse(Refused(Refusal.NOT_STREAMED, "joint_jog"))
         if message.displacements:
-            return self.refuse(Refused(Refusal.UNSUPPORTED, "displacements: tell velocities"))
+            return self.refuse(Refused(Refusal.UNSUPPORTED, "displacements: use velocities"))
         velocities = admit_joint_velocities(
             message.joint_names, message.velocities, self._joint_names, units.most
         )
@@ -248,7 +248,7 @@ class TargetInput:
                 self._placed = _Placed(target, found, self._follows(target), self._line[k].time)
                 self.placements += 1
                 del self._line[: k + 1]  # those before it are no longer wanted
-                self._journal.recovered("target", "targets are good again")
+                self._journal.recovered("target", "targets are valid again")
                 return True
             # Only for a transform is it worth waiting.
             if found.reason is not Refusal.NO_TRANSFORM or steady - since > patience:
@@ -264,7 +264,7 @@ class TargetInput:
         frame = placed.target.frame_id
         if self.is_carried(frame):
             placed.follow = False
-            text = f"the arm carries '{printable(frame)}' now, and follows it no longer"
+            text = f"the arm now carries '{printable(frame)}' and no longer follows it"
             self._journal.info("target", "carried", text)
             return
         found = self._look_up(placed.target)
@@ -275,7 +275,7 @@ class TargetInput:
         else:
             if found != placed.goal:
                 placed.goal, placed.time = found, steady
-            self._journal.recovered("target", "targets are good again")
+            self._journal.recovered("target", "targets are valid again")
 
     @property
     def target(self) -> Target | None:

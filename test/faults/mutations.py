@@ -1130,8 +1130,8 @@ MUTATIONS = tuple(
             "what was asked before a gap is taken up again",
             CONTROLLER,
             """        self.targets.clear()
-        self.pipeline.begin_where_measured()  # what""",
-            """        self.pipeline.begin_where_measured()  # what""",
+        self.pipeline.begin_where_measured()  # another""",
+            """        self.pipeline.begin_where_measured()  # another""",
             (70, 87),
         ),
         (

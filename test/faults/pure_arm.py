@@ -248,9 +248,9 @@ class Arm:
 
     def go(self, pose, **header):
         """Give a target, as if it had come by topic."""
-        self.hear("target_pose", self.pose(pose, **header))
+        self.receive("target_pose", self.pose(pose, **header))
 
-    def hear(self, topic, message):
+    def receive(self, topic, message):
         """Let a message come on a topic of the node's own."""
         self.node.callbacks[f"~/{topic}"](message)
 

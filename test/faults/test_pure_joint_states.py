@@ -259,7 +259,7 @@ def test_row_98_late_states_and_an_arm_beside_its_command(observed):
         np.testing.assert_array_equal(arm.commands[-1], end)
     jog = JointJog(joint_names=[arm.chain.joint_names[0]], velocities=[0.0])
     for _ in range(20):  # a joystick in its middle moves nothing
-        arm.on_joint_state("joint_jog", jog)
+        arm.receive("joint_jog", jog)
         arm.until_rest()
     np.testing.assert_array_equal(arm.commands[-1], ends[-1])
     # From the first command on there is no step, at no start of a motion: the limits say so.

@@ -74,7 +74,7 @@ class Tf:
         return transform_message(root, frame, self.PLACES[frame], Time())
 
 
-QUIET = SimpleNamespace(trouble=lambda *_: None, fine=lambda *_: None, say=lambda *_: None)
+QUIET = SimpleNamespace(warn=lambda *_: None, recovered=lambda *_: None, info=lambda *_: None)
 
 
 def fill_header(header, frame, when):

@@ -48,5 +48,5 @@ def test_activation_is_refused(robot):
 def test_another_description_is_taken_over_and_its_arm_waits(robot):
     old = SimpleNamespace(destroy=lambda: None)
     node = SimpleNamespace(_robot=old, _successor=robot, _active=True, _adopt=lambda _: None)
-    IkNode._succeed(node)
+    IkNode._replace_robot(node)
     assert robot.asked == ["activate"]
