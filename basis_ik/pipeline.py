@@ -45,23 +45,23 @@ from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = NDArray[np.float64]
 
-# Steps of a solve that fit into a control period: about a millisecond, FABRIK's passes being longer
-# ones. What needs more than that, mostly targets out of reach, is solved beside the loop.
+# Steps of a solve that fit into a control period, about a millisecond; FABRIK's passes take longer.
+# Solves that need more, mostly for targets out of reach, run in a thread.
 QUICK, QUICK_PASSES = 1000, 300
-FULL = 6  # joints without which a tip cannot be led along any line
-BESIDE = 0.1  # rad or m: the joints go so far at most from the line to the end of it
-# A tip that is so near to a goal [m and rad], besides the way that this moves in a time [s],
-# follows it or goes to it by joints: that is as straight. From farther away a line leads there.
+FULL = 6  # joints that a chain needs to move its tip along any line
+BESIDE = 0.1  # rad or m: largest distance of the joints from the line to its end
+# A tip within this distance of a goal [m and rad], plus the distance that the goal moves in a time
+# [s], follows it or moves to it in joint space, which is as straight. Otherwise it moves on a line.
 CLOSE, CLOSE_TURN, CATCH_UP = 0.03, 0.1, 0.3
-# An arm that rests no farther than this from its last command [rad or m], and that has not moved
-# by more than that since, has been led there as well as it can be.
+# An arm that rests within the first distance of its last command [rad or m], and has moved by no
+# more than the second since, is as close to that command as it can get.
 BESIDE_COMMAND, STILL = 0.05, 0.005
-# Samples that a whole motion is given at most; the controller interpolates in between.
+# Maximum number of samples of a whole motion; the controller interpolates in between.
 MOST_SAMPLES = 500
 
 
 class Phase(enum.Enum):
-    """What the commands are doing; what the chain may do is told by `motion.chain_state`."""
+    """What the commands do; `motion.chain_state` says what the chain may do."""
 
     IDLE = "no goal"
     MOVING = "moving to the goal"
@@ -70,53 +70,53 @@ class Phase(enum.Enum):
     UNSAFE = "the next command failed the last check"
 
 
-class _SolverBeside:
-    """Solves in a thread of its own. What waits there is dropped for what is asked later."""
+class _BackgroundSolver:
+    """Solves in a thread of its own. A newer problem replaces one that still waits."""
 
     def __init__(self, is_done: Callable[[Future[Any]], bool]) -> None:
         self._is_done = is_done
-        self._threads = ThreadPoolExecutor(1)  # begins with the first question
+        self._threads = ThreadPoolExecutor(1)  # the thread starts with the first problem
         self._running: Future[Solution] | None = None
         self._next: Callable[[], Solution] | None = None
-        self._wanted = True  # the answer to what is running
+        self._wanted = True  # whether the running solve is still needed
 
     @property
     def busy(self) -> bool:
-        """Whether the answer to what was asked last is yet to come."""
+        """Whether the newest problem is not solved yet."""
         return self._next is not None or (self._running is not None and self._wanted)
 
-    def ask(self, question: Callable[[], Solution]) -> Solution | None:
-        """Ask something; return the answer to an earlier question that has come meanwhile."""
-        self._next = question
-        return self.look()
+    def submit(self, problem: Callable[[], Solution]) -> Solution | None:
+        """Start a solve; return the result of an earlier one that has ended meanwhile, if any."""
+        self._next = problem
+        return self.poll()
 
-    def look(self) -> Solution | None:
-        """Return an answer that has come since, if any."""
-        answer = None
+    def poll(self) -> Solution | None:
+        """Return a result that is new since the last call, if any."""
+        result = None
         if self._running is not None and self._is_done(self._running):
-            answer = self._running.result() if self._wanted else None
+            result = self._running.result() if self._wanted else None
             self._running = None
         if self._running is None and self._next is not None:
             self._running, self._next = self._threads.submit(self._next), None
             self._wanted = True
-        return answer
+        return result
 
-    def forget(self) -> None:
-        """Drop what was asked."""
+    def cancel(self) -> None:
+        """Drop the newest problem."""
         self._next, self._wanted = None, False
 
 
 class Pipeline:
-    """Solves for a goal and walks there within the chain's limits.
+    """Solves for a goal and moves there within the chain's limits.
 
-    A solve that takes longer than a control period may is done in a thread; until it has ended the
-    last solution is kept.
+    A solve that takes longer than a control period runs in a thread; until it has ended the last
+    solution is kept.
 
-    A goal that rests is solved once; one that moves is followed with its own velocity. Motion
-    starts from rest at the measured positions; while it lasts, each command continues from the one
-    before, so that the arm's own lag does not feed back. An arm that still stands where the last
-    motion has left it, a little beside its command, is led on from that command: from where it is
-    measured to be it would make a step at each start, and creep.
+    A goal at rest is solved once; a moving goal is followed with its own velocity. Motion starts
+    from rest at the measured positions; each further command continues from the previous one, so
+    that the arm's lag does not feed back. If the arm still stands where the last motion left it,
+    slightly off its command, the next motion starts from that command: from the measured positions
+    it would make a step at each start, and creep.
 
     Args:
         chain: What to move.
@@ -127,24 +127,25 @@ class Pipeline:
         position_tolerance: Largest position error of a solution that counts as reached [m].
         orientation_tolerance: Largest orientation error of one [rad].
         caps: On the speeds of links; None: none.
-        is_done: Tells whether a thread is through with something.
+        is_done: Returns whether a thread's future is done.
 
     Attributes:
-        speed_override: Fraction of the speed of every motion, in [0, 1]; at 0 the arm brakes and
-            keeps its goal, to which it goes on once this is more.
-        solver: "descent" or "fabrik", see `solve`; how poses are solved for from now on.
-        path: How the arm goes to a pose from now on, from rest: "joint", "straight" (the tip on a
-            line) or "straight_or_joint" (by joints where the line ends). A pose that moves is
-            followed by joints as soon as the tip is close, and so is every one with fewer than six.
-        phase: What is being done.
-        goal: What is wanted.
-        solution: The answer to it; None for goals that need none.
+        speed_override: Factor on the speed of every motion, in [0, 1]; at 0 the arm brakes and
+            keeps its goal, and continues once this is above 0.
+        solver: "descent" or "fabrik", see `solve`; applies to the poses that follow.
+        path: How the arm moves to the poses that follow, from rest: "joint", "straight" (the tip on
+            a line) or "straight_or_joint" (in joint space where the line ends). A moving pose is
+            followed in joint space as soon as the tip is close, and with fewer than six joints
+            every motion is in joint space.
+        phase: What the commands do.
+        goal: The present goal.
+        solution: The solution for it; None for goals that need none.
         command: The last command of the present motion (n,); None at rest.
-        notice: What a singularity makes of the motion; None where none is near.
-        line_held: What ended the last line before the pose; None if nothing did.
+        notice: The effect of a singularity on the motion; None if none is near.
+        line_held: Why the last line ended before the pose; None if it did not.
     """
 
-    ARRIVED_REPEATS = 25  # a command lost on the way is made good before silence
+    ARRIVED_REPEATS = 25  # commands sent again at the goal, in case one is lost
 
     def __init__(
         self,
@@ -159,7 +160,7 @@ class Pipeline:
         caps: SpeedCaps | None = None,
         is_done: Callable[[Future[Any]], bool] = Future.done,
     ) -> None:
-        self._chain = self._aiming = chain
+        self._chain = self._ray_chain = chain
         self._period = period
         limits = MotionLimits.of_chain(chain) if limits is None else limits
         self._max_step = limits.velocity * period
@@ -169,7 +170,7 @@ class Pipeline:
         self._goal_motion = GoalMotion(limits.velocity)
         self._jog = Jog(chain, self._limiter)
         self._joint_jog = JointJog(chain, self._limiter)
-        self._beside = _SolverBeside(is_done)
+        self._background = _BackgroundSolver(is_done)
         self.velocity_scaling = velocity_scaling
         self.acceleration_scaling = acceleration_scaling
         self.speed_override = 1.0
@@ -183,50 +184,51 @@ class Pipeline:
         self.command: FloatArray | None = None
         self._destination: FloatArray | None = None
         self.line_held: Held | None = None
-        self._line_end: RigidTransform | None = None  # root_T_tip; None where joints lead the way
+        self._line_end: RigidTransform | None = None  # root_T_tip; None in joint space
         self._left: tuple[FloatArray, FloatArray] | None = None  # last command, and the arm then
         self._sound = True  # whether the destination is finite and within the limits
         self._repeats = 0
         self._elapsed = 0.0  # time of all steps [s]
         self._lasting, self._near, self._passing = Lasting(), Lasting(), Lasting()
         self.notice: Reason | None = None
-        self._quickest = False  # whether to brake without regard to the tip's line
-        self._when = 0.0  # for which the last command is
-        self._told: float | None = None  # the time that the goal is of
+        self._quickest = False  # whether to brake without keeping the tip on its line
+        self._when = 0.0  # time of the last command
+        self._goal_time: float | None = None  # time at which the goal was valid
         self._followed = False  # whether the last command followed a goal that moves
 
-    def aim(self, goal: Goal, measured: FloatArray, *, time: float | None = None) -> None:
-        """Make a goal the one to go to; solve for it, unless it is the one solved last.
+    def set_goal(self, goal: Goal, measured: FloatArray, *, time: float | None = None) -> None:
+        """Set the goal, and solve for it unless it is the one solved last.
 
         Args:
-            goal: What is wanted.
+            goal: The goal.
             measured: Measured positions (n,) [rad or m]; the seed of a first solve.
-            time: When it was so, on the clock of `step` [s]; None: now. What comes anew again and
-                again moves, and is followed to where it is by the time of the command.
+            time: When the goal was valid, on the clock of `step` [s]; None: now. A goal that
+                changes repeatedly is a moving one, and is followed to its position at the time of
+                the command.
         """
-        self._told = time
+        self._goal_time = time
         if goal == self.goal:
             if self.waiting:
-                self._take(self._beside.look(), measured)
+                self._take(self._background.poll(), measured)
             return
-        # From goal to goal the branch is kept; a first goal is the one nearest to the arm.
+        # From goal to goal the branch is kept; for a first goal it is the one nearest to the arm.
         start = measured if self._destination is None else self._destination
         seed = np.minimum(np.maximum(start, self._chain.lower), self._chain.upper)
         if not (isinstance(goal, JOGGING) and isinstance(self.goal, JOGGING)):
             self._lasting.reset()
-            self._say_no_notice()
+            self._clear_notice()
         self.goal, self.solution = goal, None
         if isinstance(goal, (PoseGoal, PointGoal)):
             by_passes = self.solver == "fabrik" and isinstance(goal, PoseGoal)
             quick = QUICK_PASSES if by_passes else QUICK
             solution: Solution | None = self._solve(goal, seed, quick)
             if solution is not None and solution.verdict is Verdict.BUDGET_SPENT:
-                solution = self._beside.ask(partial(self._solve, goal, seed, MAX_ITERATIONS))
+                solution = self._background.submit(partial(self._solve, goal, seed, MAX_ITERATIONS))
             else:
-                self._beside.forget()
+                self._background.cancel()
             self._take(solution, measured)
             return
-        self._beside.forget()
+        self._background.cancel()
         if isinstance(goal, JOGGING):
             self._go_to(measured if self.command is None else self.command)
             self._sound = True
@@ -235,7 +237,7 @@ class Pipeline:
 
     @property
     def singularities(self) -> Singularities:
-        """What is done about singularities on lines and in jogging."""
+        """How lines and jogging treat singularities."""
         return self._jog.singularities
 
     @singularities.setter
@@ -244,16 +246,16 @@ class Pipeline:
 
     @property
     def leads_lines(self) -> bool:
-        """Whether the chain has joints enough to lead its tip along any line."""
+        """Whether the chain has enough joints to move its tip along any line."""
         return len(self._lower) >= FULL
 
     @property
     def waiting(self) -> bool:
         """Whether the goal is still being solved for."""
-        return self._beside.busy
+        return self._background.busy
 
     def _take(self, solution: Solution | None, measured: FloatArray) -> None:
-        """Go where a solution leads; without one go on as before, or stay."""
+        """Go to a solution; without one continue as before, or stay."""
         if solution is not None:
             self.solution = solution
             self._go_to(solution.positions.copy())  # kernels take writable arrays
@@ -273,18 +275,18 @@ class Pipeline:
 
     @property
     def _leaves_lines(self) -> bool:
-        """Whether the joints lead on where a line ends."""
+        """Whether the motion continues in joint space where a line ends."""
         return self.path != "straight"
 
     @property
     def _goes_straight(self) -> bool:
-        """Whether the tip is led to the goal on a line, if it is not followed."""
+        """Whether the tip moves to the goal on a line, unless the goal is followed."""
         if not (isinstance(self.goal, PoseGoal) and self.leads_lines):
             return False
         return self.path != "joint" or self.goal.straight
 
     def go_again(self, measured: FloatArray) -> None:
-        """Go to where the goal has led once more, from where the arm stands.
+        """Go to the solution again, from the measured positions.
 
         Args:
             measured: Measured positions (n,) [rad or m].
@@ -292,15 +294,15 @@ class Pipeline:
         self._go_to(measured + self.missing(measured))
 
     def brake(self, *, quickest: bool = False) -> None:
-        """Give up the goal and come to rest as soon as the limits allow.
+        """Drop the goal and come to rest as soon as the limits allow.
 
         Args:
-            quickest: Each joint for itself; else a tip that is on a line stays on it, where that
+            quickest: Each joint stops independently; otherwise a tip on a line stays on it if that
                 takes little longer.
         """
         self.goal = self.solution = None
-        self._beside.forget()
-        self._say_no_notice()
+        self._background.cancel()
+        self._clear_notice()
         self._quickest = quickest or (self._quickest and self.phase is Phase.BRAKING)
         if self.command is None:
             self.rest()
@@ -309,32 +311,32 @@ class Pipeline:
             self.phase = Phase.BRAKING
 
     def change_tool(self, chain: Chain) -> None:
-        """Let poses and twists be about the tip of another chain, from rest.
+        """Apply poses and twists to the tip of another chain, from rest.
 
         Args:
-            chain: Of the same joints, as `Chain.with_tool` makes them. Rays stay where they are.
+            chain: A chain of the same joints, as `Chain.with_tool` returns it. Rays do not change.
         """
         self.rest()
         self._chain, self._jog = chain, Jog(chain, self._limiter)
 
     def rest(self) -> None:
-        """Forget goal and command; the next motion starts from rest."""
+        """Clear goal and command; the next motion starts from rest."""
         self.goal = self.solution = self.command = self._destination = None
-        self._beside.forget()
-        self._say_no_notice()
+        self._background.cancel()
+        self._clear_notice()
         self.phase = Phase.IDLE
 
     @property
     def left_at(self) -> FloatArray | None:
-        """Last command (n,) of a motion that has ended, from which the next may begin, or None."""
+        """Last command (n,) of the previous motion, where the next may begin, or None."""
         return None if self._left is None else self._left[0]
 
     def begin_where_measured(self) -> None:
-        """Let the next motion from rest begin at the measured positions, wherever the last led."""
+        """Start the next motion from rest at the measured positions, not at the last command."""
         self._left = None
 
     def _start(self, measured: FloatArray) -> FloatArray:
-        """Return where a motion from rest begins (n,)."""
+        """Return the start of a motion from rest (n,)."""
         if self._left is None:
             return measured
         command, stood = self._left
@@ -355,7 +357,7 @@ class Pipeline:
                 solver=self.solver,
             )
         return look_at(
-            self._aiming,
+            self._ray_chain,
             goal.root_point,
             seed,
             axis=goal.ray.axis,
@@ -368,7 +370,7 @@ class Pipeline:
         return is_safe(command, previous, self._lower, self._upper, max_step)
 
     def remaining(self, measured: FloatArray) -> FloatArray:
-        """Return the way that is left of each joint (n,) [rad or m]; zero without a goal.
+        """Return the remaining distance of each joint (n,) [rad or m]; zero without a goal.
 
         Args:
             measured: Measured positions (n,).
@@ -378,7 +380,7 @@ class Pipeline:
         return self._destination - (measured if self.command is None else self.command)
 
     def missing(self, measured: FloatArray) -> FloatArray:
-        """Return how far the arm is from the destination, each joint (n,) [rad or m].
+        """Return the distance of each joint of the arm to the destination (n,) [rad or m].
 
         Args:
             measured: Measured positions (n,); whole turns of a joint without limits do not count.
@@ -393,16 +395,16 @@ class Pipeline:
         """Return the next command on the way to a destination."""
         if isinstance(self.goal, TwistGoal):
             self._destination = self._jog.step(self.goal)
-            self._say_held(self._destination, self._jog.held)
-            self._say_notice(self._jog.notice)
+            self._report_held(self._destination, self._jog.held)
+            self._update_notice(self._jog.notice)
             return self._destination
         if isinstance(self.goal, JointVelocityGoal):
             self._jog.reset()
             self._destination = self._joint_jog.step(np.array(self.goal.velocities))
-            self._say_held(self._destination, self._joint_jog.held)
+            self._report_held(self._destination, self._joint_jog.held)
             return self._destination
         now = self._when - self._period
-        place, velocity, acceleration = self._goal_motion.observe(destination, now, self._told)
+        place, velocity, acceleration = self._goal_motion.observe(destination, now, self._goal_time)
         moves = bool(velocity.any())
         if self._line_end is not None:
             if moves and self._is_close(place, velocity):
@@ -416,19 +418,19 @@ class Pipeline:
             self._line_end = self._chain.forward(destination)
         self._followed = moves and self._line_end is None
         if self._line_end is not None:
-            rested = self._limiter.at_rest  # else this period is used up by coming to rest
+            rested = self._limiter.at_rest  # otherwise this period is needed to come to rest
             command = self._jog.approach(self._line_end)
-            self._say_notice(self._jog.notice)
+            self._update_notice(self._jog.notice)
             if command is not None and not (self._jog.held and rested and self._limiter.at_rest):
                 return command
             place, velocity = self._leave_line(destination), np.zeros_like(place)
-        self._jog.reset()  # from here on the tip is on no line
+        self._jog.reset()  # from here on the motion is in joint space
         return self._limiter.step(place, velocity, acceleration)
 
     def _is_close(self, place: FloatArray, velocity: FloatArray) -> bool:
-        """Tell whether joints may go to a place (n,) that moves on (n,), as straight as on a line.
+        """Return whether joint motion to a moving goal (n,), (n,) is as straight as a line.
 
-        The tip must be there, or nearly so, and the joints not too slow to stay there.
+        The tip must be close to the goal, and the joints fast enough to stay there.
         """
         speeds = self._limiter.override * self._limiter.bounds[VELOCITY]
         if not (np.abs(velocity) <= FOLLOW * speeds).all():
@@ -440,12 +442,12 @@ class Pipeline:
         return near and left.as_axis_angle()[1] <= CLOSE_TURN + CATCH_UP * turning
 
     def _leave_line(self, destination: FloatArray) -> FloatArray:
-        """Return where the joints are to go (n,) from where the line has led."""
+        """Return the destination (n,) of the joints after the line."""
         here, end, held = self._limiter.position, self._line_end, self._jog.held
         assert end is not None
         self._line_end = None
         if held is None:
-            # On the line the joints may have come there in another way than was foreseen.
+            # On the line the joints may have arrived in another configuration than the solution.
             found = self._solve(PoseGoal(end), here, QUICK)
             near = found.success and np.abs(found.positions - here).max() <= BESIDE
             place = found.positions.copy() if near else destination
@@ -464,37 +466,37 @@ class Pipeline:
         return place
 
     def _slow_down(self) -> FloatArray:
-        """Return the next command on the way to rest."""
+        """Return the next command while braking."""
         if self._jog.moving and not self._quickest:
             return self._jog.step(None)
         self._jog.reset()
         return self._limiter.brake()
 
-    def _say_held(self, joints: FloatArray, held: Held | None) -> None:
-        """Tell why jogging does not go on, as the solution; there is none while it does."""
-        said = self._lasting.tell(held, self._elapsed)
-        if said is None:
+    def _report_held(self, joints: FloatArray, held: Held | None) -> None:
+        """Report why jogging is held, as the solution; there is none while it moves."""
+        shown = self._lasting.update(held, self._elapsed)
+        if shown is None:
             self.solution = None
-        elif self.solution is None or self.solution.reason != said:
-            self.solution = Solution(joints, said.verdict, 0.0, 0.0, 0, 0, said)
+        elif self.solution is None or self.solution.reason != shown:
+            self.solution = Solution(joints, shown.verdict, 0.0, 0.0, 0, 0, shown)
 
     def _scale(self) -> None:
         self._limiter.scale(self.velocity_scaling, self.acceleration_scaling)
         self._limiter.slow_down(self.speed_override)
 
-    def _say_notice(self, notice: Notice | None) -> None:
-        """Tell what a singularity makes of the motion; what is ahead gives way to what happens."""
+    def _update_notice(self, notice: Notice | None) -> None:
+        """Set the notice about a singularity; the one being passed precedes the one ahead."""
         passing = notice is not None and notice.passing
-        near = self._near.tell(None if passing else notice, self._elapsed)
-        self.notice = self._passing.tell(notice if passing else None, self._elapsed) or near
+        near = self._near.update(None if passing else notice, self._elapsed)
+        self.notice = self._passing.update(notice if passing else None, self._elapsed) or near
 
-    def _say_no_notice(self) -> None:
+    def _clear_notice(self) -> None:
         self._near.reset()
         self._passing.reset()
         self.notice = None
 
     def _prepare(self, measured: FloatArray) -> tuple[FloatArray, bool]:
-        """Return the command from which to go on, and whether to brake."""
+        """Return the command to continue from, and whether to brake."""
         start = self.command
         if start is None:
             start = self._start(measured)
@@ -507,22 +509,22 @@ class Pipeline:
         return start, braking
 
     def plan(self, start: FloatArray, *, braking: bool) -> Motion | None:
-        """Return a whole motion to rest, for those who send it at once instead of commands.
+        """Return a whole motion to rest, for outputs that send it at once instead of commands.
 
         Args:
             start: Positions, velocities and accelerations to begin with, shape (n, 3), all finite.
-            braking: Whether it only comes to rest, as soon as the limits allow; else it leads to
-                the goal.
+            braking: Whether it only comes to rest, as soon as the limits allow; otherwise it ends
+                at the goal.
 
         Returns:
-            The motion; None where it would be unsafe, or there is nowhere to go.
+            The motion; None if it would be unsafe, or if there is no goal.
         """
         if self._destination is None and not braking:
             return None
         self._limiter.go_on(start)
         self._scale()
         motion = self._limiter.plan(None if braking else self._destination, MOST_SAMPLES)
-        way = np.ascontiguousarray(motion.positions)  # of one kind, or kernels are compiled anew
+        way = np.ascontiguousarray(motion.positions)  # one layout, or kernels are compiled again
         # Step by step: every sample is a command.
         steps = np.diff(motion.times)[:, np.newaxis] * self._max_step / self._period
         return motion if all(map(self._is_safe, way[1:], way[:-1], steps)) else None
@@ -532,8 +534,7 @@ class Pipeline:
 
         Args:
             measured: Measured positions (n,), all finite.
-            when: Time at which the arm is to be there, on any steady clock [s]; None: a period
-                after the last.
+            when: Time of the command, on any steady clock [s]; None: a period after the last.
         """
         self._when = self._when + self._period if when is None else when
         if self._destination is None or self._repeats >= self.ARRIVED_REPEATS:
@@ -557,9 +558,9 @@ class Pipeline:
         return command
 
     def _brake_instead(self, previous: FloatArray) -> FloatArray | None:
-        """Return the command that brakes in place of one that is not safe; None if it is not safe.
+        """Return a braking command in place of an unsafe one; None if that is unsafe, too.
 
-        What is unsafe is not known; so the joints brake each on its own, from the last command.
+        The cause is not known; so the joints brake independently, from the last command.
         """
         started, self.phase, self._sound = self.command is not None, Phase.UNSAFE, False
         self._limiter.undo()
@@ -570,7 +571,7 @@ class Pipeline:
         return self.command
 
     def window(self) -> Motion:
-        """Return the last commands, and how it goes on if no other one comes.
+        """Return the last commands, and the motion to rest if no other command follows.
 
         See `Limiter.window`; only while there is a command.
         """
@@ -583,7 +584,7 @@ class Pipeline:
 
     @property
     def on_line(self) -> bool:
-        """Whether the tip is led on a line, by a twist or straight to a pose."""
+        """Whether the tip moves on a line, by a twist or straight to a pose."""
         return self._jog.moving
 
     def go_on(self, states: FloatArray) -> None:
@@ -597,7 +598,7 @@ class Pipeline:
         self.command = self._limiter.position
 
     def _repeat(self, measured: FloatArray) -> None:
-        """Count the commands at rest; after some of them be silent."""
+        """Count the commands at rest; after some of them send no more."""
         self._repeats += 1
         silent = self._repeats >= self.ARRIVED_REPEATS
         if silent and self.command is not None:
@@ -608,4 +609,4 @@ class Pipeline:
             return
         self.phase = Phase.ARRIVED if self._sound else Phase.UNSAFE
         if silent:
-            self.command = None  # whoever moves the arm now moves it from where it is
+            self.command = None  # the next motion starts from the measured positions

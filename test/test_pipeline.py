@@ -53,7 +53,7 @@ def at_rest(positions):
 
 def test_a_plan_is_what_step_does(pipe):
     assert pipe.plan(at_rest(HOME), braking=False) is None
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     motion = pipe.plan(at_rest(HOME), braking=False)
     commands = [pipe.step(HOME) for _ in range(40)]
     assert np.allclose(motion.positions[1:41], commands, rtol=0, atol=1e-12)
@@ -64,7 +64,7 @@ def test_a_plan_is_what_step_does(pipe):
 
 
 def test_an_unsafe_plan_is_not_given(pipe, monkeypatch):
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     monkeypatch.setattr(pipeline, "is_safe", lambda *_: False)
     assert pipe.plan(at_rest(HOME), braking=False) is None
     assert pipe.step(HOME) is None
@@ -82,7 +82,7 @@ def test_what_was_found_goes_to_the_kernels_of_motion_in_the_form_they_are_compi
         return is_equal(command, destination)
 
     monkeypatch.setattr(pipeline, "is_equal", watch)
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     pipe.step(HOME)
     assert writable == [True]
 
@@ -105,7 +105,7 @@ def test_without_a_target_nothing_is_sent(pipe):
 
 
 def test_a_target_is_reached_within_limits_and_then_all_is_silent(pipe, chain):
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     assert pipe.solution.success
     commands = walk(pipe, HOME)
     assert pipe.phase is Phase.ARRIVED
@@ -124,7 +124,7 @@ def test_scaling_slows_down(chain):
     lengths, fastest = [], []
     for scaling in ({}, {"velocity_scaling": 0.1}, {"acceleration_scaling": 0.1}):
         pipe = Pipeline(chain, period=PERIOD, **scaling)
-        pipe.aim(DOWN, HOME)
+        pipe.set_goal(DOWN, HOME)
         commands = walk(pipe, HOME)
         lengths.append(len(commands) - pipe.ARRIVED_REPEATS)
         fastest.append(np.max(np.abs(np.diff(commands, axis=0)) / (chain.velocity * PERIOD)))
@@ -141,7 +141,7 @@ def test_acceleration_and_jerk_are_limited(pipe, chain):
         if rng.random() < 0.2:
             pipe.brake()
         else:
-            pipe.aim(JointGoal(tuple(HOME + rng.uniform(-1, 1, 6))), measured)
+            pipe.set_goal(JointGoal(tuple(HOME + rng.uniform(-1, 1, 6))), measured)
         commands += list(walk(pipe, measured, rng.integers(1, 60)))
         measured = commands[-1]
     for order, most in ((2, limits.acceleration), (3, limits.jerk)):
@@ -153,7 +153,7 @@ def test_acceleration_and_jerk_are_limited(pipe, chain):
 def test_given_limits_are_kept(chain):
     limits = MotionLimits.of_chain(chain, np.full(6, 0.5), np.full(6, 2.0))
     pipe = Pipeline(chain, period=PERIOD, limits=limits)
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     commands = walk(pipe, HOME, 5000)
     assert pipe.phase is Phase.ARRIVED
     assert np.abs(np.diff(commands, 2, axis=0)).max() == pytest.approx(0.5 * PERIOD**2)
@@ -165,7 +165,7 @@ def test_a_target_that_moves_is_followed_without_lag(pipe, chain):
     for k in range(200):
         x = 0.45 + 0.1 * np.sin(0.5 * np.pi * k * PERIOD)
         target = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [x, 0.1, 0.45])
-        pipe.aim(PoseGoal(target), measured)
+        pipe.set_goal(PoseGoal(target), measured)
         measured = pipe.step(measured)
         late.append(np.linalg.norm(chain.forward(measured).translation - target.translation))
     # The target's fastest is 1.6 mm in a period.
@@ -173,11 +173,11 @@ def test_a_target_that_moves_is_followed_without_lag(pipe, chain):
 
 
 def test_motion_starts_from_the_measured_positions_after_rest(pipe):
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     walk(pipe, HOME, cycles=20)
     pipe.rest()
     moved = HOME + 0.3
-    pipe.aim(DOWN, moved)
+    pipe.set_goal(DOWN, moved)
     first = pipe.step(moved)
     assert np.abs(first - moved).max() <= np.pi * PERIOD + 1e-9
 
@@ -188,16 +188,16 @@ def test_motion_starts_from_the_measured_positions_after_rest(pipe):
     ids=["beside", "just beside", "too far beside", "moved by others"],
 )
 def test_an_arm_that_stands_beside_its_command_is_led_on_from_it(pipe, beside, moved, from_command):
-    pipe.aim(JointGoal(tuple(HOME + 0.2)), HOME)
+    pipe.set_goal(JointGoal(tuple(HOME + 0.2)), HOME)
     walk_beside(pipe, HOME, beside)
     arm = HOME + 0.2 + beside - moved
-    pipe.aim(JointGoal(tuple(HOME)), arm)
+    pipe.set_goal(JointGoal(tuple(HOME)), arm)
     start = HOME + 0.2 if from_command else arm
     assert np.abs(pipe.step(arm) - start).max() < 1e-3
     pipe.brake()
     last = walk_beside(pipe, arm, beside)
     pipe.begin_where_measured()
-    pipe.aim(JointGoal(tuple(HOME)), last)
+    pipe.set_goal(JointGoal(tuple(HOME)), last)
     assert np.abs(pipe.step(last) - last).max() < 1e-3, "the controller may be another one"
 
 
@@ -211,7 +211,7 @@ def walk_beside(pipe, measured, beside):
 def test_while_moving_the_lag_of_the_arm_does_not_feed_back(chain):
     pipes = [Pipeline(chain, period=PERIOD) for _ in range(2)]
     for pipe in pipes:
-        pipe.aim(DOWN, HOME)
+        pipe.set_goal(DOWN, HOME)
     prompt = walk(pipes[0], HOME, 50)
     late = [pipes[1].step(HOME) for _ in range(50)]
     assert np.array_equal(prompt, late)
@@ -222,16 +222,16 @@ def test_a_resting_target_is_solved_once(pipe, monkeypatch):
     solve = pipeline.solve
     monkeypatch.setattr(pipeline, "solve", lambda *a, **k: calls.append(1) or solve(*a, **k))
     for _ in range(3):
-        pipe.aim(DOWN, HOME)
+        pipe.set_goal(DOWN, HOME)
     assert len(calls) == 1
-    pipe.aim(replace(DOWN, position_only=True), HOME)
+    pipe.set_goal(replace(DOWN, position_only=True), HOME)
     assert len(calls) == 2
 
 
 def test_a_state_outside_the_limits_only_moves_inward(pipe, chain):
     outside = HOME.copy()
     outside[2] = chain.upper[2] + 0.05
-    pipe.aim(DOWN, outside)
+    pipe.set_goal(DOWN, outside)
     commands = walk(pipe, outside)
     elbow = np.concatenate([[outside[2]], commands[:, 2]])
     beyond = elbow > chain.upper[2]
@@ -249,7 +249,7 @@ def test_a_solution_that_is_not_finite_is_never_sent(pipe, monkeypatch, bad):
         return solution._replace(positions=np.full(6, bad))
 
     monkeypatch.setattr(pipeline, "solve", broken)
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     assert pipe.step(HOME) is None
     assert pipe.phase is Phase.UNSAFE
 
@@ -259,38 +259,38 @@ def test_a_solution_outside_the_limits_is_not_gone_to(pipe, chain, monkeypatch):
     monkeypatch.setattr(
         pipeline, "solve", lambda *a, **k: solve(*a, **k)._replace(positions=chain.upper + 0.5)
     )
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     assert pipe.step(HOME) is None
     assert pipe.phase is Phase.UNSAFE
 
 
 def test_a_bad_solution_on_the_way_brakes(pipe, chain, monkeypatch):
-    pipe.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    pipe.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
     underway = walk(pipe, HOME, 20)
     solve = pipeline.solve
     monkeypatch.setattr(
         pipeline, "solve", lambda *a, **k: solve(*a, **k)._replace(positions=np.full(6, np.nan))
     )
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     commands = np.vstack([underway, walk(pipe, HOME)])
     assert pipe.phase is Phase.UNSAFE
     assert np.abs(np.diff(commands, 2, axis=0)).max() <= 4.001 * np.pi * PERIOD**2
     assert np.array_equal(commands[-1], commands[-pipe.ARRIVED_REPEATS])
     monkeypatch.undo()
-    pipe.aim(JointGoal(tuple(HOME)), commands[-1])
+    pipe.set_goal(JointGoal(tuple(HOME)), commands[-1])
     np.testing.assert_array_equal(walk(pipe, commands[-1])[-1], HOME)
     assert pipe.phase is Phase.ARRIVED
 
 
 def test_a_command_that_fails_the_last_check_is_not_sent(pipe, monkeypatch):
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     monkeypatch.setattr(pipe._limiter, "step", lambda *a: HOME + 0.1)
     assert pipe.step(HOME) is None
     assert pipe.phase is Phase.UNSAFE
 
 
 def test_a_command_that_fails_in_motion_is_braked_from_the_one_before(pipe, chain, monkeypatch):
-    pipe.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    pipe.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
     commands = list(walk(pipe, HOME, 30))
     step = pipe._limiter.step
     monkeypatch.setattr(pipe._limiter, "step", lambda *a: step(*a) + 0.5)
@@ -306,7 +306,7 @@ def test_a_command_that_fails_in_motion_is_braked_from_the_one_before(pipe, chai
 
 
 def test_where_braking_is_unsafe_too_nothing_is_sent(pipe, monkeypatch):
-    pipe.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    pipe.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
     walk(pipe, HOME, 30)
     monkeypatch.setattr(pipeline, "is_safe", lambda *_: False)
     assert pipe.step(HOME) is None
@@ -314,7 +314,7 @@ def test_where_braking_is_unsafe_too_nothing_is_sent(pipe, monkeypatch):
 
 
 def test_it_goes_on_from_another_state(pipe, chain):
-    pipe.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    pipe.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
     walk(pipe, HOME, 30)
     states = np.column_stack([HOME + 0.5, np.full((6, 2), 0.1)])
     pipe.go_on(states)
@@ -335,7 +335,7 @@ def test_what_is_missing_counts_no_whole_turns_of_an_endless_joint():
     ).chain()
     pipe = Pipeline(turning, period=PERIOD)
     assert not pipe.missing(HOME).any()
-    pipe.aim(JointGoal(tuple(HOME + 0.1)), HOME)
+    pipe.set_goal(JointGoal(tuple(HOME + 0.1)), HOME)
     turned = HOME + np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * np.pi])
     np.testing.assert_allclose(pipe.missing(turned), 0.1)
 
@@ -352,11 +352,11 @@ def test_a_long_solve_goes_on_beside_while_the_last_solution_is_kept(pipe, monke
         return solution
 
     monkeypatch.setattr(pipeline, "solve", slow)
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     kept = pipe.solution
     other = PoseGoal(RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.45, -0.20, 0.45]))
     for _ in range(400):
-        pipe.aim(other, HOME)
+        pipe.set_goal(other, HOME)
         measured = pipe.step(HOME)
     assert pipe.waiting
     assert pipe.solution is None
@@ -364,7 +364,7 @@ def test_a_long_solve_goes_on_beside_while_the_last_solution_is_kept(pipe, monke
     assert pipe.phase is Phase.MOVING, "it is not there, nor known to be"
     go_on.set()
     while pipe.waiting:
-        pipe.aim(other, HOME)
+        pipe.set_goal(other, HOME)
     assert pipe.solution.success
     np.testing.assert_array_equal(walk(pipe, HOME)[-1], pipe.solution.positions)
     assert asked == [pipeline.QUICK, pipeline.QUICK, pipeline.MAX_ITERATIONS]
@@ -372,17 +372,17 @@ def test_a_long_solve_goes_on_beside_while_the_last_solution_is_kept(pipe, monke
 
 def test_poses_are_solved_by_fabrik_where_that_is_chosen(pipe, chain):
     pipe.solver = "fabrik"
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     passes = pipe.solution.passes
     assert pipe.solution.success
     assert passes.count > 0
     commands = walk(pipe, HOME)
     assert pipe.phase is Phase.ARRIVED
     assert chain.forward(commands[-1]).is_close(DOWN.root_T_target, 1e-5)
-    pipe.aim(PointGoal((0.9, -0.5, 0.7), Ray((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))), HOME)
+    pipe.set_goal(PointGoal((0.9, -0.5, 0.7), Ray((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))), HOME)
     assert pipe.solution.passes is None
     pipe.solver = "descent"
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     assert pipe.solution.passes is None
 
 
@@ -396,10 +396,10 @@ def test_passes_that_do_not_fit_into_a_period_go_on_beside(pipe, monkeypatch):
     monkeypatch.setattr(pipeline, "solve", watched)
     pipe.solver = "fabrik"
     inside = PoseGoal(RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.05, 0.0, 0.1]))  # the base
-    pipe.aim(inside, HOME)
+    pipe.set_goal(inside, HOME)
     assert pipe.waiting
     while pipe.waiting:
-        pipe.aim(inside, HOME)
+        pipe.set_goal(inside, HOME)
     assert asked == [pipeline.QUICK_PASSES, pipeline.MAX_ITERATIONS]
     assert not pipe.solution.success
     assert pipe.solution.passes.count > pipeline.QUICK_PASSES
@@ -417,20 +417,20 @@ def test_the_answer_to_a_question_that_is_no_longer_asked_is_dropped(pipe, monke
         return solution
 
     monkeypatch.setattr(pipeline, "solve", slow)
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     assert pipe.waiting
-    pipe.aim(JointGoal(tuple(HOME + 0.1)), HOME)
+    pipe.set_goal(JointGoal(tuple(HOME + 0.1)), HOME)
     assert not pipe.waiting
     go_on.set()
     monkeypatch.setattr(pipeline, "solve", solve)
-    pipe._beside._running.result()
-    pipe.aim(DOWN, HOME)
+    pipe._background._running.result()
+    pipe.set_goal(DOWN, HOME)
     assert walk(pipe, HOME)[-1] == pytest.approx(pipe.solution.positions)
 
 
 def test_an_unreachable_target_is_approached_and_the_missing_distance_told(pipe, chain):
     far = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [1.2, 0.6, 0.6])
-    pipe.aim(PoseGoal(far), HOME)
+    pipe.set_goal(PoseGoal(far), HOME)
     solution = pipe.solution
     assert not solution.success
     last = walk(pipe, HOME)[-1]
@@ -445,7 +445,7 @@ def _compiled(chain):
 
 def test_a_point_is_looked_at_along_the_ray(pipe, chain):
     point, ray = (0.6, -0.4, 0.5), Ray((0.0, 0.0, 1.0), (0.05, 0.0, 0.1))
-    pipe.aim(PointGoal(point, ray), HOME)
+    pipe.set_goal(PointGoal(point, ray), HOME)
     root_T_tip = chain.forward(walk(pipe, HOME)[-1])
     line = np.array(point) - root_T_tip.apply(ray.origin)
     along = root_T_tip.apply_vector(ray.axis)
@@ -455,14 +455,14 @@ def test_a_point_is_looked_at_along_the_ray(pipe, chain):
 
 def test_joint_positions_are_gone_to(pipe):
     wanted = HOME + 0.1
-    pipe.aim(JointGoal(tuple(wanted)), HOME)
+    pipe.set_goal(JointGoal(tuple(wanted)), HOME)
     np.testing.assert_allclose(walk(pipe, HOME)[-1], wanted, atol=1e-12)
     assert pipe.solution is None
 
 
 def test_a_twist_moves_the_tip_and_braking_keeps_it_on_its_line(pipe, chain):
     start = chain.forward(HOME)
-    pipe.aim(TwistGoal((0.1, 0.0, -0.05), (0.0, 0.0, 0.0)), HOME)
+    pipe.set_goal(TwistGoal((0.1, 0.0, -0.05), (0.0, 0.0, 0.0)), HOME)
     commands = walk(pipe, HOME, 50)
     assert pipe.phase is Phase.MOVING
     pipe.brake()
@@ -479,13 +479,13 @@ def test_a_twist_moves_the_tip_and_braking_keeps_it_on_its_line(pipe, chain):
 
 
 def test_a_bad_solution_after_a_twist_brakes_on_the_line(pipe, chain, monkeypatch):
-    pipe.aim(TwistGoal((0.0, 0.2, 0.0), (0.0, 0.0, 0.0)), HOME)
+    pipe.set_goal(TwistGoal((0.0, 0.2, 0.0), (0.0, 0.0, 0.0)), HOME)
     walk(pipe, HOME, 30)
     solve = pipeline.solve
     monkeypatch.setattr(
         pipeline, "solve", lambda *a, **k: solve(*a, **k)._replace(positions=np.full(6, np.nan))
     )
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     last = walk(pipe, HOME)[-1]
     assert pipe.phase is Phase.UNSAFE
     travel = chain.forward(last).translation - chain.forward(HOME).translation
@@ -493,7 +493,7 @@ def test_a_bad_solution_after_a_twist_brakes_on_the_line(pipe, chain, monkeypatc
 
 
 def test_a_twist_into_a_limit_is_told(pipe, chain):
-    pipe.aim(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), in_tip=True), HOME)
+    pipe.set_goal(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), in_tip=True), HOME)
     last = walk(pipe, HOME, 1500)[-1]
     assert pipe.solution.verdict is Verdict.LIMIT
     assert pipe.solution.reason.joint == "wrist_3_joint"
@@ -502,13 +502,13 @@ def test_a_twist_into_a_limit_is_told(pipe, chain):
     told = pipe.solution
     pipe.step(last)
     assert pipe.solution is told
-    pipe.aim(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, -1.0), in_tip=True), HOME)
+    pipe.set_goal(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, -1.0), in_tip=True), HOME)
     assert walk(pipe, last, 50)[-1][5] < last[5] - 0.1
     assert pipe.solution is None
 
 
 def test_at_a_limit_the_reason_is_said_once_while_the_tip_creeps_on(pipe, chain):
-    pipe.aim(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), in_tip=True), HOME)
+    pipe.set_goal(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), in_tip=True), HOME)
     said = []
     for _ in range(1000):
         pipe.step(HOME)
@@ -519,13 +519,13 @@ def test_at_a_limit_the_reason_is_said_once_while_the_tip_creeps_on(pipe, chain)
 
 def test_nothing_of_a_twist_is_left_after_another_goal_or_rest(pipe):
     up = TwistGoal((0.0, 0.0, 0.1), (0.0, 0.0, 0.0))
-    pipe.aim(up, HOME)
+    pipe.set_goal(up, HOME)
     walk(pipe, HOME, 30)
     assert pipe._jog.moving
     pipe.rest()
-    pipe.aim(up, HOME)
+    pipe.set_goal(up, HOME)
     assert not np.array_equal(pipe.step(HOME), HOME), "it speeds up at once, from rest"
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     pipe.step(HOME)
     assert not pipe._jog.moving
 
@@ -533,9 +533,9 @@ def test_nothing_of_a_twist_is_left_after_another_goal_or_rest(pipe):
 def test_a_motion_is_braked_before_a_twist_begins(chain):
     pipe, other = Pipeline(chain, period=PERIOD), Pipeline(chain, period=PERIOD)
     for each in (pipe, other):
-        each.aim(DOWN, HOME)
+        each.set_goal(DOWN, HOME)
         walk(each, HOME, 20)
-    pipe.aim(TwistGoal((0.0, 0.0, 0.1), (0.0, 0.0, 0.0)), HOME)
+    pipe.set_goal(TwistGoal((0.0, 0.0, 0.1), (0.0, 0.0, 0.0)), HOME)
     other.brake()
     braking = walk(other, HOME)[: -other.ARRIVED_REPEATS + 1]
     commands = walk(pipe, HOME, len(braking) + 50)
@@ -548,13 +548,13 @@ def test_a_motion_is_braked_before_a_twist_begins(chain):
 
 def test_a_pose_is_gone_to_from_where_a_twist_is(pipe, chain):
     limits = MotionLimits.of_chain(chain)
-    pipe.aim(TwistGoal((0.3, 0.0, 0.0), (0.0, 0.0, 0.5)), HOME)
+    pipe.set_goal(TwistGoal((0.3, 0.0, 0.0), (0.0, 0.0, 0.5)), HOME)
     commands = [HOME, HOME, HOME, *walk(pipe, HOME, 40)]
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     commands += list(walk(pipe, HOME, 40))
-    pipe.aim(TwistGoal((0.0, 0.2, 0.0), (0.0, 0.0, 0.0)), HOME)
+    pipe.set_goal(TwistGoal((0.0, 0.2, 0.0), (0.0, 0.0, 0.0)), HOME)
     commands += list(walk(pipe, HOME, 60))
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     commands += list(walk(pipe, HOME))
     assert pipe.phase is Phase.ARRIVED
     for order, most in ((1, limits.velocity), (2, limits.acceleration), (3, limits.jerk)):
@@ -563,7 +563,7 @@ def test_a_pose_is_gone_to_from_where_a_twist_is(pipe, chain):
 
 
 def test_braking_comes_to_rest_and_then_to_silence(pipe):
-    pipe.aim(DOWN, HOME)
+    pipe.set_goal(DOWN, HOME)
     walk(pipe, HOME, 10)
     pipe.brake()
     assert pipe.goal is None

@@ -51,8 +51,8 @@ class Arm:
     def tip(self):
         return self.chain.forward(self.commands[-1])
 
-    def aim(self, goal):
-        self.pipe.aim(goal, self.commands[-1])
+    def set_goal(self, goal):
+        self.pipe.set_goal(goal, self.commands[-1])
 
     def walk(self, periods=5000):
         """Step until nothing comes any more, at most so often; return whether it came to that."""
@@ -95,7 +95,7 @@ def test_the_tip_keeps_to_the_line_and_the_joints_to_their_limits(chains, robot,
         q, there = (np.clip(each, chain.lower, chain.upper) for each in (q, there))
         arm, target = Arm(chain, q, period=period), chain.forward(there)
         start = arm.tip
-        arm.aim(PoseGoal(target))
+        arm.set_goal(PoseGoal(target))
         assert arm.walk()
         assert arm.pipe.solution.success
         assert arm.pipe.phase is Phase.ARRIVED
@@ -111,7 +111,7 @@ def test_by_joints_the_tip_leaves_the_line(chains):
     """What the other tests measure is not so by itself."""
     arm = Arm(chains["ur5e"], HOMES["ur5e"], path="joint")
     start, target = arm.tip, chains["ur5e"].forward(HOMES["ur5e"] + [0.9, 0.4, -0.6, 0.2, 0.3, 0.5])
-    arm.aim(PoseGoal(target))
+    arm.set_goal(PoseGoal(target))
     assert arm.walk()
     wide, turned = arm.off(start, target)
     assert wide > 20 * WIDE
@@ -126,7 +126,7 @@ def test_a_way_without_turn_and_a_turn_without_way(chains):
         target = RigidTransform.from_rotation_translation(
             turn.rotation @ start.rotation, start.translation + move[0]
         )
-        arm.aim(PoseGoal(target))
+        arm.set_goal(PoseGoal(target))
         assert arm.walk()
         assert close(arm.tip, target)
         wide, turned = arm.off(start, target)
@@ -141,11 +141,11 @@ def test_a_newer_pose_bends_the_path(chains):
         RigidTransform.from_rotation_translation(start.rotation, start.translation + way)
         for way in ([0.0, 0.30, 0.0], [-0.15, 0.15, 0.10])
     )
-    arm.aim(PoseGoal(first))
+    arm.set_goal(PoseGoal(first))
     arm.walk(40)
     speed = np.linalg.norm(arm.tip.translation - chain.forward(arm.commands[-2]).translation)
     assert speed > 0.1 * PERIOD, "it is on its way"
-    arm.aim(PoseGoal(second))
+    arm.set_goal(PoseGoal(second))
     arm.walk(20)
     moves = [chain.forward(q).translation for q in arm.commands[-20:]]
     assert np.linalg.norm(np.diff(moves, axis=0), axis=1).min() > 0.02 * PERIOD, "without a stop"
@@ -165,7 +165,7 @@ def test_at_a_limit_the_line_ends_and_it_is_said_where(chains, path):
         start.rotation, start.translation - [0.6, 0.0, 0.0]
     )
     arm = Arm(chain, home, path)
-    arm.aim(PoseGoal(target))
+    arm.set_goal(PoseGoal(target))
     reachable = arm.pipe.solution.success
     assert reachable, "or there would be nothing to go on to"
     assert arm.walk()
@@ -193,11 +193,13 @@ def test_out_of_reach_it_goes_straight_to_the_best_that_can_be_had(chains):
     chain, home = chains["ur5e"], HOMES["ur5e"]
     arm = Arm(chain, home)
     start = arm.tip
-    arm.aim(PoseGoal(RigidTransform.from_rotation_translation(start.rotation, [0.5, 1.5, 0.5])))
-    arm.pipe._beside._threads.shutdown(wait=True)
+    arm.set_goal(
+        PoseGoal(RigidTransform.from_rotation_translation(start.rotation, [0.5, 1.5, 0.5]))
+    )
+    arm.pipe._background._threads.shutdown(wait=True)
     best = None
     for _ in range(200):
-        arm.aim(arm.pipe.goal)
+        arm.set_goal(arm.pipe.goal)
         if arm.pipe.solution is not None:
             best = chain.forward(arm.pipe.solution.positions)
             break
@@ -218,7 +220,7 @@ def test_a_pose_that_moves_is_followed_by_joints(chains):
             start.rotation, start.translation + offset
         )
         for arm in arms:
-            arm.aim(PoseGoal(target))
+            arm.set_goal(PoseGoal(target))
             arm.walk(2)
     assert np.allclose(arms[0].commands[-1], arms[1].commands[-1], atol=1e-3)
     for arm in arms:
@@ -233,7 +235,7 @@ def test_a_goal_that_asks_for_it_is_gone_to_straight_whatever_is_usual(chains):
     chain, home = chains["ur5e"], HOMES["ur5e"]
     start, far = chain.forward(home), chain.forward(home + AWAY)
     arm = Arm(chain, home, path="joint")
-    arm.aim(PoseGoal(far, straight=True))
+    arm.set_goal(PoseGoal(far, straight=True))
     assert arm.walk()
     assert close(arm.tip, far)
     assert arm.off(start, far)[0] < WIDE
@@ -244,7 +246,7 @@ def test_where_its_line_ends_it_goes_on_by_joints(chains):
     chain, home = chains["panda"], HOMES["panda"]
     arm = Arm(chain, home, path="joint")
     target = beside(chain.forward(home), [-0.6, 0.0, 0.0])
-    arm.aim(PoseGoal(target, straight=True))
+    arm.set_goal(PoseGoal(target, straight=True))
     assert arm.walk()
     assert arm.pipe.line_held.verdict is Verdict.LIMIT
     assert close(arm.tip, target)
@@ -256,7 +258,7 @@ def test_a_handle_that_is_too_fast_is_followed_on_its_line(chains):
     arm.pipe.velocity_scaling = 0.1
     start, way = chain.forward(home), np.array([0.0, 0.4, -0.2])
     for k in range(1, 21):
-        arm.aim(PoseGoal(beside(start, way * k / 20), straight=True))
+        arm.set_goal(PoseGoal(beside(start, way * k / 20), straight=True))
         arm.walk(2)
     end = beside(start, way)
     assert np.linalg.norm(arm.tip.translation - end.translation) > 0.2, "it is far behind"
@@ -271,10 +273,10 @@ def test_what_is_left_of_the_way_to_a_pose_that_moved_and_jumped_is_straight(cha
     chain, home = chains[robot], HOMES[robot]
     arm, start = Arm(chain, home, path="joint"), chain.forward(home)
     for k in range(60):
-        arm.aim(PoseGoal(beside(start, [0.0, 0.1 * np.sin(0.06 * k), 0.0]), straight=True))
+        arm.set_goal(PoseGoal(beside(start, [0.0, 0.1 * np.sin(0.06 * k), 0.0]), straight=True))
         arm.walk(2)
     end = beside(start, [-0.05, 0.25, -0.15])
-    arm.aim(PoseGoal(end, straight=True))
+    arm.set_goal(PoseGoal(end, straight=True))
     since = len(arm.commands)
     assert arm.walk()
     assert close(arm.tip, end)
@@ -287,11 +289,11 @@ def test_what_is_left_of_the_way_to_a_pose_that_moved_and_jumped_is_straight(cha
 
 def test_what_the_joints_were_about_is_not_braked_for_a_line(chains):
     arm = Arm(chains["ur5e"], HOMES["ur5e"], path="joint")
-    arm.aim(JointGoal(tuple(HOMES["ur5e"] + 1.0)))
+    arm.set_goal(JointGoal(tuple(HOMES["ur5e"] + 1.0)))
     arm.walk(40)
     arm.pipe.path = "straight"
     target = chains["ur5e"].forward(HOMES["ur5e"])
-    arm.aim(PoseGoal(target))
+    arm.set_goal(PoseGoal(target))
     assert arm.walk()
     assert close(arm.tip, target)
     assert arm.worst() <= 1.0 + 1e-6
@@ -310,7 +312,7 @@ def test_other_goals_do_as_ever(chains, goal):
     ways = []
     for path in ("joint", "straight"):
         arm = Arm(chains["ur5e"], HOMES["ur5e"], path)
-        arm.aim(goal)
+        arm.set_goal(goal)
         arm.walk(100)
         ways.append(arm.commands)
     assert np.array_equal(*ways)
@@ -322,7 +324,7 @@ def test_braking_stays_on_the_line(chains):
     target = RigidTransform.from_rotation_translation(
         start.rotation, start.translation + np.array([0.0, 0.3, -0.2])
     )
-    arm.aim(PoseGoal(target))
+    arm.set_goal(PoseGoal(target))
     arm.walk(40)
     arm.pipe.brake()
     assert arm.walk()
@@ -338,7 +340,7 @@ def test_with_fewer_than_six_joints_it_goes_by_joints():
     for path in ("joint", "straight"):
         arm = Arm(chain, np.zeros(2), path)
         assert not arm.pipe.leads_lines
-        arm.aim(PoseGoal(chain.forward(np.array([0.5, 0.2]))))
+        arm.set_goal(PoseGoal(chain.forward(np.array([0.5, 0.2]))))
         assert arm.walk()
         ways.append(arm.commands)
     assert np.array_equal(*ways)

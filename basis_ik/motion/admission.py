@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is let in: targets and joint states are admitted, or refused with a named reason."""
+"""Admission of inputs: targets and joint states are admitted, or refused with a named reason."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ FASTEST_TWIST = 1e3  # m/s or rad/s; no arm comes near it
 
 
 class Units(NamedTuple):
-    """What the numbers of twists and of joint velocities mean."""
+    """Units of twists and joint velocities."""
 
     most: float = FASTEST_TWIST
-    """Largest number that is let in."""
+    """Largest number that is admitted."""
     linear: float = 1.0
-    """Speed that 1 stands for [m/s]."""
+    """Speed for a value of 1 [m/s]."""
     rotational: float = 1.0
-    """Angular velocity that 1 stands for [rad/s]."""
+    """Angular velocity for a value of 1 [rad/s]."""
     joint: float = 1.0
-    """Velocity of a joint that 1 stands for [rad/s or m/s]."""
+    """Velocity of a joint for a value of 1 [rad/s or m/s]."""
 
 
-SPEED_UNITS = Units()  # m/s and rad/s as they come
+SPEED_UNITS = Units()  # m/s and rad/s
 
 
 class Refusal(enum.Enum):
-    """Why an input was dropped."""
+    """Why an input was refused."""
 
     NON_FINITE = "a value is NaN or infinite"
     OUT_OF_RANGE = "a number is outside its range"
@@ -74,11 +74,11 @@ class Refusal(enum.Enum):
 
 @dataclass(frozen=True)
 class Refused:
-    """An input that was dropped.
+    """An input that was refused.
 
     Attributes:
-        reason: Which rule it broke.
-        detail: What in it broke the rule, one line, printable and short.
+        reason: The rule that it violates.
+        detail: The offending part, one line, printable and short.
     """
 
     reason: Refusal
@@ -90,11 +90,11 @@ class Refused:
 
 @dataclass
 class Refusals:
-    """What was dropped so far.
+    """The inputs refused so far.
 
     Attributes:
-        counts: How often, by reason.
-        last: The last of it.
+        counts: Their number, by reason.
+        last: The last of them.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -108,7 +108,7 @@ class Refusals:
 
 @dataclass(frozen=True)
 class StampRules:
-    """Which stamps are acceptable.
+    """Bounds on stamps.
 
     Attributes:
         max_age: Oldest acceptable stamp, counted back from now [ns].
@@ -126,7 +126,7 @@ def printable(text: str, length: int = 128) -> str:
 
 
 def admit_frame(frame_id: str) -> Refused | None:
-    """Refuse a frame_id that tf2 could not hold."""
+    """Refuse a frame_id that tf2 cannot store."""
     if not frame_id:
         return Refused(Refusal.NO_FRAME, "header.frame_id")
     bad = frame_id.startswith("/") or len(frame_id) > LONGEST_FRAME_ID or not frame_id.isprintable()
@@ -233,21 +233,21 @@ def admit_joint_velocities(
     joint_names: Sequence[str],
     most: float = FASTEST_TWIST,
 ) -> tuple[float, ...] | Refused:
-    """Return a velocity for each joint of a chain, zero where none is told, or why it is refused.
+    """Return a velocity for each joint of a chain, zero if not named, or why they are refused.
 
     Args:
-        names: The joints that are to move.
+        names: The joints to move.
         velocities: One for each of them.
-        joint_names: The chain's, of which those are some.
-        most: Largest velocity that is let in.
+        joint_names: The joints of the chain.
+        most: Largest velocity that is admitted.
     """
     if len(names) != len(velocities):
         return Refused(Refusal.SIZE_MISMATCH, f"{len(names)} names, {len(velocities)} velocities")
-    told = dict(zip(names, map(float, velocities), strict=True))
-    if len(told) < len(names):
+    given = dict(zip(names, map(float, velocities), strict=True))
+    if len(given) < len(names):
         twice, _ = Counter(names).most_common(1)[0]
         return Refused(Refusal.DUPLICATE_JOINT, f"'{printable(twice)}'")
-    for name, velocity in told.items():
+    for name, velocity in given.items():
         if name not in joint_names:
             known = printable(", ".join(joint_names))
             return Refused(Refusal.UNKNOWN_JOINT, f"'{printable(name, 64)}'; they are {known}")
@@ -256,4 +256,4 @@ def admit_joint_velocities(
         if abs(velocity) > most:
             text = f"velocity {velocity:g} of {name}; at most {most:g}"
             return Refused(Refusal.OUT_OF_RANGE, text)
-    return tuple(told.get(name, 0.0) for name in joint_names)
+    return tuple(given.get(name, 0.0) for name in joint_names)

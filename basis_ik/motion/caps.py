@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Speeds that links of an arm are not to exceed, whatever moves it.
+"""Caps on the speeds of an arm's links, for every kind of motion.
 
-A command is taken only if the links keep their caps on the way to it, and on the way to rest from
-there: so there always is a next one, at the least that of braking. docs/mathematics.md says more.
+A command is accepted only if the links keep their caps on the way to it, and while braking after
+it: so a next command always exists, at least a braking one. docs/mathematics.md has the details.
 """
 
 from __future__ import annotations
@@ -45,36 +45,36 @@ from basis_ik.solvers.prepared import prepared
 FloatArray = NDArray[np.float64]
 
 ROUNDING = 1.0 + 1e-9
-INSTANT = 1e-4  # half the time over which a speed is taken [s]
-CLOSE = 1e-4  # part of the caps that the search for the fastest step may leave unused
-TRIES = 10  # of that search
-SPARE = 0.98  # part of the caps that jogging uses; the rest is for what changes on the way
+INSTANT = 1e-4  # half the interval of the finite difference for a speed [s]
+CLOSE = 1e-4  # fraction of the caps that the search for the fastest step may leave unused
+TRIES = 10  # iterations of that search
+SPARE = 0.98  # fraction of the caps that jogging uses; the rest is a reserve for changes
 # Part that whole motions use, whose samples are coarse, and how often their pace is corrected.
 SAMPLED, CORRECTIONS = 0.999, 16
 
 
 class _Step(NamedTuple):
-    """What may come next."""
+    """A candidate for the next step."""
 
     part: float
-    """Of the caps that it takes, and braking after it."""
+    """Largest fraction of a cap that the step and the braking after it use."""
     memory: FloatArray
-    """(n, 27) after it."""
+    """(n, 27) after the step."""
     out: FloatArray
-    """(n, 27) likewise, with profiles that brake."""
+    """(n, 27) the same, with profiles that brake."""
     ticks: int
-    """As of `kernels.motion_joints.step`."""
+    """As in `kernels.motion_joints.step`."""
 
 
 class SpeedCaps:
     """Caps on the speed of a chain's tip, and of other links.
 
     Args:
-        chain: What moves.
-        others: Chains from its root to the other links, of its joints only.
+        chain: The chain that moves.
+        others: Chains from its root to the other links, with its joints only.
 
     Attributes:
-        active: Whether there is a cap at all.
+        active: Whether any cap is set.
     """
 
     def __init__(self, chain: Chain, others: Sequence[Chain] = ()) -> None:
@@ -93,11 +93,11 @@ class SpeedCaps:
     def set(self, linear: float, angular: float) -> None:
         """Cap the speed of all these links from now on.
 
-        What is faster now slows down as quickly as the limits of the joints allow.
+        Links that are faster slow down as quickly as the limits of the joints allow.
 
         Args:
-            linear: Of a link's origin [m/s]; 0: none.
-            angular: Of the link [rad/s]; 0: none.
+            linear: Cap for a link's origin [m/s]; 0: none.
+            angular: Cap for the link [rad/s]; 0: none.
         """
         caps = (linear or np.inf, angular or np.inf)
         self._caps[:] = caps
@@ -106,7 +106,7 @@ class SpeedCaps:
         self.active = min(caps) < np.inf
 
     def reset(self) -> None:
-        """Forget the motion so far."""
+        """Discard the motion so far."""
         self._out: FloatArray | None = None
         self._out_ticks = 0
         self._share = 1.0
@@ -114,7 +114,7 @@ class SpeedCaps:
         self._way: FloatArray = np.zeros(0)
 
     def part(self, q: FloatArray, v: FloatArray) -> float:
-        """Return which part of a cap joints at q (n,) with velocities v (n,) take, at the most."""
+        """Return the largest fraction of a cap that joints at q (n,) with v (n,) use."""
         if not self.active:
             return 0.0
         return self._between(q - INSTANT * v, q + INSTANT * v, 2.0 * INSTANT)
@@ -127,12 +127,12 @@ class SpeedCaps:
     def allows(
         self, memory: FloatArray, then: FloatArray, limits: FloatArray, period: float
     ) -> bool:
-        """Tell whether a step may be made; remember how to brake after it if so.
+        """Return whether a step keeps the caps; if so, store the braking after it.
 
         Args:
-            memory: As of `kernels.motion_joints`, before it.
-            then: Likewise, after it.
-            limits: Likewise.
+            memory: As in `kernels.motion_joints`, before the step.
+            then: The same, after the step.
+            limits: As in `kernels.motion_joints`.
             period: Time between the two [s].
         """
         return self._accept(self._judged(memory, then, limits, period, 0))
@@ -153,14 +153,14 @@ class SpeedCaps:
         return False
 
     def brakes(self, memory: FloatArray, limits: FloatArray, period: float) -> bool:
-        """Tell whether the links keep their caps while the joints brake with other limits."""
+        """Return whether the links keep their caps while the joints brake with other limits."""
         if self._judged(memory, memory, limits, period, 0).part > ROUNDING:
             return False
         self._out = None
         return True
 
     def brake(self, memory: FloatArray, limits: FloatArray, period: float) -> int:
-        """Go one period on, on the way to rest that was foreseen; return the periods on it."""
+        """Advance the stored braking by one period; return the periods braked so far."""
         if self._out is None:
             self._out, self._out_ticks = memory.copy(), 0
             kernels.plan_brake_together(self._out, limits)
@@ -173,7 +173,7 @@ class SpeedCaps:
         self, memory: FloatArray, goal: FloatArray, velocity: FloatArray, acceleration: FloatArray,
         limits: FloatArray, period: float, ticks: int,
     ) -> int:  # fmt: skip
-        """Go one period on, as fast as the caps allow; arguments and result as of the kernel."""
+        """Advance by one period, as fast as the caps allow; arguments and result as the kernel."""
         bounds = self._on_line(memory, goal, velocity, limits)
 
         def attempt(share: float, ticks: int) -> _Step:
@@ -194,9 +194,9 @@ class SpeedCaps:
     def _on_line(
         self, memory: FloatArray, goal: FloatArray, velocity: FloatArray, limits: FloatArray
     ) -> FloatArray:
-        """Return the limits (5, n) with which joints stay on the straight line that they are on.
+        """Return limits (5, n) that keep the joints on their straight line in joint space.
 
-        Whatever their speed, they are in the proportion of the joints' ways.
+        At any speed, they are in proportion to the joints' distances.
         """
         if velocity.any():
             self._goal = None
@@ -217,9 +217,9 @@ class SpeedCaps:
     ) -> _Step:  # fmt: skip
         """Return the step with the largest share of the velocities that the caps allow.
 
-        At the cap the share hardly changes from period to period: so those near the last one come
-        first. Within a period velocities change so little that shares far from the present one
-        differ in nothing; between those, by regula falsi (the Illinois method).
+        At the cap the share hardly changes from period to period, so values near the last one are
+        tried first. The velocities change little within a period, which brackets the shares that
+        make a difference; the search between them is regula falsi (the Illinois method).
         """
         share = self._share
         for _ in range(2):
@@ -265,7 +265,7 @@ class SpeedCaps:
 
 
 def warm_up(chain: Chain) -> None:
-    """Compile all that caps may call, before a control loop starts."""
+    """Compile everything that caps may call, before a control loop starts."""
     caps, n = SpeedCaps(chain), len(chain.joint_names)
     memory, limits, here = np.zeros((n, COLUMNS)), np.ones((5, n)), np.zeros(n)
     caps.set(1e-6, 0.0)

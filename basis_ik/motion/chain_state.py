@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""May a chain move, and why not: the one state machine that decides it.
+"""The state machine of a chain: whether it may move, and why not.
 
-It knows neither ROS nor a clock. `TRANSITIONS` is all there is; docs/states.md is drawn from it.
+It uses neither ROS nor a clock. `TRANSITIONS` is the whole of it; docs/states.md is drawn from it.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class State(enum.Enum):
 
     UNCONFIGURED = "no robot"
     INACTIVE = "inactive"
-    WAITING = "waiting for what it cannot move without"
+    WAITING = "something that motion requires is missing"
     READY = "no target"
     MOVING = "moving to the target"
     HOLDING = "the command is at the target, the arm is not yet"
     ARRIVED = "at the target, as measured"
     BRAKING = "coming to rest"
-    STOPPED = "stopped; ~/enable lets it go on"
-    TRACKING_LOST = "the arm does not follow its commands; ~/enable lets it go on"
-    UNSAFE = "a command failed the last check; ~/enable lets it go on"
+    STOPPED = "stopped; call ~/enable to continue"
+    TRACKING_LOST = "the arm does not follow its commands; call ~/enable to continue"
+    UNSAFE = "a command failed the last check; call ~/enable to continue"
 
 
 class Event(enum.Enum):
@@ -45,7 +45,7 @@ class Event(enum.Enum):
     CLEAN_UP = "the robot is given up"
     ACTIVATE = "the node is activated"
     DEACTIVATE = "the node is deactivated"
-    LACK = "something is missing without which it cannot move"
+    LACK = "something that motion requires is missing"
     FIND = "nothing is missing any more"
     PURSUE = "a target is pursued"
     DROP = "the target is given up"
@@ -121,14 +121,14 @@ TRANSITIONS: dict[tuple[State, Event], State | AtRest] = {
 
 
 class ChainState:
-    """The state of a chain, and what bars it from moving.
+    """The state of a chain, and what prevents its motion.
 
     Attributes:
         state: What it is doing.
         latch: STOPPED, TRACKING_LOST or UNSAFE until somebody enables it; None while nobody has to.
-        lacking: What it cannot move without; empty while all is there.
+        lacking: What is missing for a motion; empty if nothing is.
         active: Whether the node is active.
-        why: What made it leave its last state; one line.
+        why: Reason for the last change of state; one line.
     """
 
     def __init__(self) -> None:
@@ -159,11 +159,11 @@ class ChainState:
         return self.state not in PURSUING and self.state is not State.BRAKING
 
     def handle(self, event: Event, why: str = "") -> bool:
-        """Take in what has happened.
+        """Handle an event.
 
         Args:
-            event: What.
-            why: One line; what is lacking, for LACK.
+            event: The event.
+            why: One line; what is missing, for LACK.
 
         Returns:
             Whether the state has a transition for it; nothing changes otherwise.
@@ -174,7 +174,7 @@ class ChainState:
         self.why = why or event.value
         if event in LATCHES and (self.latch is None or event is Event.STOP):
             self.latch = LATCHES[event]
-            self._latched_by = f"{why or event.value}; ~/enable lets it go on"
+            self._latched_by = f"{why or event.value}; call ~/enable to continue"
         elif event is Event.ENABLE:
             self.latch = None
         elif event in (Event.LACK, Event.FIND):

@@ -52,7 +52,7 @@ class ControlLoop:
         self._targets = joints.positions.copy()
 
     def cycle(self, now: float) -> Update | None:
-        """Go through one cycle.
+        """Run one cycle.
 
         Args:
             now: On the clock of the commands' start times [s].

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How a goal that comes anew again and again moves on in between."""
+"""Estimates the motion of a goal that is received repeatedly."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ FloatArray = NDArray[np.float64]
 
 LONGEST = 0.25  # goals farther apart than this are single goals, not a moving one [s]
 PAIR = 0.1  # two goals no farther apart are a motion; those that are take a third [s]
-SHORTEST = 1e-3  # of goals that are no farther apart than this the later one counts [s]
-OLDEST = 0.1  # a goal that is older than this when it is told counts as that old [s]
-MOST, INTERVALS = 48, 24  # goals, and times between them, that are remembered
-# The next goal is overdue when it takes longer than any of late, by this part of the usual time.
+SHORTEST = 1e-3  # of goals closer together than this the later one replaces the earlier [s]
+OLDEST = 0.1  # largest age of a goal on arrival; an older one counts as that old [s]
+MOST, INTERVALS = 48, 24  # goals, and intervals between them, that are stored
+# The next goal is overdue this fraction of the usual interval after the longest recent interval.
 OVERDUE = 0.5
-# A kind of motion is judged by what it foretold this part of the time ago for which it is used, but
-# not less than so long ago [s]: what is wrong with its velocity tells only then.
+# A kind of motion is judged by its prediction from this fraction of its present look-ahead ago, but
+# at least this time ago [s]: an error of its velocity shows only then.
 AHEAD, FORESIGHT = 0.5, 0.06
-MEMORY = 0.3  # time constant with which that is forgotten [s]
-STAY = 0.8  # what another kind has to foretell better by than the one in use
-DOUBT = 0.7  # what a moving goal has to be foretold better by than one that rests
-TINY = 1e-9  # misses that are alike, in times in which joints go so far [s]
-PASSES = 2  # until it is known which goals of an evenly told motion are missing
+MEMORY = 0.3  # time constant of the averaged prediction error [s]
+STAY = 0.8  # error ratio below which another kind replaces the one in use
+DOUBT = 0.7  # error ratio below which a goal at rest counts as a moving one
+TINY = 1e-9  # errors below this are equal, as time in which the joints go that far [s]
+PASSES = 2  # iterations to find which goals of an evenly sent motion are missing
 
 
 class _Kind(NamedTuple):
-    """A way of telling how the goal moves: a polynomial in time, fitted to the last goals."""
+    """A model of the goal's motion: a polynomial in time, fitted to the last goals."""
 
     degree: int
     window: float
-    """Over which those lie [s]; if they are too few, as many as it takes."""
+    """Time span of those goals [s]; extended if it has too few."""
     even: bool = False
-    """Whether the goals are taken for evenly spaced: what is uneven is how late they were told."""
+    """Whether the goals are assumed to be evenly spaced, with varying delays."""
 
 
 RESTS, LINEAR = 0, 1
@@ -69,8 +69,8 @@ KINDS = (
 POWERS = np.arange(1 + max(kind.degree for kind in KINDS))
 
 
-class _Told(NamedTuple):
-    """A goal, and the time that it is of [s]."""
+class _Sample(NamedTuple):
+    """A goal, and the time at which it was valid [s]."""
 
     time: float
     place: FloatArray
@@ -80,14 +80,14 @@ class _Fits(NamedTuple):
     """Polynomials in time, one of each of k kinds."""
 
     since: FloatArray
-    """The time that each is in the time since (k,) [s]: that of the newest goal."""
+    """Origin of each polynomial's time (k,) [s]: the time of the newest goal."""
     rows: FloatArray
     """Coefficients (k, 4, n), lowest first."""
     known: NDArray[np.bool_]
-    """Of which there were goals enough (k,)."""
+    """Whether there were enough goals for each (k,)."""
 
     def places(self, times: FloatArray) -> FloatArray:
-        """Return what each foretells for a time of its own (k,), shape (k, n)."""
+        """Return the prediction of each for a time of its own (k,), shape (k, n)."""
         powers = (times - self.since)[:, np.newaxis] ** POWERS
         foretold: FloatArray = np.einsum("kp,kpn->kn", powers, self.rows)
         return foretold
@@ -105,12 +105,12 @@ class _Fits(NamedTuple):
 
 
 class GoalMotion:
-    """Estimates how a goal moves, so that it need not be caught up with.
+    """Estimates how a goal moves, so that it can be followed without lag.
 
-    Polynomials in time are fitted to the last goals. Of these the one counts that has foretold the
-    goals best of late, as far ahead as it was used; so noise and steps are not taken for motion. A
-    goal whose next one is overdue rests, and so does one that has jumped farther than the joints
-    can follow.
+    Polynomials in time are fitted to the last goals. The polynomial with the best recent
+    predictions, at its present look-ahead, is used; so noise and steps are not mistaken for motion.
+    A goal counts as at rest if its successor is overdue, or if it has jumped farther than the
+    joints can follow.
 
     Args:
         speeds: Largest speeds of the joints (n,) [rad/s or m/s].
@@ -126,81 +126,81 @@ class GoalMotion:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the goals so far."""
+        """Discard all goals."""
         self._begin()
         self._goal: FloatArray | None = None
         self._of: float | None = None
         self._seen = -np.inf
 
     def _begin(self) -> None:
-        """Forget how the goal has moved."""
-        self._told: list[_Told] = []
+        """Discard the estimate of the motion."""
+        self._samples: list[_Sample] = []
         self._fits: deque[_Fits] = deque(maxlen=MOST)
         self._misses, self._weights = np.zeros((2, len(KINDS)))
-        self._kind, self._reach, self._patience = LINEAR, 0.0, 0.0
+        self._kind, self._reach, self._timeout = LINEAR, 0.0, 0.0
         self._intervals.clear()
 
     def observe(self, goal: FloatArray, now: float, time: float | None = None) -> FloatArray:
-        """Return place, velocity and acceleration of the goal now, as far as known, shape (3, n).
+        """Return estimated position, velocity and acceleration of the goal now, shape (3, n).
 
         Args:
-            goal: The goal as last told (n,).
-            now: The present time, on any clock, later each time [s].
-            time: When the goal was there, on the same clock; None: when it is first seen here.
+            goal: The goal as last received (n,).
+            now: The present time, on any clock, increasing [s].
+            time: When the goal was valid, on the same clock; None: when it is first seen here.
         """
         if self._goal is None or time != self._of or not is_equal(goal, self._goal):
-            self._take(_Told(max(now if time is None else time, now - OLDEST), goal.copy()), now)
-            self._goal, self._of = self._told[-1].place, time
-        if not self._fits or now - self._seen > self._patience:
+            self._take(_Sample(max(now if time is None else time, now - OLDEST), goal.copy()), now)
+            self._goal, self._of = self._samples[-1].place, time
+        if not self._fits or now - self._seen > self._timeout:
             return np.array([goal, self._still, self._still])
-        self._reach = max(self._reach, now - self._told[-1].time)
+        self._reach = max(self._reach, now - self._samples[-1].time)
         return self._fits[-1].at(self._kind, now)
 
-    def _take(self, told: _Told, now: float) -> None:
-        """Remember a goal, and look how it goes with those before."""
+    def _take(self, sample: _Sample, now: float) -> None:
+        """Store a goal, and compare it with the predictions."""
         interval, self._seen = now - self._seen, now
-        if not self._goes_on(told, interval):
+        if not self._goes_on(sample, interval):
             self._begin()
-            self._told = [told]
+            self._samples = [sample]
             return
         self._intervals.append(interval)
         usual = sum(self._intervals) / len(self._intervals)
-        self._patience = max(self._intervals) + OVERDUE * usual
-        newer = told.time - self._told[-1].time > SHORTEST
-        self._told = [*self._told[1 - MOST : None if newer else -1], told]
-        if len(self._told) == 1:
+        self._timeout = max(self._intervals) + OVERDUE * usual
+        newer = sample.time - self._samples[-1].time > SHORTEST
+        self._samples = [*self._samples[1 - MOST : None if newer else -1], sample]
+        if len(self._samples) == 1:
             return
-        times = np.array([each.time for each in self._told])
-        # What each kind takes for the times of the goals, shape (k, goals).
+        times = np.array([each.time for each in self._samples])
+        # The times of the goals in each kind, shape (k, goals).
         taken = np.where(self._even[:, np.newaxis], _evened(times), times)
         if newer and self._fits:
             self._score(taken[:, -1], float(times[-1] - times[-2]))
-        self._fits.append(self._fitted(taken, np.array([each.place for each in self._told])))
+        self._fits.append(self._fitted(taken, np.array([each.place for each in self._samples])))
         self._choose()
         self._reach = 0.0
 
-    def _goes_on(self, told: _Told, interval: float) -> bool:
-        """Tell whether a goal is part of a motion with those before."""
-        if not self._told or not interval <= LONGEST:
+    def _goes_on(self, sample: _Sample, interval: float) -> bool:
+        """Return whether a goal continues the motion of those before."""
+        if not self._samples or not interval <= LONGEST:
             return False
-        before = self._told[-1]
-        apart = told.time - before.time
+        before = self._samples[-1]
+        apart = sample.time - before.time
         if not 0.0 <= apart <= LONGEST:
             return False
-        # What was late may come with the next one.
+        # A late goal may arrive together with the next one.
         usual = sum(self._intervals) / len(self._intervals) if self._intervals else 0.0
-        way = np.abs(told.place - before.place)
+        way = np.abs(sample.place - before.place)
         return bool((way <= self._speeds * max(apart, 0.5 * usual)).all())
 
     def _score(self, times: FloatArray, apart: float) -> None:
-        """Note how well each kind has foretold the newest goal, in parts of their mean.
+        """Update the prediction error of each kind for the newest goal, relative to their mean.
 
         Args:
-            times: What each takes for that goal's time (k,).
-            apart: Time since the goal before [s].
+            times: Time of that goal in each kind (k,).
+            apart: Time since the previous goal [s].
         """
         horizon = max(AHEAD * self._reach, FORESIGHT)
-        newest = self._told[-1]
+        newest = self._samples[-1]
         old = (fits for fits in reversed(self._fits) if newest.time - fits.since[RESTS] >= horizon)
         fits = next(old, self._fits[0])
         off = fits.places(times) - newest.place
@@ -211,7 +211,7 @@ class GoalMotion:
         self._weights = kept * self._weights + fits.known
 
     def _fitted(self, times: FloatArray, places: FloatArray) -> _Fits:
-        """Return the polynomials next to places (goals, n), at times of each kind (k, goals)."""
+        """Return the least-squares polynomials for places (goals, n) at times (k, goals)."""
         last = times.shape[1]
         ago = times - times[:, -1:]
         counts = np.maximum((ago >= -self._windows[:, np.newaxis]).sum(axis=1), self._degrees + 1)
@@ -225,12 +225,12 @@ class GoalMotion:
         powers *= chosen[:, :, np.newaxis] & used[:, np.newaxis]
         turned = powers.transpose(0, 2, 1)
         normal = turned @ powers
-        normal[:, POWERS, POWERS] += ~used  # what is not used becomes zero
+        normal[:, POWERS, POWERS] += ~used  # unused coefficients become zero
         rows = np.linalg.solve(normal, turned @ places)
         return _Fits(times[:, -1], rows / (units[:, np.newaxis] ** POWERS)[:, :, np.newaxis], known)
 
     def _choose(self) -> None:
-        """Choose the kind that has foretold the goals best."""
+        """Choose the kind with the best predictions."""
         known = self._weights > 0.0
         scores = np.full(len(KINDS), np.inf)
         scores[known] = self._misses[known] / self._weights[known]
@@ -244,7 +244,7 @@ class GoalMotion:
 
 
 def _evened(times: FloatArray) -> FloatArray:
-    """Return the evenly spaced times (k,) next to others, with gaps where some are missing."""
+    """Return evenly spaced times (k,) nearest to given ones, with gaps for missing ones."""
     apart, steps = np.diff(times), np.arange(len(times))
     usual, middle = np.sort(apart)[len(apart) // 2], times.sum() / len(times)
     counts = np.append(0.0, np.cumsum(np.maximum(np.round(apart / usual), 1.0)))

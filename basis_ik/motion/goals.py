@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a chain is asked to do, in its root frame."""
+"""Goals of a chain, in its root frame."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PoseGoal:
     Attributes:
         root_T_target: The pose.
         position_only: Leave the orientation free.
-        straight: Lead the tip there on a line as far as that goes, whatever is usual.
+        straight: Move the tip there on a line as far as possible, whatever `path` is.
     """
 
     root_T_target: RigidTransform
@@ -54,12 +54,12 @@ class PoseGoal:
 
 @dataclass(frozen=True)
 class PointGoal:
-    """Let a ray pass through a point.
+    """Make a ray pass through a point.
 
     Attributes:
         root_point: The point [m].
-        ray: Which ray.
-        pace: How fast at most; None: as fast as any other goal.
+        ray: The ray.
+        pace: Bounds on the motion; None: as for any other goal.
     """
 
     root_point: Triple
@@ -105,4 +105,4 @@ class JointGoal:
 
 
 Goal = PoseGoal | PointGoal | TwistGoal | JointVelocityGoal | JointGoal
-JOGGING = (TwistGoal, JointVelocityGoal)  # what has no end of its own
+JOGGING = (TwistGoal, JointVelocityGoal)  # goals without an end

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Jogging: the tip moves along and about what a twist says, and speeds up and brakes on that line.
+"""Jogging: the tip moves with a twist, and accelerates and brakes on its line.
 
-What is limited is the twist itself, in one piece: the joints' velocities grow and shrink together,
-and the tip's direction of motion stays that of the twist; docs/mathematics.md has the formulae. The
-way to a pose is straight where the twist is always that which leads there.
+The limits apply to the twist as a whole: the joints' velocities grow and shrink together, and the
+tip keeps the direction of the twist; docs/mathematics.md has the formulae. The path to a pose is
+straight if the twist always points to the pose.
 """
 
 from __future__ import annotations
@@ -53,44 +53,44 @@ from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = NDArray[np.float64]
 
-# Parts of the joints' limits that jogging uses. Of the velocity: the rest is for a last touch.
+# Fractions of the joints' limits that jogging uses. Velocity: the rest is for corrections.
 FAST = 0.9
-# Of acceleration and jerk: for changes of the twist; of acceleration, for what keeps the tip on its
-# line at a steady speed; of acceleration and jerk, for coming to rest at a position limit.
+# Acceleration and jerk: for changes of the twist. Acceleration: to keep the tip on its line at a
+# steady speed. Acceleration and jerk: to come to rest at a position limit.
 CHANGE, STEADY, STOP = 0.7, 0.2, 0.5
-LOST = 0.02  # part of a twist that may be missing where all directions should be there
-AHEAD = 0.1  # s within which it is foreseen what the joints will have to do
-FORETOLD = 0.5  # s ahead for which it is told what the joints will do
-ALONG = 1e-9  # what departs from a direction by less, relatively, is along it
-LATE = 3.0  # periods that slowing down before a position limit takes to begin
-SLIGHT = 1e-6  # a joint that is slower by this factor than another does not count as moving
-# Off a singularity it goes by a step of the joints, each so far at most [rad or m], that brings the
-# tip so far on [m or rad], to within this part of it.
+LOST = 0.02  # largest fraction of a twist that may be lost away from singularities
+AHEAD = 0.1  # look-ahead for the joints' velocities [s]
+WARNING = 0.5  # look-ahead for the warning of a singularity [s]
+ALONG = 1e-9  # a relative deviation below this counts as no deviation
+LATE = 3.0  # periods until slowing down before a position limit takes effect
+SLIGHT = 1e-6  # a joint slower than another by this factor does not count as moving
+# A step of the joints leaves a singularity: the largest motion of each joint [rad or m], the motion
+# of the tip [m or rad], and its relative tolerance.
 STEP, STEP_WAY, STEP_ERROR = 0.15, 1e-3, 0.02
-STANDING = 1e-3  # a twist that is scaled down to less is held
-# The last of the way to a pose, where samples are coarse, has one direction: so many times the way
-# that the greatest jerk makes of a period. Nearer than this [m and rad together] it only stops.
+STANDING = 1e-3  # a twist scaled below this is held
+# The direction is fixed on the last part of a line, where samples are coarse: this many times the
+# distance that the largest jerk makes in a period. Within [m and rad together] it only stops.
 LAST, NEAR = 4.0, 1e-6
-# Part by which joints' velocities may grow on the line while the tip stops; and the part of its
-# speed below which it does not creep on towards a singularity.
+# Largest relative growth of the joints' velocities on the line while the tip stops; and the
+# fraction of its speed below which the tip does not creep on towards a singularity.
 GROWTH, CREEPING = 0.3, 0.04
-# Where the way ends next to a singularity, a rest of it that is shorter than this [m and rad
-# together] is left to the joints if it would take longer than this [s].
-SHORT, PATIENCE = 5e-4, 0.5
-CORRECTIONS = 3  # of the next positions; each leaves a hundredth of the error
-MOST = 1e9  # speed, acceleration and jerk of a tip for which no joint has to move
-SWERVE = 1e-3  # part of a twist that may lead aside without being a change of direction
-# Part of acceleration and jerk with which a line is begun and stopped on; and steps to more.
+# Next to a singularity, a remaining distance below this [m and rad together] is covered in joint
+# space if it would take longer than this [s].
+SHORT, LONG = 5e-4, 0.5
+CORRECTIONS = 3  # iterations for the next positions; each leaves a hundredth of the error
+MOST = 1e9  # speed, acceleration and jerk of a tip that moves no joint
+SWERVE = 1e-3  # largest fraction of a twist across its line that is no change of direction
+# Fraction of acceleration and jerk for starting and stopping on a line; and steps to more.
 EASY, EASIER = 0.5, 0.02
-# Parts of acceleration and jerk with which a stop on the line is tried, one after the other; and so
-# many times the joints' own time to rest it may take.
+# Fractions of acceleration and jerk for a stop on the line, tried one after the other; and its
+# largest duration, relative to the joints' own time to rest.
 SHARES, MOST_LATE = (1.0, 0.95, 0.9, 0.8, 0.7), 1.3
-TRIM = 0.05  # part of the joints' limits that takes it back
+TRIM = 0.05  # fraction of the joints' limits that reduces it
 
 
 @dataclass(frozen=True)
 class Held(Reason):
-    """Why the tip stands although it should move."""
+    """Why the tip is held although it should move."""
 
     def __str__(self) -> str:
         line = f"the line ends {self.missing:.4g} m before: " if self.missing > 0.0 else ""
@@ -105,14 +105,14 @@ class Jog:
     """Moves a tip with a twist, one command each period.
 
     Args:
-        chain: What moves.
-        limiter: Has the last word on each command.
+        chain: The chain that moves.
+        limiter: Checks every command.
 
     Attributes:
-        held: Why the tip stands although it should move; None while it does not.
-        notice: What a singularity makes of the motion; None where none is near.
-        singularities: What is done about one: "pass" it at the joints' largest speeds, "slow" these
-            down, or "stop" ahead of it.
+        held: Why the tip is held although it should move; None while it is not.
+        notice: The effect of a singularity on the motion; None if none is near.
+        singularities: "pass" them at the joints' largest speeds, "slow" the joints down, or "stop"
+            ahead of them.
     """
 
     def __init__(self, chain: Chain, limiter: Limiter) -> None:
@@ -133,14 +133,14 @@ class Jog:
         self.reset()
 
     def reset(self) -> None:
-        """Start anew, from rest."""
+        """Restart from rest."""
         if not self._used:
             return
         self._used = False
         self._twist: FloatArray = np.zeros(6)  # along the axes of the last goal
         self._rate: FloatArray = np.zeros(6)  # its derivative
         self._in_tip = False
-        self._last: FloatArray | None = None  # direction of the last of the way to a pose
+        self._last: FloatArray | None = None  # fixed direction on the last part of a line
         self._beyond: FloatArray | None = None  # where a step off a singularity ends
         self._tried: tuple[TwistGoal, bytes] | None = None
         self._stop: LineStop | None = None  # while it brakes
@@ -150,19 +150,19 @@ class Jog:
 
     @property
     def moving(self) -> bool:
-        """Whether the tip is on its way: speeding up, moving on, braking, stepping off."""
+        """Whether the tip moves: accelerating, at speed, braking or leaving a singularity."""
         return bool(self._twist.any() or self._rate.any() or self._beyond is not None)
 
     def step(self, goal: TwistGoal | None) -> FloatArray:
         """Return the command (n,) of the next period.
 
         Args:
-            goal: How to move; None, or no motion: brake, on the line.
+            goal: The wanted twist; None or zero: brake on the line.
         """
         self._used, self.notice = True, None
         limiter, period = self._limiter, self._limiter.period
         if not (self.moving or limiter.at_rest):
-            return limiter.brake()  # what the joints were about before ends first
+            return limiter.brake()  # motion from another kind of goal ends first
         q, wanted = limiter.position, np.zeros(6)
         if goal is None or not any((*goal.linear, *goal.angular)):
             self._beyond = None
@@ -181,20 +181,19 @@ class Jog:
         return self._go_on(q, self._after(q, wanted, period))
 
     def _brake(self, q: FloatArray) -> FloatArray:
-        """Return the command (n,) of the next period on the quickest way to rest on the line.
+        """Return the command (n,) of the next period for the quickest stop on the line.
 
-        Where the joints would stop much sooner each on its own, as where the twist is just being
-        turned, they do that.
+        If the joints would stop much sooner independently, as during a turn of the twist, they do.
         """
         if self._stop is not None and self._play(self._stop, q):
             return self._limiter.position
-        patience = MOST_LATE * self._limiter.time_to_rest()
+        longest = MOST_LATE * self._limiter.time_to_rest()
         for share in SHARES:
             self._since = 0
             self._stop = LineStop(
                 q, self._twist, self._rate, self._limiter.bounds, share, self._line_states
             )
-            if self._stop.duration > patience:
+            if self._stop.duration > longest:
                 break
             if self._play(self._stop, q):
                 return self._limiter.position
@@ -202,7 +201,7 @@ class Jog:
         return self._limiter.brake()
 
     def _play(self, stop: LineStop, q: FloatArray) -> bool:
-        """Go a period on in a stop; tell whether the limits allow it."""
+        """Advance a stop by one period; return whether the limits allow it."""
         before, then = (stop.at((self._since + k) * self._limiter.period) for k in (0, 1))
         then[0] -= before[0]
         if not self._follow(q, then):
@@ -214,23 +213,23 @@ class Jog:
         return self._states(q, twist, rate)[0]
 
     def approach(self, target: RigidTransform) -> FloatArray | None:
-        """Return the command (n,) of the next period on the straight way to a pose.
+        """Return the command (n,) of the next period on the line to a pose.
 
         The tip's origin moves on a line and the tip turns about one axis, both at one pace, from
-        wherever it is; what leads aside of that fades meanwhile. `held` says why the tip stands
+        its present pose; velocity across the line fades meanwhile. `held` says why the tip stops
         before the end.
 
         Args:
-            target: root_T_tip at the end, which may be another one every time.
+            target: root_T_tip at the end, which may change with every call.
 
         Returns:
-            None where the tip has come to rest; what is left of the way are micrometres.
+            None if the tip has come to rest; the remaining distance is some micrometres.
         """
         self._used, self.notice = True, None
         limiter, period = self._limiter, self._limiter.period
         self._beyond = self.held = None
         if not (self.moving or limiter.at_rest):
-            return limiter.brake()  # what the joints were about before ends first
+            return limiter.brake()  # motion from another kind of goal ends first
         if limiter.override == 0.0:
             self._last = None
             return self.step(None)
@@ -253,24 +252,24 @@ class Jog:
             along, size = self._last, float(way @ self._last)
         if abs(size) > NEAR:
             fastest = min(fastest, float(np.linalg.norm(self._scaled(q, fastest * along))))
-            fastest *= self._tame(q, fastest * along)
-            if abs(size) < SHORT and abs(size) > PATIENCE * fastest:
+            fastest *= self._stoppable(q, fastest * along)
+            if abs(size) < SHORT and abs(size) > LONG * fastest:
                 fastest = 0.0
         fastest *= limiter.override
         if abs(size) <= NEAR or fastest == 0.0:  # there, or held
             if not self.moving:
                 return None if self.held is None else limiter.brake()
             return self._brake(q)
-        command = self._go_on(q, self._led(q, along, size, fastest))
+        command = self._go_on(q, self._approach_step(q, along, size, fastest))
         if not self.moving and not limiter.at_rest:
             self._lost = target
         return command
 
-    def _tame(self, q: FloatArray, twist: FloatArray) -> float:
-        """Return the part of a twist from which one comes to rest ahead of a singularity.
+    def _stoppable(self, q: FloatArray, twist: FloatArray) -> float:
+        """Return the factor on a twist with which it can still stop ahead of a singularity.
 
-        The joints' velocities grow towards one, in no time where it is near: by a part of them in
-        the time that it takes to stop, which goes with the power 3/2 of the twist.
+        The joints' velocities grow towards a singularity, very fast close to it. Their relative
+        growth during the stop is proportional to the power 3/2 of the twist.
         """
         if self.held is not None:
             return 0.0
@@ -288,19 +287,21 @@ class Jog:
     def _bounds(self, q: FloatArray, along: FloatArray) -> FloatArray:
         """Return the largest speed, acceleration and jerk of the joints at q along a unit twist."""
         speeds = np.abs(self._speeds(q, along))
-        with np.errstate(divide="ignore"):  # a joint that need not move allows anything
+        with np.errstate(divide="ignore"):  # a joint that need not move sets no bound
             most = self._limiter.bounds[[VELOCITY, ACCELERATION, JERK]] / speeds
         least: FloatArray = np.minimum(most.min(axis=1), MOST)
         return least
 
-    def _led(self, q: FloatArray, along: FloatArray, size: float, fastest: float) -> FloatArray:
-        """Return the way of a period (6,) on the quickest way to a rest; twist and rate then.
+    def _approach_step(
+        self, q: FloatArray, along: FloatArray, size: float, fastest: float
+    ) -> FloatArray:
+        """Return displacement, twist and rate after a period (3, 6), for the quickest stop there.
 
         Args:
-            q: Where the joints are (n,).
-            along: Unit twist that leads to the goal (6,).
-            size: How far it leads there.
-            fastest: Speed along it at most.
+            q: Positions of the joints (n,).
+            along: Unit twist towards the goal (6,).
+            size: Distance to the goal along it.
+            fastest: Largest speed along it.
         """
         speed, push = float(self._twist @ along), float(self._rate @ along)
         aside, push_aside = self._twist - speed * along, self._rate - push * along
@@ -319,10 +320,9 @@ class Jog:
     def _share_to_stop(
         self, size: float, speed: float, push: float, top: float, jerk: float
     ) -> float:
-        """Return which part of acceleration and jerk to use so as to stop within the way (size).
+        """Return the fraction of acceleration and jerk with which to stop within a distance (size).
 
-        It is as small as it may be: what the joints can do along the line changes on the way, and
-        more is left for that.
+        It is as small as possible, because the bounds change along the line and need a reserve.
         """
         size, speed, push = (size, speed, push) if size > 0.0 else (-size, -speed, -push)
         share = EASY
@@ -342,18 +342,18 @@ class Jog:
         return self._limiter.brake()
 
     def _follow(self, q: FloatArray, then: FloatArray) -> bool:
-        """Go a period on; tell whether the limits allow it.
+        """Advance by one period; return whether the limits allow it.
 
         Args:
-            q: Where the joints are (n,).
-            then: The tip's way meanwhile, its twist and rate after that (3, 6).
+            q: Positions of the joints (n,).
+            then: The tip's displacement in the period, its twist and rate after it (3, 6).
         """
         limiter, period = self._limiter, self._limiter.period
         lower, upper = np.minimum(limiter.bounds[LOWER], q), np.maximum(limiter.bounds[UPPER], q)
         _, v, a = limiter.state.T
         way, twist, rate = then
-        # A constant jerk would lead between the states before and after; what the tip's way is
-        # longer than with one, the joints' is too.
+        # A constant jerk connects the states before and after. The joints' displacement differs
+        # from it by as much as the tip's does.
         smooth = self._twist + twist + period / 6.0 * (self._rate - rate)
         middle = q + 0.5 * period * (v + 0.25 * period * a)
         extra = self._speeds(middle, way - 0.5 * period * smooth)
@@ -369,7 +369,7 @@ class Jog:
         return False
 
     def _capped(self, q: FloatArray, twist: FloatArray) -> FloatArray:
-        """Return a twist (6,), scaled down to what the caps on speeds allow."""
+        """Return a twist (6,), scaled down to the caps on speeds."""
         for ahead in (0.0, AHEAD):
             at = q + ahead * self._speeds(q, twist)
             part = self._limiter.part_of_caps(at, self._speeds(at, twist))
@@ -377,7 +377,7 @@ class Jog:
         return twist
 
     def _step_off(self, q: FloatArray, goal: TwistGoal) -> FloatArray | None:
-        """Return joints that bring the tip a little on from a singularity; None without any."""
+        """Return positions slightly beyond a singularity in the wanted direction, or None."""
         size = max(float(np.linalg.norm(goal.linear)), float(np.linalg.norm(goal.angular)))
         attempt = (goal, q.tobytes())
         if self.held != Held(Verdict.SINGULAR) or size == 0.0 or attempt == self._tried:
@@ -397,7 +397,7 @@ class Jog:
         return found.positions.copy() if found.success else None
 
     def _step_on(self, beyond: FloatArray) -> FloatArray:
-        """Return the next command on a step off a singularity, from rest to rest."""
+        """Return the next command of a step away from a singularity, from rest to rest."""
         self.held = None
         command = self._limiter.step(beyond)
         if self._limiter.at_rest:
@@ -409,7 +409,7 @@ class Jog:
         if in_tip != self._in_tip:
             rotation = self._chain.forward(q).rotation
             turn = rotation.T if in_tip else rotation
-            # Along axes that turn with the tip a velocity changes less, by what they turn it.
+            # In axes that turn with the tip, the derivative lacks the share of their rotation.
             turned = np.cross(self._twist[3:], self._twist[:3])
             self._rate[:3] += -turned if in_tip else turned
             for vector in (self._twist, self._rate):
@@ -433,7 +433,7 @@ class Jog:
         return self._states(q, twist)[0][:, 1]
 
     def _scaled(self, q: FloatArray, twist: FloatArray) -> FloatArray:
-        """Return a twist (6,), scaled down to what the joints can do; note if that is nothing."""
+        """Return a twist (6,), scaled down to the joints' limits; set `held` if that is zero."""
         if self._limiter.capped:
             twist = self._capped(q, twist)
         states, lost = self._states(q, twist)
@@ -442,7 +442,7 @@ class Jog:
         states_ahead, _ = self._states(q + AHEAD * here * states[:, 1], twist)
         ahead = self._steady(states_ahead)
         self.held = None
-        # Away from a singularity it goes, however slowly; into one only so far.
+        # Slow motion is allowed away from a singularity, but not into one.
         if (lost > LOST and len(q) >= 6) or ahead <= min(here, STANDING):
             self.held = Held(Verdict.SINGULAR)
         elif to_stop <= STANDING:
@@ -450,20 +450,20 @@ class Jog:
             self.held = Held(Verdict.LIMIT, joint=self._chain.joint_names[joint], bound=bound)
         part = min(here, ahead, to_stop)
         if self.held is None and len(q) >= 6:
-            part = self._heed(q, twist, part, states[:, 1], states_ahead[:, 1])
+            part = self._limit_by_gain(q, twist, part, states[:, 1], states_ahead[:, 1])
         return np.zeros(6) if self.held else part * twist
 
-    def _heed(
+    def _limit_by_gain(
         self, q: FloatArray, twist: FloatArray, part: float, here: FloatArray, ahead: FloatArray
     ) -> float:
-        """Return the part of a twist that a singularity leaves; note what is to be said of it.
+        """Return the factor on a twist with regard to singularities; set `notice`.
 
         Args:
-            q: Where the joints are (n,).
-            twist: As wanted (6,).
-            part: What all else leaves of it.
-            here: The joints' speeds for the whole of it (n,).
-            ahead: Likewise where they soon will be.
+            q: Positions of the joints (n,).
+            twist: The wanted twist (6,).
+            part: The factor that all other limits allow.
+            here: The joints' speeds for the whole twist (n,).
+            ahead: The same at the positions ahead.
         """
         gains, bounds = self._gains, self._limiter.bounds
         now = gains.of(here, twist)
@@ -472,7 +472,7 @@ class Jog:
                 most = gains.most(gains.of(speeds, twist), FAST) * bounds[VELOCITY]
                 with np.errstate(divide="ignore"):
                     part = min(part, float((most / np.abs(speeds)).min()))
-        soon = gains.of(self._speeds(q + FORETOLD * part * here, twist), twist)
+        soon = gains.of(self._speeds(q + WARNING * part * here, twist), twist)
         if self.singularities == "stop":
             rest = part * np.abs(here)
             times = rest / bounds[ACCELERATION] + 2.0 * np.sqrt(rest / bounds[JERK])
@@ -485,7 +485,7 @@ class Jog:
         return part
 
     def _steady(self, states: FloatArray) -> float:
-        """Return the part of a twist, up to 1, that joints do with velocities, accelerations."""
+        """Return the factor on a twist, up to 1, within the limits of velocity and acceleration."""
         bounds, (_, v, a) = self._limiter.bounds, np.abs(states.T)
         with np.errstate(divide="ignore"):
             fast = FAST * bounds[VELOCITY] / v
@@ -493,7 +493,7 @@ class Jog:
         return min(1.0, float(fast.min()), float(curved.min()))
 
     def _to_stop(self, q: FloatArray, v: FloatArray) -> tuple[float, int]:
-        """Return the part of velocities (n,) from which all joints stop in time; and the worst."""
+        """Return the factor on velocities (n,) with which all joints can stop; and the worst."""
         bounds, speeds = self._limiter.bounds, np.abs(v)
         moves = speeds > SLIGHT * speeds.max()
         if not moves.any():
@@ -508,7 +508,7 @@ class Jog:
         return min(part, float(time[joint]) / late), joint
 
     def _after(self, q: FloatArray, wanted: FloatArray, time: float) -> FloatArray:
-        """Return way, twist and rate (3, 6) after a time, on the quickest way to a wanted twist."""
+        """Return displacement, twist and rate (3, 6) after a time, changing to a wanted twist."""
         change = self._faded(q, self._twist - wanted, self._rate, time, CHANGE)
         change[:2] += time * wanted, wanted
         return change
@@ -516,17 +516,17 @@ class Jog:
     def _faded(
         self, q: FloatArray, off: FloatArray, rate: FloatArray, time: float, share: float
     ) -> FloatArray:
-        """Return the way (6,) in a time of a part of the twist; what is left of it, and its rate.
+        """Return displacement, twist and rate of a component of the twist that fades to zero.
 
-        It goes the quickest way to nothing. What of the rate points elsewhere is taken back
-        meanwhile, with half of the jerk.
+        It fades as quickly as possible. The rate across it is reduced to zero meanwhile, with half
+        of the jerk.
 
         Args:
-            q: Where the joints are (n,).
-            off: The part.
-            rate: Its rate.
+            q: Positions of the joints (n,).
+            off: The component (6,).
+            rate: Its rate (6,).
             time: Since now [s].
-            share: Part of the joints' limits of acceleration and jerk that this may use.
+            share: Fraction of the joints' limits of acceleration and jerk that this may use.
         """
         size, part, acceleration = float(np.linalg.norm(off)), off, share
         if size == 0.0:
@@ -542,7 +542,7 @@ class Jog:
             share = 0.5 * share
             fading = float((np.abs(self._speeds(q, aside)) / (share * jerk)).max())
         speeds = np.abs(self._speeds(q, away))
-        with np.errstate(divide="ignore"):  # a joint that need not move allows anything
+        with np.errstate(divide="ignore"):  # a joint that need not move sets no bound
             top = float((acceleration * self._limiter.bounds[ACCELERATION] / speeds).min())
             push = float((share * jerk / speeds).min())
         left = float(off @ away)
@@ -559,32 +559,32 @@ class Jog:
 
 
 def _way(root_T_tip: RigidTransform, target: RigidTransform) -> FloatArray:
-    """Return the way to a pose (6,): of the origin [m], and the turn [rad], along root's axes."""
+    """Return the displacement to a pose (6,): of the origin [m] and rotation [rad], root's axes."""
     turn = (target @ root_T_tip.inverse()).log()[3:]
     return np.concatenate([target.translation - root_T_tip.translation, turn])
 
 
 def warm_up(chain: Chain, limits: MotionLimits) -> None:
-    """Compile all that jogging may call, before a control loop starts."""
+    """Compile everything that jogging may call, before a control loop starts."""
     middle = np.clip(0.0, limits.lower, limits.upper)
     tracking.warm_up(chain)
     limiter = Limiter(limits, 0.01, middle)
     jog = Jog(chain, limiter)
     jog.step(TwistGoal((0.0, 0.0, 0.0), (1e-3, 1e-3, 1e-3)))
     jog.step(None)
-    # From a singularity no step gets so far.
+    # No step from a singularity gets this far.
     jog._after(middle, np.full(6, 1e-3), limiter.period)
-    jog._led(middle, np.full(6, 0.4), 1e-3, 1e-3)
+    jog._approach_step(middle, np.full(6, 0.4), 1e-3, 1e-3)
 
 
 def fastest_before(gap: float, acceleration: float, jerk: float) -> float:
-    """Return the speed from which one comes to rest within a gap, from no acceleration.
+    """Return the largest speed that can stop within a gap, starting without acceleration.
 
-    Speed v takes 2 √(v/j) to stop where the acceleration stays below its limit a, that is up to
-    a²/j, and v/a + a/j beyond; the way is half of speed times time. Solved for v.
+    A stop from speed v takes 2 √(v/j) while the acceleration stays below its limit a, that is up to
+    a²/j, and v/a + a/j beyond; the distance is half of speed times time. Solved for v.
 
     Args:
-        gap: Way to go [rad or m]; below zero counts as zero.
+        gap: Distance to stop in [rad or m]; below zero counts as zero.
         acceleration: Largest acceleration.
         jerk: Largest jerk.
     """

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Jogging joint by joint: each moves with the velocity that it is told to."""
+"""Jogging joint by joint: each moves with its commanded velocity."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from basis_ik.solvers.verdict import Verdict
 
 FloatArray = NDArray[np.float64]
 
-# Parts of the joints' limits: of velocity; of acceleration and jerk, for changes of the velocity,
-# and for coming to rest at a position limit.
+# Fractions of the joints' limits: of velocity; of acceleration and jerk for changes of the
+# velocity, and to come to rest at a position limit.
 FAST, CHANGE, STOP = 0.999, 0.95, 0.4
 
 
@@ -38,11 +38,11 @@ class JointJog:
     """Moves joints with velocities, one command each period.
 
     Args:
-        chain: What moves.
-        limiter: Has the last word on each command.
+        chain: The chain that moves.
+        limiter: Checks every command.
 
     Attributes:
-        held: Which joint stands at its limit although it should move; None while none does.
+        held: The joint that is held at its limit although it should move; None if there is none.
     """
 
     def __init__(self, chain: Chain, limiter: Limiter) -> None:
@@ -54,8 +54,8 @@ class JointJog:
         """Return the command (n,) of the next period.
 
         Args:
-            velocities: Of the joints (n,) [rad/s or m/s]. If one is beyond its joint's limit, all
-                are scaled down together, and by the limiter's override; a joint that nears its
+            velocities: Of the joints (n,) [rad/s or m/s]. If one exceeds its joint's limit, all are
+                scaled down together, and by the limiter's override; a joint that approaches its
                 position limit stops by itself.
         """
         limiter, period = self._limiter, self._limiter.period
@@ -71,7 +71,7 @@ class JointJog:
         return limiter.brake()
 
     def _within_limits(self, velocities: FloatArray, states: FloatArray) -> FloatArray:
-        """Return velocities (n,) that the joints can have now; note which one can have none."""
+        """Return the velocities (n,) within the position limits; set `held` if one becomes zero."""
         bounds = self._limiter.bounds
         with np.errstate(divide="ignore"):
             part = min(1.0, float((FAST * bounds[VELOCITY] / np.abs(velocities)).min()))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is said of a motion, without a flicker."""
+"""Messages about a motion, without flicker."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ LASTS = 0.3  # s
 
 
 class Lasting:
-    """A reason that is said until it has not been there for a while.
+    """Keeps a reason on display until it has been absent for a while.
 
-    At a joint's limit a tip that is jogged stands in one period and creeps on in the next.
+    Near a joint's limit a jogged tip stops in one period and creeps on in the next.
 
     Attributes:
-        said: What is to be said; None: nothing.
+        shown: The reason on display; None: none.
     """
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Say nothing."""
-        self.said: Reason | None = None
+        """Clear the display."""
+        self.shown: Reason | None = None
         self._seen = -inf
 
-    def tell(self, found: Reason | None, now: float) -> Reason | None:
-        """Return what is to be said.
+    def update(self, found: Reason | None, now: float) -> Reason | None:
+        """Return the reason to display.
 
         Args:
-            found: What there is now; None: nothing.
-            now: On a clock that begins anywhere [s].
+            found: The present reason; None: none.
+            now: Time of any steady clock [s].
         """
-        if found == self.said or self.said is None or now - self._seen >= LASTS:
-            self.said, self._seen = found, now
-        return self.said
+        if found == self.shown or self.shown is None or now - self._seen >= LASTS:
+            self.shown, self._seen = found, now
+        return self.shown

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Commands on the way to a goal, limited in position, velocity, acceleration and jerk."""
+"""Commands towards a goal, limited in position, velocity, acceleration and jerk."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from basis_ik.transforms.checks import finite_array
 
 FloatArray = NDArray[np.float64]
 
-LEAD = 2  # commands of a window that are settled: what comes later only adds to them
-AHEAD = 3  # periods after those for which it says where to go on, before it brakes
-# Samples of the braking at the end of a window. What a controller draws through them leaves the
-# limits of acceleration by 9 % at most where joints brake for different times; 13 % with three.
+LEAD = 2  # commands of a window that are final: later windows do not change them
+AHEAD = 3  # periods after those in which a window continues the motion, before it brakes
+# Samples of the braking at the end of a window. A controller's interpolation exceeds the limits of
+# acceleration by 9 % at most if joints brake for different times; 13 % with three samples.
 TAIL = 4
 MOST_POINTS = 1 + LEAD + TAIL  # of a window
 
@@ -56,10 +56,10 @@ class Motion(NamedTuple):
     def at(self, time: float) -> FloatArray:
         """Return positions, velocities and accelerations at a time, shape (n, 3).
 
-        Between two samples the positions are on the cubic that fits both samples' velocities.
+        Positions between two samples are on the cubic that fits both samples' velocities.
 
         Args:
-            time: Since the motion's start [s]; before that and after the end it rests.
+            time: Since the motion's start [s]; before that and after the end the motion rests.
         """
         k = int(np.searchsorted(self.times, time, side="right")) - 1
         if k < 0 or k >= len(self.times) - 1:
@@ -70,7 +70,7 @@ class Motion(NamedTuple):
         s = (time - self.times[k]) / width
         p, q = self.positions[k], self.positions[k + 1]
         v, w = self.velocities[k] * width, self.velocities[k + 1] * width
-        # Hermite's cubic, with both ends' velocities for the width as a unit of time.
+        # Hermite's cubic; velocities are scaled to the interval as unit of time.
         position = p + s * v + s * s * (3.0 * (q - p) - 2.0 * v - w + s * (2.0 * (p - q) + v + w))
         velocity = (1.0 - s) * self.velocities[k] + s * self.velocities[k + 1]
         acceleration = (1.0 - s) * self.accelerations[k] + s * self.accelerations[k + 1]
@@ -80,8 +80,8 @@ class Motion(NamedTuple):
         """Return the time at which the motion is nearest to positions [s].
 
         Args:
-            positions: Where (n,).
-            since: Not before this time [s].
+            positions: The positions (n,).
+            since: Earliest time to consider [s].
         """
         first = max(int(np.searchsorted(self.times, since, side="right")) - 1, 0)
         if first >= len(self.times) - 1:
@@ -100,16 +100,16 @@ class Motion(NamedTuple):
 class Limiter:
     """Turns goals into commands, one each period.
 
-    The commands are samples of a continuous motion that keeps every limit at every time: so the
-    differences of n-th order between consecutive commands, by the period to the n-th, keep the
-    limits of velocity, acceleration and jerk too, up to rounding. The motion is the quickest of
+    The commands are samples of a continuous motion that keeps every limit at every time. Therefore
+    the n-th differences of consecutive commands, divided by the period to the n-th power, also keep
+    the limits of velocity, acceleration and jerk, up to rounding. The motion is the quickest of
     each joint; from rest all joints move on a straight line in joint space (see
     `kernels.motion_joints.plan_joints`). At its end the command is the goal, bit for bit.
 
     Args:
         limits: Of the n joints.
         period: Time between two commands [s], positive.
-        positions: Where the joints are (n,).
+        positions: Present positions of the joints (n,).
         caps: On the speeds of links; None: none.
 
     Attributes:
@@ -130,7 +130,7 @@ class Limiter:
         n = len(limits.lower)
         self._memory: FloatArray = np.zeros((n, kernels.COLUMNS))
         self._before = self._memory.copy()
-        self._settled: FloatArray = np.zeros((1 + LEAD, 3, n))  # the newest last
+        self._final: FloatArray = np.zeros((1 + LEAD, 3, n))  # the newest last
         self._count = 0
         self._times: FloatArray = np.zeros(MOST_POINTS)
         self._states: FloatArray = np.zeros((MOST_POINTS, 3, n))
@@ -141,7 +141,7 @@ class Limiter:
         self.reset(positions)
 
     def reset(self, positions: FloatArray) -> None:
-        """Start anew, from rest at measured positions (n,).
+        """Restart from rest at measured positions (n,).
 
         Raises:
             ShapeError: Another number of positions.
@@ -156,7 +156,7 @@ class Limiter:
         self._ticks, self.braking = 0, False
 
     def go_on(self, states: FloatArray) -> None:
-        """Start anew, in motion.
+        """Restart in motion.
 
         Args:
             states: Positions, velocities and accelerations, shape (n, 3), all finite.
@@ -169,12 +169,12 @@ class Limiter:
         if self._caps is not None:
             self._caps.reset()
         self._count = 0
-        self._settle()
+        self._append_final()
 
-    def _settle(self) -> None:
-        """Note the last command as one that nothing changes any more."""
-        self._settled[:-1] = self._settled[1:]
-        self._settled[-1] = self._memory[:, :3].T
+    def _append_final(self) -> None:
+        """Append the last command to those that are final."""
+        self._final[:-1] = self._final[1:]
+        self._final[-1] = self._memory[:, :3].T
         self._count = min(self._count + 1, 1 + LEAD)
 
     @property
@@ -183,19 +183,19 @@ class Limiter:
         return np.array(self._memory[:, :3])
 
     def undo(self) -> None:
-        """Take the last command back: what comes next goes on from the one before."""
+        """Undo the last command: the next one continues from the one before."""
         self._memory[:] = self._before
         if self._caps is not None:
             self._caps.reset()
-        self._settled[1:] = self._settled[:-1]
+        self._final[1:] = self._final[:-1]
         self._count -= 1
         self._ticks = 0
 
     def scale(self, velocity: float, acceleration: float = 1.0, jerk: float = 1.0) -> None:
         """Use only a fraction of the limits, each in (0, 1].
 
-        They are taken up once every joint can stop with them before its position limits, at rest at
-        the latest. A joint that is then too fast slows down as fast as it may.
+        They take effect once every joint can stop with them before its position limits, at rest at
+        the latest. A joint that is then too fast slows down as quickly as its limits allow.
 
         Raises:
             MotionLimitError: A fraction is not in (0, 1].
@@ -205,10 +205,10 @@ class Limiter:
             self._scaling = (velocity, acceleration, jerk)
 
     def slow_down(self, override: float) -> None:
-        """Let goals be gone to with only a fraction of the velocities, from now on.
+        """Scale the velocities of motions to goals from now on.
 
-        Unlike with `scale` the limits stay in force for `take`: whoever leads the joints there has
-        to slow down by itself, on its own line.
+        Unlike with `scale` the limits stay in force for `take`: its caller must slow down by
+        itself, on its own line.
 
         Args:
             override: The fraction, in [0, 1]; at 0 `step` brakes.
@@ -245,10 +245,10 @@ class Limiter:
         """Return the command (n,) of the next period.
 
         Args:
-            goal: Where to (n,) [rad or m]; the nearest position within the limits counts. One that
-                is NaN makes the command NaN.
-            velocity: With which the goal moves on (n,) [rad/s or m/s]; None: it rests.
-            acceleration: With which that changes (n,) [rad/s² or m/s²]; None: it does not.
+            goal: Position to reach (n,) [rad or m], clamped to the limits. NaN makes the command
+                NaN.
+            velocity: Velocity of the goal (n,) [rad/s or m/s]; None: zero.
+            acceleration: Acceleration of the goal (n,) [rad/s² or m/s²]; None: zero.
         """
         if self.override == 0.0:
             return self.brake()
@@ -259,17 +259,18 @@ class Limiter:
         self._ticks = step(
             self._memory, goal, velocity, acceleration, self._slowed(), self.period, self._ticks
         )
-        self._settle()
+        self._append_final()
         return self.position
 
     def take(self, states: FloatArray) -> bool:
-        """Make somebody else's choice the next command, if that keeps all limits.
+        """Make given states the next command, if they keep all limits.
 
         Args:
             states: Positions, velocities and accelerations a period from now, shape (n, 3).
 
         Returns:
-            Whether it was taken: no joint leaves a limit, nor could no longer stop before one.
+            Whether they were accepted: no joint exceeds a limit or becomes unable to stop before
+            one.
         """
         self._prepare(braking=False)
         self._ticks = 0
@@ -280,32 +281,32 @@ class Limiter:
         ):
             self._memory[:] = self._before
             return False
-        self._settle()
+        self._append_final()
         return True
 
     def brake(self) -> FloatArray:
-        """Return the command (n,) of the next period on the quickest way to rest."""
+        """Return the command (n,) of the next period for the quickest stop."""
         self._prepare(braking=True)
         if self._capped is not None:
             self._ticks = self._capped.brake(self._memory, self._kept, self.period)
         else:
             self._ticks = kernels.brake(self._memory, self._kept, self.period, self._ticks)
-        self._settle()
+        self._append_final()
         return self.position
 
     def time_to_rest(self) -> float:
-        """Return how long `brake` takes to bring the slowest joint to rest [s]."""
+        """Return the time that `brake` needs until the slowest joint is at rest [s]."""
         self._prepare(braking=self.braking)
         memory = self._memory.copy()
         kernels.brake(memory, self._kept, self.period, 0)
         return max(float(duration(row[kernels.PROFILE :])) for row in memory)
 
     def plan(self, goal: FloatArray | None, most: int) -> Motion:
-        """Return the whole motion that `step` makes from the last command on, to rest.
+        """Return the whole motion of `step` from the last command to rest.
 
         Args:
-            goal: As of `step`, at rest; None: the motion that `brake` makes.
-            most: The samples after the first are a period apart, but at most so many.
+            goal: As for `step`, at rest; None: the motion of `brake`.
+            most: Maximum number of samples after the first, which are a period apart if possible.
         """
         goal = None if self.override == 0.0 else goal
         self._prepare(braking=goal is None)
@@ -338,29 +339,29 @@ class Limiter:
         return self._caps if self._caps is not None and self._caps.active else None
 
     def part_of_caps(self, q: FloatArray, v: FloatArray) -> float:
-        """Return which part of the caps joints at q (n,) with velocities v (n,) take."""
+        """Return the largest fraction of a cap that joints at q (n,) with velocities v (n,) use."""
         return 0.0 if self._capped is None else self._capped.part(q, v)
 
     def window(self) -> Motion:
-        """Return the motion through the last commands, and on if nobody says more.
+        """Return the motion through the last commands, and its continuation without new ones.
 
-        It is a piece of what `step` goes on to make, and then brakes to rest; so a controller that
-        gets no other one stops.
+        It is a piece of the motion that `step` makes, and then brakes to rest; so a controller that
+        receives no other window stops.
 
         Returns:
-            The motion, MOST_POINTS samples at most: LEAD commands with the one before them, a
-            period apart, where braking begins, and its way to rest; at rest the end is some periods
+            The motion, MOST_POINTS samples at most: LEAD commands and the one before them, a period
+            apart, the start of braking, and samples of the braking; at rest the end is some periods
             away.
         """
         count = kernels.look_ahead(
             self._memory, self._kept, self._ticks * self.period, self.period, AHEAD * self.period,
-            self._settled[-self._count :], self._times, self._states,
+            self._final[-self._count :], self._times, self._states,
         )  # fmt: skip
         states = self._states[:count].copy()
         return Motion(self._times[:count].copy(), states[:, 0], states[:, 1], states[:, 2])
 
     def _prepare(self, *, braking: bool) -> None:
-        """Have the profiles planned anew where what they were planned for has changed."""
+        """Discard the profiles if the conditions that they were planned for have changed."""
         self._before[:] = self._memory
         if self._kept is not self._wanted and self._can_stop():
             self._kept, self._ticks = self._wanted, 0
@@ -368,7 +369,7 @@ class Limiter:
             self.braking, self._ticks = braking, 0
 
     def _slowed(self) -> FloatArray:
-        """Return the limits in force (5, n), the velocities as slow as the override has them."""
+        """Return the limits in force (5, n), with the velocities scaled by the override."""
         if self.override == 1.0:
             return self._kept
         slowed = self._kept.copy()
@@ -376,14 +377,14 @@ class Limiter:
         return slowed
 
     def _can_stop(self) -> bool:
-        """Tell whether all can stop with the wanted limits, and keep the caps meanwhile."""
+        """Return whether all joints can stop with the wanted limits and keep the caps meanwhile."""
         if not kernels.can_stop(self._memory, self._wanted):
             return False
         return self._capped is None or self._capped.brakes(self._memory, self._wanted, self.period)
 
 
 def warm_up(limits: MotionLimits) -> None:
-    """Compile all that a limiter may call, before a control loop starts."""
+    """Compile everything that a limiter may call, before a control loop starts."""
     here = np.zeros(len(limits.lower))
     limiter = Limiter(limits, 0.01, here)
     limiter.step(here, here + 0.1)
@@ -395,12 +396,12 @@ def warm_up(limits: MotionLimits) -> None:
 
 
 def plan_motion(limits: FloatArray, start: FloatArray, goal: FloatArray, period: float) -> Motion:
-    """Return the motion between two positions from rest to rest that a `Limiter` makes.
+    """Return the motion of a `Limiter` between two positions, from rest to rest.
 
     Args:
         limits: As `MotionLimits.scaled` gives them, shape (5, n).
-        start: Where from (n,).
-        goal: Where to (n,).
+        start: First positions (n,).
+        goal: Last positions (n,).
         period: Time between two samples [s]; the last step is shorter.
 
     Raises:
@@ -417,12 +418,12 @@ def plan_motion(limits: FloatArray, start: FloatArray, goal: FloatArray, period:
 
 def sample_times(total: float, period: float) -> FloatArray:
     """Return the times (k,) of samples from 0 to the end of a motion [s], the end included."""
-    # What rounding leaves of a last period is no sample of its own.
+    # A remainder of a period that is only rounding gets no sample of its own.
     return np.append(np.arange(0.0, total * (1.0 - 1e-9), period), total)
 
 
 def _sampled(memory: FloatArray, limits: FloatArray, times: FloatArray) -> Motion:
-    """Return the motion that profiles describe; the last of the times is taken for its end."""
+    """Return the motion that profiles describe; the last of the times is its end."""
     states = np.empty((len(times), len(memory), 3))
     for time, state in zip((*times[:-1], np.inf), states, strict=True):
         kernels.advance(memory, limits, time)

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How a tip comes to rest on its line, as soon as its joints can.
+"""The quickest stop of a tip on its line.
 
-The whole stop is planned at once, with what the joints will need on the way to keep the tip on its
+The whole stop is planned at once, including the accelerations and jerks that keep the tip on its
 line; docs/mathematics.md has the formulae.
 """
 
@@ -31,43 +31,43 @@ from basis_ik.kernels.motion_profile import ROW, duration, plan_stop, sample
 
 FloatArray = NDArray[np.float64]
 
-# Times for which the joints' needs are foreseen, as parts of the stop; and the time over which the
-# change of an acceleration is taken [s].
+# Times at which the joints' needs are evaluated, as fractions of the stop; and the interval of the
+# finite difference for the change of an acceleration [s].
 FORESEEN, INSTANT = (0.0, 0.3, 0.5, 0.75, 1.0), 1e-3
-LEAST = 0.2  # part of a joint's limits that is left for the stop, whatever its line's bend takes
-HALVINGS = 6  # of the bracket for the share of the jerk that takes back a turn
-STRAIGHT = 1e-9  # a rate that departs from the twist by less, relatively, is along it
+LEAST = 0.2  # fraction of a joint's limits that is reserved for the stop, whatever the curvature
+HALVINGS = 6  # of the bracket for the share of the jerk that stops a turn of the twist
+STRAIGHT = 1e-9  # a rate whose relative deviation from the twist is below this is along it
 
 StatesOnLine = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""Positions (n,), twist (6,) and its rate (6,) to the joints' states (n, 3)."""
+"""Maps positions (n,), twist (6,) and its rate (6,) to the joints' states (n, 3)."""
 
 
 class Needs(NamedTuple):
-    """What a stop needs of each joint, at most, while it lasts; each (n,)."""
+    """Largest demand of a stop on each joint; each (n,)."""
 
     along: FloatArray
     """Speed for a unit of the twist along its direction."""
     aside: FloatArray
     """Speed for a unit across."""
     acceleration: FloatArray
-    """For the bend of the line, at no change of the twist."""
+    """For the curvature of the line, with a constant twist."""
     jerk: FloatArray
     """Likewise."""
 
 
 class LineStop:
-    """A twist on its quickest way to nothing.
+    """The quickest stop of a twist.
 
-    It changes along its own direction, and what of its rate points across that is taken back
-    meanwhile; each is one quickest stop, both in the same time where that can be.
+    The twist shrinks along its own direction, and the rate across it is reduced to zero meanwhile;
+    each is a quickest stop, both in the same time if possible.
 
     Args:
-        q: Where the joints are (n,).
-        twist: Of the tip (6,).
+        q: Positions of the joints (n,).
+        twist: Twist of the tip (6,).
         rate: Its derivative (6,).
         bounds: The joints' limits (5, n).
-        share: Part of acceleration and jerk to use, in (0, 1].
-        states: How joints move at a place of the line.
+        share: Fraction of acceleration and jerk to use, in (0, 1].
+        states: Returns the joints' states on the line.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class LineStop:
         states: StatesOnLine,
     ) -> None:
         self._top, self._jerk = share * bounds[ACCELERATION], share * bounds[JERK]
-        # Taken back at once, the rate would leave this of the twist; what is across is short-lived.
+        # The twist after the rate has returned to zero at once; the part across is short-lived.
         back = float((np.abs(states(q, rate, np.zeros(6))[:, 1]) / self._jerk).max())
         along, across = _directions(twist + 0.5 * back * rate, twist, rate)
         self._directions = np.stack([along, across])
@@ -95,11 +95,11 @@ class LineStop:
 
     @property
     def duration(self) -> float:
-        """How long it lasts [s]."""
+        """Duration of the stop [s]."""
         return max(float(duration(row)) for row in self._rows)
 
     def at(self, time: float) -> FloatArray:
-        """Return the way since the beginning, the twist and its rate (3, 6) after a time [s]."""
+        """Return displacement since the start, twist and rate (3, 6) after a time [s]."""
         then = np.zeros((3, 6))
         for direction, (v, a), row in zip(self._directions, self._begin, self._rows, strict=True):
             then += np.outer(sample(row, 0.0, v, a, time)[:3], direction)
@@ -108,7 +108,7 @@ class LineStop:
     def _needs(
         self, q: FloatArray, states: StatesOnLine, time: float, worst: Needs | None
     ) -> Needs:
-        """Return the needs at a time of the stop, or those of another time where they are more."""
+        """Return the larger of the needs at a time of the stop and given ones."""
         way, twist, rate = self.at(time)
         still = np.zeros(6)
         q = q + states(q, way, still)[:, 1]
@@ -120,7 +120,7 @@ class LineStop:
         return found if worst is None else Needs(*map(np.maximum, found, worst))
 
     def _plan(self, needs: Needs) -> None:
-        """Write both profiles, so that they take the same time as nearly as can be."""
+        """Plan both profiles, with durations as equal as possible."""
         top = np.maximum(self._top - needs.acceleration, LEAST * self._top)
         jerk = np.maximum(self._jerk - needs.jerk, LEAST * self._jerk)
         bounds = np.stack([top, jerk])
@@ -142,7 +142,7 @@ class LineStop:
 def _directions(
     left: FloatArray, twist: FloatArray, rate: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the unit vector along what is left of a twist, and the one across it, or zeros."""
+    """Return the unit vector along the remaining twist, and the one across it, or zeros."""
     size, turn = float(np.linalg.norm(twist)), float(np.linalg.norm(rate))
     if size > 0.0:
         aside = rate - (rate @ twist) / size**2 * twist
@@ -156,7 +156,7 @@ def _directions(
 
 
 def _least(bounds: FloatArray, speeds: FloatArray) -> FloatArray:
-    """Return what the joints' bounds (2, n) allow along a direction, by their speeds (n,) on it."""
-    with np.errstate(divide="ignore"):  # a joint that need not move allows anything
+    """Return the bounds along a direction from the joints' (2, n), by their speeds (n,) on it."""
+    with np.errstate(divide="ignore"):  # a joint that need not move sets no bound
         most: FloatArray = np.minimum((bounds / speeds).min(axis=1), 1e9)
     return most

@@ -27,23 +27,23 @@ from numpy.typing import NDArray
 from basis_ik.kernels.pose_solve import LARGEST_ANGLE
 from basis_ik.motion.admission import Refusal, Refused, StampRules, admit_stamp, printable
 
-# How much faster than its limit a joint may be measured: stamps jitter, and others push.
+# Factor on a joint's velocity limit up to which a measurement is accepted: stamps jitter.
 FASTEST = 2.0
-JUMP_MARGIN = 0.05  # rad or m; encoder noise, and positions that are stamped late
-SETTLING = 0.5  # s; a new place is believed when it has lasted so long
-CONTRADICTION = 2.0  # s; the same after a joint has jumped to and fro: its driver may just pause
-STEADY = 0.1  # of the timeout; a clock that is off keeps its distance so closely
+JUMP_MARGIN = 0.05  # rad or m; encoder noise, and positions with late stamps
+SETTLING = 0.5  # s; a new position is accepted when it has lasted this long
+CONTRADICTION = 2.0  # s; the same after a joint has jumped to and fro: its driver may only pause
+STEADY = 0.1  # of the timeout; the offset of a wrong clock varies by less than this
 
 
 class StateStamp(NamedTuple):
-    """The stamp in a joint state's header, and what it is compared with."""
+    """The stamp in a joint state's header, and its reference."""
 
     sec: int
     nanosec: int
     clock: int
     """The node's clock on arrival [ns]."""
     timeout: int
-    """How far from that clock the stamp may lie [ns]."""
+    """Largest difference between that clock and the stamp [ns]."""
 
 
 class _Reading(NamedTuple):
@@ -54,39 +54,40 @@ class _Reading(NamedTuple):
     stamp: int
 
 
-class _Rival(NamedTuple):
-    """A place that a joint has jumped to, and since when [s] it is said to be there."""
+class _Candidate(NamedTuple):
+    """A position that a joint has jumped to, and since when [s] it is reported there."""
 
     since: float
     last: _Reading
 
 
 class _Offset(NamedTuple):
-    """How far stamps were from the node's clock [ns], and since when [s]."""
+    """Offset of the stamps from the node's clock [ns], and since when [s]."""
 
     nanoseconds: int
     since: float
 
 
 class MeasuredState:
-    """Newest position of each joint of a chain, and when it came.
+    """Newest position of each joint of a chain, and its time of arrival.
 
-    Joint states may be reordered, hold other robots' joints, or come in parts. Ages are counted per
-    joint on the clock of the control loop.
+    Joint states may be reordered, contain other robots' joints, or be partial. Ages are measured
+    per joint on the clock of the control loop.
 
-    A joint that jumps is not believed, and no motion may begin, until no state has jumped for half
-    a second, or for two after joints have jumped to and fro: two publishers may contradict each
-    other for ever. A jump that lasts so long without a state from the old place is believed then,
-    for an encoder may have a new reference; so is one whose way the joint can have made meanwhile.
+    A jump of a joint is not accepted, and no motion may begin, until no state has jumped for half a
+    second, or for two seconds after joints have jumped to and fro: two publishers may contradict
+    each other for ever. A jump is accepted if it lasts that long without a state from the old
+    position, because an encoder may have a new reference, or if the joint can have travelled that
+    far in the meantime.
 
     Args:
         joint_names: The chain's joints.
-        velocity: Their velocity limits (n,) [rad/s or m/s]; None: jumps are not looked for.
-        continuous: Which joints turn without end (n,) bool, so that their driver may count turns
-            anew; None: no joint does.
+        velocity: Their velocity limits (n,) [rad/s or m/s]; None: jumps are not detected.
+        continuous: Continuous joints (n,) bool, whose driver may reset its count of turns; None: no
+            joint is continuous.
 
     Attributes:
-        refused: Why joint states are refused or not believed at present, or None.
+        refused: Why joint states are refused or not accepted at present, or None.
     """
 
     def __init__(
@@ -104,12 +105,12 @@ class MeasuredState:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all positions, stamps and ages: the clock has jumped."""
+        """Discard all positions, stamps and ages: the clock has jumped."""
         count = len(self._joint_names)
         self._positions = [math.nan] * count
         self._arrivals = [-math.inf] * count
         self._stamps = [0] * count
-        self._rivals: list[_Rival | None] = [None] * count
+        self._rivals: list[_Candidate | None] = [None] * count
         self._doubtful: tuple[str, ...] = ()
         self._doubted = self._doubted_since = -math.inf
         self._returns = 0  # of joints that had jumped, in the present doubt
@@ -123,13 +124,13 @@ class MeasuredState:
         now: float,
         stamp: StateStamp | None = None,
     ) -> Refused | None:
-        """Take in a joint state.
+        """Process a joint state.
 
         Args:
             names: Joint names.
             positions: Their positions [rad or m]; a state without positions is ignored.
             now: Time of arrival on the control loop's clock [s].
-            stamp: The header's stamp; None or zero: unknown, and the arrival counts.
+            stamp: The header's stamp; None or zero: unknown, and the time of arrival is used.
 
         Returns:
             Why the whole state was refused, or None.
@@ -144,7 +145,7 @@ class MeasuredState:
         return refused
 
     def _admit_values(self, names: list[str], positions: Sequence[float]) -> Refused | None:
-        """Refuse a state that is malformed; else learn where in it the chain's joints are."""
+        """Refuse a malformed state; otherwise find the indices of the chain's joints in it."""
         if len(names) != len(positions):
             return Refused(Refusal.SIZE_MISMATCH, f"{len(names)} names, {len(positions)} positions")
         if names != self._names_seen:
@@ -165,14 +166,14 @@ class MeasuredState:
     def _admit_reading(
         self, positions: Sequence[float], now: float, stamp: StateStamp | None
     ) -> Refused | None:
-        """Take in the chain's joints, unless their stamp or their way is wrong."""
+        """Store the positions of the chain's joints, unless a stamp or a position is refused."""
         stamped = 0 if stamp is None else self._admit_stamp(stamp, now)
-        # With a stamp that means nothing the arrival tells how long a joint had for its way.
+        # Without a valid stamp the time of arrival bounds the distance of a joint.
         counted = 0 if isinstance(stamped, Refused) else stamped
         jumped = [
             (k, after)
             for k, i in self._places
-            # Most states go no farther than this, and are to cost little.
+            # Most states end here, and must be cheap.
             if abs(positions[i] - self._positions[k]) > JUMP_MARGIN
             and self._jumps(k, self._last(k), after := _Reading(positions[i], now, counted))
         ]
@@ -199,16 +200,16 @@ class MeasuredState:
                 returned, arrived = returned or back, arrived or not back
         if returned:
             self._returns += 1
-        elif jumped or (arrived and self._settling == SETTLING):  # it was only late to be told
+        elif jumped or (arrived and self._settling == SETTLING):  # the message was only late
             self._doubted = -math.inf
         return None
 
     def _last(self, k: int) -> _Reading:
-        """Return the last reading of a joint that was believed."""
+        """Return the last accepted reading of a joint."""
         return _Reading(self._positions[k], self._arrivals[k], self._stamps[k])
 
     def _admit_stamp(self, stamp: StateStamp, now: float) -> int | Refused:
-        """Return a stamp [ns], or why it is refused; whether it is in order is not asked here."""
+        """Return a stamp [ns], or why it is refused; the order is checked elsewhere."""
         offset = stamp.sec * 1_000_000_000 + stamp.nanosec - stamp.clock
         sound = stamp.sec >= 0 and 0 <= stamp.nanosec < 1_000_000_000
         if sound and abs(offset) <= stamp.timeout:  # what follows costs more
@@ -224,49 +225,49 @@ class MeasuredState:
             before = self._offset = _Offset(offset, now)
         if now - before.since < SETTLING:
             return admitted
-        # It keeps its distance while time goes on: no old states are told again and again.
+        # The offset is steady while time passes: these are not old states sent repeatedly.
         detail = f"{admitted.detail}, steadily: the publisher's clock is off, or use_sim_time is"
         return Refused(admitted.reason, detail)
 
     def _jumps(self, k: int, before: _Reading, after: _Reading) -> bool:
-        """Tell whether a joint cannot have come from one reading to another."""
+        """Return whether a joint cannot have moved from one reading to another."""
         return self._way(k, before, after) > (
             FASTEST * self._velocity[k] * _elapsed(before, after) + JUMP_MARGIN
         )
 
     def _way(self, k: int, before: _Reading, after: _Reading) -> float:
-        """Return how far apart two readings of a joint are [rad or m]."""
+        """Return the distance between two readings of a joint [rad or m]."""
         way = after.position - before.position
         return abs(math.remainder(way, 2.0 * math.pi) if self._continuous[k] else way)
 
     def _lasts(self, k: int, reading: _Reading) -> bool:
-        """Tell whether a joint has been at its new place for so long that it is believed."""
+        """Return whether a joint has been at its new position long enough to accept it."""
         rival = self._rivals[k]
         new = rival is None or self._jumps(k, rival.last, reading)
         since = reading.arrival if rival is None or new else rival.since
-        self._rivals[k] = _Rival(since, reading)
+        self._rivals[k] = _Candidate(since, reading)
         return reading.arrival - since >= self._settling
 
     @property
     def _settling(self) -> float:
-        """How long a new place has to last [s]."""
+        """Time that a new position must last [s]."""
         return SETTLING if self._returns < 2 else CONTRADICTION
 
     def _in_doubt(self, now: float) -> bool:
         return now - self._doubted < self._settling
 
     def _jump(self, k: int, reading: _Reading) -> Refused:
-        """Say how far a joint has jumped."""
+        """Return a refusal with the distance of a joint's jump."""
         before = self._last(k)
         way, time = self._way(k, before, reading), _elapsed(before, reading)
         return Refused(Refusal.JUMP, f"{self._joint_names[k]}: by {way:.3f} in {time:.3f} s")
 
     def positions(self) -> NDArray[np.float64]:
-        """Return a copy of what was measured (n,) [rad or m]; NaN for joints never seen."""
+        """Return a copy of the measured positions (n,) [rad or m]; NaN for joints never seen."""
         return np.array(self._positions)
 
     def age(self, now: float) -> float:
-        """Return how long ago the longest-silent joint was heard [s], inf before the first time."""
+        """Return the age of the oldest joint position [s]; inf if a joint was never seen."""
         return now - min(self._arrivals)
 
     def silent(self, now: float, limit: float, *, moving: bool = False) -> tuple[str, ...]:
@@ -274,12 +275,12 @@ class MeasuredState:
 
         Args:
             now: The control loop's clock [s].
-            limit: For how long a joint may be unheard [s].
-            moving: Whether the arm is in motion. It then need not brake for a single state that is
-                wrong: those that jump, too, may do so for as long.
+            limit: Largest age of a position [s].
+            moving: Whether the arm is in motion. Then it need not brake for a single wrong state:
+                jumps, too, are tolerated for this long.
 
         Returns:
-            The joints that have not been heard for so long, or else those that jump.
+            The joints without a position for that long, or otherwise those that jump.
         """
         if now - min(self._arrivals, default=now) <= limit:
             bearable = moving and now - self._doubted_since <= limit

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How fast a single goal may be gone to, where it says so itself."""
+"""Bounds on the speed of the motion to a single goal."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Pace:
     """A goal's own bounds on its motion, within those of the joints.
 
     Attributes:
-        speeds: Speeds that the joints may have otherwise (n,) [rad/s or m/s], above zero.
-        not_before: Steady time before which the motion shall not end [s].
-        max_velocity: Largest speed of any joint that turns [rad/s]; inf for none.
-        turning: Which joints turn (n,) bool.
+        speeds: Speed limits of the joints otherwise (n,) [rad/s or m/s], above zero.
+        not_before: Steady time before which the motion must not end [s].
+        max_velocity: Largest speed of any revolute joint [rad/s]; inf for none.
+        turning: The revolute joints (n,) bool.
     """
 
     speeds: FloatArray
@@ -45,11 +45,11 @@ class Pace:
     def scaling(self, remaining: FloatArray, now: float) -> float:
         """Return the fraction of the joints' speeds to use, in (0, 1].
 
-        Asked anew on every cycle it spreads what is left of the way over what is left of the time,
-        so that a target that moves meanwhile is followed no slower than that.
+        Called in every cycle, it spreads the remaining distance over the remaining time, so that a
+        moving target is followed no slower than that.
 
         Args:
-            remaining: Way left of each joint (n,) [rad or m].
+            remaining: Remaining distance of each joint (n,) [rad or m].
             now: Steady time [s].
         """
         fraction = 1.0

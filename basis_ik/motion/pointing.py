@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How far a ray misses a point."""
+"""Pointing error of a ray, and its progress."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ import numpy as np
 from basis_ik.motion.goals import Ray, Triple
 from basis_ik.transforms.rigid import RigidTransform
 
-STALL = 5.0  # s without coming nearer after which a point is given up
-NEARER = 1e-4  # [rad] or, on the way of a slide, [m]: less is no progress
+STALL = 5.0  # s without progress after which a point is given up
+NEARER = 1e-4  # [rad], or [m] for a prismatic joint: less is no progress
 
 
 @dataclass
 class Progress:
-    """Whether a ray still comes nearer to a point.
+    """Whether a ray still approaches a point.
 
     Attributes:
         since: Steady time of the last progress, or before which none is expected [s].
-        angle: Least angle missed so far [rad].
-        way: Least way that any joint has had left so far [rad or m].
+        angle: Smallest pointing error so far [rad].
+        way: Smallest remaining distance of any joint so far [rad or m].
     """
 
     since: float
@@ -43,7 +43,7 @@ class Progress:
     way: float = math.inf
 
     def observe(self, angle: float, way: float, now: float) -> None:
-        """Take in an angle missed [rad] and the joints' way left [rad or m] at a time [s]."""
+        """Add a pointing error [rad] and the joints' distance left [rad or m] at a time [s]."""
         if angle < self.angle - NEARER or way < self.way - NEARER:
             self.since = max(self.since, now)
             self.angle, self.way = min(angle, self.angle), min(way, self.way)
@@ -53,17 +53,17 @@ class Progress:
         self.since = max(self.since, now)
 
     def stalled(self, now: float) -> bool:
-        """Tell whether there has been no progress for too long."""
+        """Return whether there has been no progress for too long."""
         return now - self.since > STALL
 
 
 def pointing_error(root_T_tip: RigidTransform, ray: Ray, root_point: Triple) -> float:
     """Return the angle between a ray and the line from its origin to a point [rad].
 
-    A point on the origin itself has no direction; it counts as missed by half a turn.
+    A point on the origin itself has no direction; its error counts as half a turn.
 
     Args:
-        root_T_tip: Where the tip is.
+        root_T_tip: Pose of the tip.
         ray: In tip coordinates.
         root_point: In the root frame [m].
     """

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Joints behind drives that obey the joints' limits: they go where told, as fast as they may."""
+"""Simulated joints: drives that follow commands within the joints' limits."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ FloatArray = NDArray[np.float64]
 class SimulatedJoints:
     """Positions and velocities of joints between hard stops, with a greatest speed each.
 
-    A target beyond a limit or too fast is followed as far and as fast as the limits allow, so it
-    shows as tracking error: hardware protects itself, it does not refuse.
+    A target beyond a limit or too fast is followed as far and as fast as the limits allow, and
+    causes a tracking error: hardware protects itself, it does not refuse.
 
     Attributes:
-        stopped: Whether all drives hold where they are, as after an emergency stop.
+        stopped: Whether all drives hold their positions, as after an emergency stop.
         blocked: shape (n,), True for a joint that does not move.
     """
 
@@ -83,7 +83,7 @@ class SimulatedJoints:
             dt: How long [s], above zero.
         """
         free = np.isfinite(targets) & ~self.blocked & (not self.stopped)
-        # Asked before clipping, which would turn an infinity into a plausible command.
+        # Checked before clipping, which would turn an infinity into a plausible command.
         wanted = np.where(free, targets, self._actual)
         share = -math.expm1(-dt / self._time_constant) if self._time_constant > 0.0 else 1.0
         farthest = self._speed * dt
@@ -98,7 +98,7 @@ class SimulatedJoints:
 
 
 def initial_positions(lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Where joints stand that were not told: at zero, or midway where zero is out of reach.
+    """Return default positions: zero, or midway between the limits if zero is outside them.
 
     Args:
         lower: shape (n,), -inf where there is none.

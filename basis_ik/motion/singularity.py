@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How near to a singularity a tip's motion is: how fast its joints turn for how slow a tip."""
+"""Distance of a motion from a singularity: the speed of joints relative to that of the tip."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from basis_ik.solvers.verdict import Reason, Verdict
 FloatArray = NDArray[np.float64]
 Singularities = Literal["pass", "slow", "stop"]
 
-# Gains of a joint from which a singularity is near, and from which the motion is about it.
+# Gains of a joint from which a singularity is near, and from which the motion runs into it.
 NEAR, VERY_NEAR = 5.0, 10.0
-SLOW = 0.2  # part of a joint's largest speed that it keeps to at twice NEAR and beyond
+SLOW = 0.2  # fraction of a joint's largest speed that is allowed from twice NEAR on
 
 
 @dataclass(frozen=True)
 class Notice(Reason):
-    """What a singularity makes of the motion.
+    """The effect of a singularity on the motion.
 
     Attributes:
-        joints: Who turns fast.
-        passing: Whether they do so now; else they will.
+        joints: The joints that turn fast.
+        passing: Whether they turn fast now; otherwise they will.
     """
 
     joints: tuple[str, ...] = ()
@@ -55,13 +55,12 @@ class Notice(Reason):
 class Gains:
     """The gain of a joint: its speed, relative to that of the tip.
 
-    The tip's is its linear velocity divided by the chain's reach, plus its angular velocity, so
-    that the gain is a number, and the same for a small arm and a large one. It depends on the
-    direction of the motion: beside a singularity it is large only where the motion needs what the
-    singularity takes away.
+    The tip's speed is its linear velocity divided by the chain's reach, plus its angular velocity,
+    so that the gain has no unit, and is the same for a small arm and a large one. It depends on the
+    direction of the motion: near a singularity it is large only for motions in the lost direction.
 
     Args:
-        chain: What moves.
+        chain: The chain that moves.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -75,11 +74,11 @@ class Gains:
         return gains
 
     def names(self, gains: FloatArray) -> tuple[str, ...]:
-        """Return the joints that turn fast, by their gains (n,): the fastest, and the like."""
+        """Return the joints that turn fast, by their gains (n,): the fastest and similar ones."""
         return tuple(map(str, self._names[gains >= max(NEAR, 0.5 * float(gains.max()))]))
 
     def notice(self, here: FloatArray, ahead: FloatArray) -> Notice | None:
-        """Return what is to be said, by the gains (n,) here and where the tip will soon be."""
+        """Return the notice for the gains (n,) here and at the positions ahead, or None."""
         now, then = float(here.max()), float(ahead.max())
         if now >= VERY_NEAR:
             return Notice(Verdict.SINGULAR, joints=self.names(here), passing=True)
@@ -89,10 +88,10 @@ class Gains:
 
     @staticmethod
     def most(gains: FloatArray, fast: float) -> FloatArray:
-        """Return the parts (n,) of their largest speeds that slow joints keep to.
+        """Return the fractions (n,) of their largest speeds that joints may use in "slow".
 
         Args:
-            gains: Theirs (n,).
-            fast: That part where no singularity is near.
+            gains: Their gains (n,).
+            fast: The fraction away from singularities.
         """
         return np.clip(fast * (NEAR / np.maximum(gains, 1e-9)) ** 2, SLOW, fast)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How it goes: counts, rates and windows of values, cheap enough for a control loop; no clock."""
+"""Statistics: counts, rates and windows of values, cheap enough for a control loop; no clock."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from numpy.typing import NDArray
 
 
 class Window:
-    """The newest values of a quantity, as many as there is room for.
+    """The newest values of a quantity.
 
     Args:
-        size: How many are kept.
+        size: Number of stored values.
     """
 
     def __init__(self, size: int = 1000) -> None:
         self._values = np.empty(size)
         self.count = 0
-        """How many values there ever were."""
+        """Number of values so far."""
 
     def add(self, value: float) -> None:
-        """Take in a value; the oldest goes when there is no more room."""
+        """Add a value; the oldest is dropped when the window is full."""
         self._values[self.count % len(self._values)] = value
         self.count += 1
 
     def values(self) -> NDArray[np.float64]:
-        """Return a copy of what is kept, in no order."""
+        """Return a copy of the stored values, in no order."""
         return self._values[: self.count].copy()
 
     def quantiles(self, *fractions: float) -> tuple[float, ...]:
@@ -56,15 +56,15 @@ class Window:
 
 
 class Rate:
-    """Counts events, and tells how many per second there were since it was last asked."""
+    """Counts events, and returns their rate since the last call."""
 
     def __init__(self) -> None:
         self.count = 0
-        """How many there ever were; whoever sees one adds it here."""
+        """Number of events so far; callers increment it."""
         self._asked: tuple[float, int] | None = None
 
-    def since_asked(self, now: float) -> float:
-        """Return the rate [1/s] since the call before; NaN at the first one.
+    def since_last_call(self, now: float) -> float:
+        """Return the rate [1/s] since the last call; NaN at the first one.
 
         Args:
             now: A steady clock [s].
@@ -76,9 +76,9 @@ class Rate:
 
 
 class LoopMeter:
-    """Watches a loop that should turn once in every period.
+    """Measures a loop that should run one cycle in every period.
 
-    A period is missed when the next turn begins more than half a period late; a turn that comes n
+    A period is missed when the next cycle begins more than half a period late; a cycle that is n
     periods late counts as n missed.
 
     Args:
@@ -89,13 +89,13 @@ class LoopMeter:
         self.period = period
         self.turns = Rate()
         self.missed = 0
-        """How many periods ever passed without a turn."""
+        """Number of periods without a cycle so far."""
         self.work = Window()
-        """How long the newest turns took [s]."""
+        """Durations of the newest cycles [s]."""
         self._began: float | None = None
 
     def begin(self, now: float) -> None:
-        """A turn begins.
+        """Begin a cycle.
 
         Args:
             now: A steady clock [s].
@@ -106,22 +106,22 @@ class LoopMeter:
         self.turns.count += 1
 
     def end(self, now: float) -> None:
-        """The turn ends; same clock."""
+        """End the cycle; same clock."""
         if self._began is not None:
             self.work.add(now - self._began)
 
 
 class ArmMeter:
-    """What one arm has been through."""
+    """Counters and rates of one arm."""
 
     def __init__(self) -> None:
         self.joint_states, self.targets, self.commands = Rate(), Rate(), Rate()
         self.solve_time = Window()
-        """How long the newest solves took [s]."""
+        """Durations of the newest solves [s]."""
         self.verdicts: dict[str, int] = {}
-        """How many solves ended with each verdict."""
+        """Number of solves by verdict."""
 
     def solved(self, seconds: float, verdict: str) -> None:
-        """Take in a solve."""
+        """Add a solve."""
         self.solve_time.add(seconds)
         self.verdicts[verdict] = self.verdicts.get(verdict, 0) + 1

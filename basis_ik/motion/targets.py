@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Admitted targets: what the tip is to do, as told in some frame."""
+"""Admitted targets, in any frame."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class PoseTarget:
         frame_id: The frame that `frame_T_target` is given in.
         stamp: Time of the pose [ns]; 0 means now, and again now on every later cycle.
         frame_T_target: The pose.
-        position_only: Its orientation does not count.
-        straight: As of a `PoseGoal`.
+        position_only: Leave the orientation free.
+        straight: As for a `PoseGoal`.
     """
 
     frame_id: str
@@ -50,7 +50,7 @@ class PoseTarget:
     straight: bool = False
 
     def goal(self, root_T_frame: RigidTransform | None) -> Goal:
-        """Return what it means in the chain's root frame; None: it is told in that frame."""
+        """Return the goal in the chain's root frame; None: the target is in that frame."""
         pose = self.frame_T_target if root_T_frame is None else root_T_frame @ self.frame_T_target
         return PoseGoal(pose, self.position_only, self.straight)
 
@@ -61,10 +61,10 @@ class PointTarget:
 
     Attributes:
         frame_id: The frame that `point` is given in.
-        stamp: As of a pose [ns].
+        stamp: As for a pose [ns].
         point: The point [m].
-        ray: What is to pass through it.
-        pace: How fast at most; None: as fast as any other target.
+        ray: The ray that is to pass through it.
+        pace: Bounds on the motion; None: as for any other target.
     """
 
     frame_id: str
@@ -74,7 +74,7 @@ class PointTarget:
     pace: Pace | None = None
 
     def goal(self, root_T_frame: RigidTransform | None) -> Goal:
-        """Return what it means in the chain's root frame; None: it is told in that frame."""
+        """Return the goal in the chain's root frame; None: the target is in that frame."""
         if root_T_frame is None:
             return PointGoal(self.point, self.ray, self.pace)
         x, y, z = root_T_frame.apply(self.point).tolist()
@@ -87,7 +87,7 @@ class TwistTarget:
 
     Attributes:
         frame_id: The frame along whose axes the velocities are.
-        stamp: As of a pose [ns].
+        stamp: As for a pose [ns].
         linear: [m/s].
         angular: [rad/s].
         expires: Steady time at which the motion ends [s].
@@ -102,7 +102,7 @@ class TwistTarget:
     in_tip: bool = False
 
     def goal(self, root_T_frame: RigidTransform | None) -> Goal:
-        """Return what it means in the chain's root frame; None: it is told in that frame."""
+        """Return the goal in the chain's root frame; None: the target is in that frame."""
         if self.in_tip or root_T_frame is None:
             return TwistGoal(self.linear, self.angular, self.in_tip)
         v, w = root_T_frame.apply_vector((self.linear, self.angular)).tolist()
@@ -114,7 +114,7 @@ class JointVelocityTarget:
     """A motion of the joints, until it expires.
 
     Attributes:
-        stamp: As of a pose [ns].
+        stamp: As for a pose [ns].
         velocities: One for each of the chain's joints [rad/s or m/s].
         expires: Steady time at which the motion ends [s].
         frame_id: None: it has no frame.
@@ -126,7 +126,7 @@ class JointVelocityTarget:
     frame_id: str = ""
 
     def goal(self, root_T_frame: RigidTransform | None) -> Goal:
-        """Return what it means, in any frame."""
+        """Return the goal, which has no frame."""
         return JointVelocityGoal(self.velocities)
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How far a followed trajectory may be missed, on the way and at its end.
+"""Tolerances of a followed trajectory, on its path and at its end.
 
 Only positions are judged, as by the real controller when it commands positions.
 """
@@ -32,7 +32,7 @@ FloatArray = NDArray[np.float64]
 
 
 class JointTolerance(NamedTuple):
-    """A commander's wish for one joint: 0 leaves the default, -1 lifts it, above 0 replaces it."""
+    """Override for one joint: 0 keeps the default, -1 removes it, above 0 replaces it."""
 
     name: str
     position: float
@@ -53,25 +53,25 @@ class Tolerances:
     goal: FloatArray
     goal_time: float
 
-    def with_wishes(
+    def with_overrides(
         self,
         joints: Sequence[str],
         path: Sequence[JointTolerance],
         goal: Sequence[JointTolerance],
         goal_time: float,
     ) -> Tolerances | str:
-        """These tolerances, changed as a goal asks.
+        """Return these tolerances with the overrides of a goal.
 
         Args:
             joints: The n joints.
-            path: Wishes for single joints.
-            goal: Wishes for single joints.
+            path: Overrides for single joints.
+            goal: Overrides for single joints.
             goal_time: 0, -1 or above 0, with the same meaning [s].
 
         Returns:
-            The tolerances, or the reason why a wish makes no sense.
+            The tolerances, or why an override is invalid.
         """
-        if not _is_wish(goal_time):
+        if not _is_valid(goal_time):
             return f"goal_time_tolerance {goal_time:g} s"
         changed = []
         for default, wishes in ((self.path, path), (self.goal, goal)):
@@ -80,7 +80,7 @@ class Tolerances:
                 if wish.name not in joints:
                     return f"tolerance for unknown joint {shown(wish.name)}"
                 for kind, value in (("position", wish.position), ("velocity", wish.velocity)):
-                    if not _is_wish(value):
+                    if not _is_valid(value):
                         return f"{kind} tolerance {value:g} of joint '{wish.name}'"
                 column = list(joints).index(wish.name)
                 limits[column] = _resolved(limits[column], wish.position)
@@ -88,7 +88,7 @@ class Tolerances:
         return Tolerances(changed[0], changed[1], _resolved(self.goal_time, goal_time))
 
 
-def _is_wish(value: float) -> bool:
+def _is_valid(value: float) -> bool:
     return value == -1.0 or 0.0 <= value < float("inf")
 
 
@@ -97,7 +97,7 @@ def _resolved(default: float, wish: float) -> float:
 
 
 def exceeded(errors: FloatArray, limits: FloatArray, joints: Sequence[str]) -> str:
-    """Name the first joint that misses by more than its tolerance.
+    """Return a text with the first joint that exceeds its tolerance.
 
     Args:
         errors: shape (n,), desired minus measured positions.

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Does the arm follow its commands?"""
+"""Checks that the arm follows its commands."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from basis_ik.kernels.motion_joints import is_near
 
 FloatArray = NDArray[np.float64]
 
-# Once one joint is lost, so is each that is off its commands by more than this part of the margin:
-# in an arm whose drives are off, the fastest joint is merely the first to leave the margin.
+# Once one joint does not follow, neither does each that is off by more than this fraction of the
+# margin: if the drives are off, the fastest joint is only the first to exceed the margin.
 FOLLOWS = 0.02
 
 
 class Departure:
-    """A joint that is not where its commands have lately been.
+    """A joint that does not follow its recent commands.
 
     Attributes:
-        joints: Which of the joints do not follow, shape (n,): it, and those that are on the way.
-        text: One line that names the farthest, and how far it is.
+        joints: The joints that do not follow, shape (n,): it, and those that are about to.
+        text: One line with the farthest joint and its distance.
     """
 
     def __init__(self, joints: NDArray[np.bool_], text: str) -> None:
@@ -43,16 +43,16 @@ class Departure:
 
 
 class Tracking:
-    """Compares the measured joints with what they were commanded lately.
+    """Compares the measured joints with their recent commands.
 
-    A joint has to be where it was commanded to be at some time within the last `lag` seconds, give
-    or take a margin: so the distance that is allowed grows with the speed of the command.
+    A joint must be within a margin of a position that was commanded within the last `lag` seconds:
+    so the allowed distance grows with the speed of the command.
 
     Args:
         joint_names: The n joints.
-        endless: Which of them turn without end, shape (n,): whole turns do not count.
-        lag: How late the arm may be [s].
-        margin: How far off it may be beyond that [rad or m].
+        endless: The continuous ones, shape (n,): whole turns do not count.
+        lag: Largest lag of the arm [s].
+        margin: Largest distance beyond that [rad or m].
     """
 
     def __init__(
@@ -66,8 +66,8 @@ class Tracking:
         """Return which joints are too far away; None if all are near enough.
 
         Args:
-            way: The positions commanded lately, one at least (k, n).
-            measured: Where the joints are (n,); one that is not finite is too far away.
+            way: The recently commanded positions, at least one (k, n).
+            measured: Measured positions (n,); one that is not finite is too far away.
         """
         away = self._away
         if is_near(way, measured, self._endless, self.margin, away):
@@ -81,30 +81,30 @@ class Tracking:
 
 
 class RecentCommands:
-    """The commands of the last while.
+    """The most recent commands.
 
     Args:
-        size: How many are kept, one at least.
-        joints: How many joints they have.
+        size: Number of stored commands, at least one.
+        joints: Number of joints.
     """
 
     def __init__(self, size: int, joints: int) -> None:
-        # Each is kept twice, a whole round apart: the newest are then one piece wherever they end.
+        # Each is stored twice, a whole buffer apart, so that the newest are always contiguous.
         self._commands: FloatArray = np.zeros((2 * size, joints))
         self._size, self._next, self._count = size, 0, 0
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all."""
         self._next = self._count = 0
 
     def add(self, command: FloatArray) -> None:
-        """Take in a command (n,); the oldest goes when there is no more room."""
+        """Add a command (n,); the oldest is dropped when the buffer is full."""
         self._commands[self._next] = self._commands[self._next + self._size] = command
         self._next = (self._next + 1) % self._size
         self._count = min(self._count + 1, self._size)
 
     def newest(self, count: int) -> FloatArray | None:
-        """Return the newest commands, as many or fewer (k, n), until the next is added; or None."""
+        """Return up to `count` newest commands (k, n), valid until the next `add`; or None."""
         count = min(self._count, count)
         end = self._next + self._size
         return self._commands[end - count : end] if count else None

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What ros2_control's joint_trajectory_controller makes of trajectories, cycle by cycle.
+"""ros2_control's joint_trajectory_controller, simulated cycle by cycle.
 
-Its rules are those that were recorded of the real one; docs/simulated_arm.md has the comparison.
+Its rules follow recordings of the real one; docs/simulated_arm.md has the comparison.
 Positions are [rad] or [m], velocities per second, times [s].
 """
 
@@ -74,7 +74,7 @@ PATH_VIOLATED = GoalEnd(
 
 
 class Update(NamedTuple):
-    """What one cycle of the controller came to.
+    """The result of one cycle of the controller.
 
     Attributes:
         reference: The state that is desired now.
@@ -194,7 +194,7 @@ class TrajectoryController:
         return self._end_goal(CANCELED)
 
     def update(self, now: float, positions: FloatArray, velocities: FloatArray) -> Update:
-        """Go through one cycle.
+        """Run one cycle.
 
         Args:
             now: On the clock of the commands' start times [s].

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node's boundary: all that it learns from outside, and all that it sends.
+"""The node's boundary: all its input and output.
 
-What the node does follows from its parameters and from what crosses here. So a run that is recorded
-here can be played back to the bit; `recording` and `replay` put boundaries of their own in place of
-the plain one.
+The node's behaviour follows from its parameters and from what crosses this boundary. So a run that
+is recorded here can be played back to the bit; `recording` and `replay` replace the plain boundary
+by their own.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ T = TypeVar("T")
 
 
 class Moment(NamedTuple):
-    """An instant by both clocks that a control loop goes by; read once in each period."""
+    """A time on both clocks of a control loop; read once in each period."""
 
     loop: float
-    """As of `sim_clock.loop_time` [s]."""
+    """As in `sim_clock.loop_time` [s]."""
     clock: int
     """The node's clock [ns]."""
 
@@ -47,16 +47,16 @@ class Moment(NamedTuple):
         if clock.ros_time_is_active:
             now = int(clock.now().nanoseconds)
             return Moment(1e-9 * now, now)
-        # The same as the clock's own, without the objects that rclpy makes of it.
+        # The same as the clock's own method, without rclpy's temporary objects.
         return Moment(time.monotonic(), time.time_ns())
 
 
 class Form(NamedTuple):
-    """The form in which what an action's callback takes is recorded.
+    """How the argument of an action's callback is recorded.
 
     Attributes:
-        pack: Makes of it what JSON can hold.
-        unpack: Makes of that again what serves the callback as well.
+        pack: Converts it for JSON.
+        unpack: Converts it back to an equivalent argument.
     """
 
     pack: Callable[[Any], Any]
@@ -64,32 +64,32 @@ class Form(NamedTuple):
 
 
 class Boundary:
-    """Reads clocks and graph, hands on what comes, and sends; nothing is kept.
+    """Reads clocks and graph, forwards input, and sends; it stores nothing.
 
-    It belongs to the thread of the control loop: other threads read for themselves.
+    It belongs to the thread of the control loop: other threads read directly.
     """
 
     def read(self, name: str, live: Callable[[], T]) -> T:
-        """Return what a source says.
+        """Return the value of a source.
 
         Args:
-            name: Of the source.
-            live: Asks it; returns what JSON can hold.
+            name: Name of the source.
+            live: Queries it; returns a value for JSON.
         """
         return live()
 
     def comes(self, name: str, live: Callable[[], bool], wait: Callable[[], object]) -> bool:
-        """Tell whether something that another thread works at is there.
+        """Return whether the result of another thread is ready.
 
         Args:
-            name: Of the source.
-            live: Asks it.
-            wait: Returns as soon as it is there.
+            name: Name of the source.
+            live: Queries it.
+            wait: Returns as soon as it is ready.
         """
         return self.read(name, live)
 
     def done(self, future: Future[Any]) -> bool:
-        """Tell whether a thread is through with something."""
+        """Return whether a thread's future is done."""
         return self.comes("done", future.done, future.exception)
 
     def steady(self) -> float:
@@ -109,18 +109,18 @@ class Boundary:
         return Moment(*self.read("moment", lambda: Moment.now(clock)))
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass."""
+        """Sleep."""
         time.sleep(seconds)
 
     def attend(self, node: Node) -> None:
-        """Learn that a node has other subscriptions, timers or services than before."""
+        """Note that the subscriptions, timers or services of a node have changed."""
 
     def run(self, name: str, work: Callable[[], T]) -> T:
-        """Do what is begun by no message, timer or request.
+        """Run work that no message, timer or request has started.
 
         Args:
-            name: What it is called.
-            work: Does it.
+            name: Name of the work.
+            work: The function to run.
         """
         return work()
 
@@ -131,16 +131,16 @@ class Boundary:
             subscription.callback(taken[0])
 
     def fire(self, timer: Any) -> None:
-        """Do what a timer is for."""
+        """Run a timer's callback."""
         timer.callback()
 
     def expect(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
         """Return the callback to give to an action's client or server.
 
         Args:
-            name: Of the callback; one made later takes the place of one of that name.
+            name: Name of the callback; a later one replaces an earlier one of that name.
             callback: Takes one argument.
-            form: In which that is recorded.
+            form: How the argument is recorded.
         """
         return callback
 
@@ -148,17 +148,17 @@ class Boundary:
         """Send a message.
 
         Args:
-            name: Of the topic.
-            message: What is sent.
+            name: Name of the topic.
+            message: The message.
             send: Sends it.
 
         Returns:
-            What `send` returns; None where nothing is really sent.
+            The result of `send`; None if nothing is really sent.
         """
         return send()
 
     def close(self) -> None:
-        """Learn that nothing crosses any more."""
+        """Note that there is no more input or output."""
 
     def publish(self, publisher: Any, message: Any) -> None:
         """Send a message, as an object or serialised."""
@@ -169,16 +169,16 @@ LIVE = Boundary()
 
 
 def boundary_of(node: Node) -> Boundary:
-    """Return a node's boundary; that of a node without one of its own is the plain one."""
+    """Return a node's boundary; the plain one for a node without its own."""
     boundary: Boundary = getattr(node, "boundary", LIVE)
     return boundary
 
 
 def entrances(node: Node) -> Iterator[tuple[str, Any]]:
-    """Yield the subscriptions, timers and services of a node, each with a name of its own.
+    """Yield the subscriptions, timers and services of a node, each with a unique name.
 
-    The name tells kind, topic (or service, or callback of a timer), and how many of that name were
-    made before: the same calls make the same names.
+    The name consists of kind, topic (or service, or callback of a timer), and the number of earlier
+    ones of that name: the same calls give the same names.
     """
     count = Counter[str]()
     for name, each in (

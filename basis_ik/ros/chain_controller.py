@@ -45,30 +45,30 @@ from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.outputs import OutputOptions, make_output
 from basis_ik.ros.parameters import Parameters
-from basis_ik.ros.publishers import Publishers, TargetPublishers, unheard
+from basis_ik.ros.publishers import Publishers, TargetPublishers, incompatible_qos
 from basis_ik.ros.status import StatusReport
 from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.ros.tool import Tool
 
-# From its goal [rad or m]: an arm at rest that is farther away than this has been moved by others.
+# Distance from its goal [rad or m] beyond which an arm at rest was moved by something else.
 MOVED_AWAY = 0.05
-# s that an arm stands short of where a stream has led, before it is led there again; and how often.
-# A controller refuses what comes late, and if that was the end, the arm has braked on the way.
+# Time that an arm rests short of the end of a stream before the motion is repeated [s]; and how
+# often. A controller refuses late windows; if the last one was late, the arm has braked early.
 STANDING_SHORT = 0.3
 TRIES = 2
-# From there [rad or m]: farther away than this a controller leads an arm that has missed the end.
+# Distance [rad or m] of the controller's reference from the end, beyond which the end was missed.
 LED_ASTRAY = 1e-4
 
-# A speed override below this counts as 0, for a motion would not end that day.
+# A speed override below this counts as 0, because a motion would take hours.
 SLOWEST_OVERRIDE = 1e-3
 
 
 class RivalError(BasisIkError):
-    """Somebody else commands the arm."""
+    """Another node commands the arm."""
 
 
 class Stood(NamedTuple):
-    """Where an arm was, not being commanded."""
+    """Where an arm rested without commands."""
 
     since: float
     """Time of the loop [s]."""
@@ -80,29 +80,29 @@ class ChainController:
     """A chain that follows targets while its state permits it.
 
     Args:
-        node: The node that it lives in.
-        name: Its name; empty when the node has no other.
+        node: The node that owns it.
+        name: Its name; empty when the node has no other chain.
         model: The robot.
-        chain: What is moved, of that robot.
+        chain: The chain of that robot that moves.
         parameters: The node's parameters, this chain's included.
         buffer: The node's transforms.
-        state: Whether it may move; a chain of that name that is made later takes it over.
+        state: Whether it may move; kept when the robot is replaced.
 
     Attributes:
         name: As given.
         model: As given.
         chain: As given.
-        tip: The link that it ends at, and that reaches the targets unless there is a tool.
-        tool: What reaches the targets.
-        ray: What is pointed at points.
-        measured: Where the joints are.
+        tip: The last link; it moves to the targets unless there is a tool.
+        tool: The tool that moves to the targets.
+        ray: The ray that is pointed at points.
+        measured: Measured positions of the joints.
         other_joints: Joints of the robot that are not the chain's, nor mimic others.
-        others: Where those are.
-        targets: Where to go.
-        refusals: Of targets and joint states.
-        pipeline: What is being done about it.
-        meter: How often things happen, and how long solves take.
-        output_name: Topic or action that commands go to.
+        others: Measured positions of those.
+        targets: The targets.
+        refusals: Refused targets and joint states.
+        pipeline: Makes the commands.
+        meter: Rates of events, and durations of solves.
+        output_name: Topic or action of the commands.
         state: Whether it may move, and why not.
 
     Raises:
@@ -155,7 +155,7 @@ class ChainController:
         self.state = state
         self._heard = False
         self._fresh, self._sent_at = False, -math.inf
-        self._obeyed = 0
+        self._last_placement = 0
         self._tries, self._stood = 0, Stood(-math.inf, np.zeros(len(chain.joint_names)))
         self.output_name = self._output.name
         self._report = StatusReport(node, self, self.journal)
@@ -166,7 +166,9 @@ class ChainController:
             (JointJog, self.resolve("joint_jog"), self._on_joint_jog),
         )
         self._subscriptions = [
-            node.create_subscription(kind, topic, callback, 1, event_callbacks=unheard(node, topic))
+            node.create_subscription(
+                kind, topic, callback, 1, event_callbacks=incompatible_qos(node, topic)
+            )
             for kind, topic, callback in subscribed
         ]
         topics = [topic for _, topic, _ in subscribed]
@@ -181,52 +183,52 @@ class ChainController:
         """Return a parameter of this chain."""
         return self._own[name]
 
-    # Orders ----------------------------------------------------------------------------------
+    # Requests --------------------------------------------------------------------------------
 
     def check_alone(self) -> None:
-        """Make sure that nobody else commands the arm.
+        """Check that no other node commands the arm.
 
         Raises:
-            RivalError: Somebody does.
+            RivalError: Another node does.
         """
         rival = self._output.find_rival()
         if rival:
             raise RivalError(rival)
 
     def activate(self) -> None:
-        """Start to take targets; those that came before are not replayed."""
+        """Start to accept targets; earlier ones are not replayed."""
         self.targets.clear()
         self.pipeline.begin_where_measured()
         self.state.handle(Event.ACTIVATE)
 
     def deactivate(self) -> None:
-        """Take no more targets; brake, and then be silent."""
+        """Accept no more targets; brake, and then send nothing."""
         self.targets.clear()
         self._brake(Event.DEACTIVATE, "deactivated")
 
     def enable(self) -> None:
-        """Take targets again; those that came meanwhile are not replayed."""
+        """Accept targets again; those received meanwhile are not replayed."""
         self.pipeline.begin_where_measured()
         self.state.handle(Event.ENABLE)
         self._output.failure = ""
 
     def stop(self) -> None:
-        """Brake, hold, and take no targets until enabled again."""
+        """Brake, hold, and accept no targets until enabled again."""
         self.targets.clear()
         self._brake(Event.STOP, "stopped")
 
     def halt(self) -> None:
-        """Be silent at once; the controller stops by itself."""
+        """Send nothing more; the controller stops by itself."""
         self.pipeline.rest()
         self._output.end()
         self.state.handle(Event.DROP)
         self.state.handle(Event.REST)
 
     def _brake(self, event: Event, why: str) -> None:
-        """Let something end what is pursued.
+        """Handle an event that ends the motion.
 
-        A target that has only ended leaves the tip on its line. Who stops the arm, or what it
-        lacks, wants it to stand: each joint as soon as it can.
+        If only the target has ended, the tip stays on its line. A stop or a missing requirement
+        stops each joint as soon as possible.
         """
         moving = self.state.pursuing or self.state.state is State.BRAKING
         self.state.handle(event, why)
@@ -250,95 +252,97 @@ class ChainController:
         return refused
 
     def look_at(self, message: PointStamped, ray: Ray, pace: Pace) -> bool:
-        """Take a point to let a ray pass through, as if it had come by topic.
+        """Accept a point for a ray to pass through, as if it had been received by topic.
 
         Args:
             message: The point.
             ray: In tip coordinates.
-            pace: How fast at most.
+            pace: Bounds on the motion.
 
         Returns:
-            Whether it was taken; `targets.last_refusal` says why not.
+            Whether it was accepted; `targets.last_refusal` says why not.
         """
         return self.targets.offer_point(message, self._arrival(), ray=ray, pace=pace)
 
     def go_home(self) -> str | None:
-        """Go to the positions that the parameter `home` states; return why not, or None."""
+        """Go to the positions in the parameter `home`; return why not, or None."""
         home: list[float] = self.own("home")
-        return self.go_to(home) if home else "the parameter home is empty: nobody said where it is"
+        return self.go_to(home) if home else "the parameter home is empty"
 
     @property
     def speed_override(self) -> float:
-        """Fraction of its speed that every motion has, in [0, 1]."""
+        """Factor on the speed of every motion, in [0, 1]."""
         override: float = self.own("speed_override")
         return override if override >= SLOWEST_OVERRIDE else 0.0
 
     @property
     def resting(self) -> bool:
-        """Whether no command is being sent, nor will be before a new goal comes."""
+        """Whether no command is sent until a new goal arrives."""
         return self.state.resting
 
     @property
     def streams(self) -> bool:
-        """Whether each command is sent, else whole motions."""
+        """Whether each command is sent; otherwise whole motions."""
         return self._output.streams
 
     @property
     def trouble(self) -> str:
-        """What is wrong with the controller; empty while nothing is."""
+        """Problem of the controller; empty if there is none."""
         return self._output.failure or self.state.lacking
 
     @property
     def rival(self) -> str:
-        """Who else commands the arm; empty while nobody does."""
+        """The other node that commands the arm; empty if there is none."""
         return self._output.rival
 
     def destroy(self) -> None:
-        """Give up everything held in the node."""
+        """Destroy all its entities of the node."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         self._target_publishers.destroy()
         self._report.destroy()
         self._output.destroy()
 
-    def hear(
+    def on_joint_state(
         self, names: list[str], positions: Sequence[float], now: float, stamp: StateStamp
     ) -> None:
-        """Take in a joint state; arguments as of `MeasuredState.update`."""
+        """Process a joint state; arguments as for `MeasuredState.update`."""
         refused = self.measured.update(names, positions, now, stamp)
         if self.other_joints:
-            self.others.update(names, positions, now, stamp)  # they do not concern the chain
+            self.others.update(
+                names, positions, now, stamp
+            )  # a refusal there does not concern the chain
         if refused is None:
             self.meter.joint_states.count += 1
-            self.journal.fine("joint state", "joint states are good again")
+            self.journal.recovered("joint state", "joint states are valid again")
         else:
-            if refused.reason is Refusal.JUMP:  # somebody else may contradict the driver
+            if refused.reason is Refusal.JUMP:  # another publisher may contradict the driver
                 text = f"{refused.detail}; {self._state_publishers}"
                 refused = self.measured.refused = Refused(refused.reason, text)
             self.refusals.add(refused)
-            self.journal.trouble("joint state", refused.reason.name, f"joint state: {refused}")
+            self.journal.warn("joint state", refused.reason.name, f"joint state: {refused}")
 
     def on_clock_jump(self) -> None:
-        """Brake, and forget all times: they are of another clock."""
+        """Brake, and discard all times: they are of another clock."""
         self.targets.reset()
         self.measured.reset()
         self.others.reset()
         self._brake(Event.DROP, "the clock has jumped")
         self._sent_at = -math.inf
 
-    def tell_standstill(self, text: str) -> None:
-        """Say why no period of the loop begins."""
+    def report_standstill(self, text: str) -> None:
+        """Report why no period of the loop begins."""
         if self.state.active:
-            self._report.tell_standstill(self, text)
+            self._report.report_standstill(self, text)
 
     # Messages --------------------------------------------------------------------------------
 
     def take_pose(self, message: PoseStamped, *, straight: bool = False) -> None:
-        """Take a pose to go to, unless the arm is not to move.
+        """Accept a pose as target, unless the arm must not move.
 
         Args:
             message: The pose.
-            straight: Whether to go there straight as far as that goes, whatever `path` says.
+            straight: Whether to go there straight as far as possible, whatever `path` says.
         """
         if self._takes_targets():
             position_only, arrival = self._settings.position_only, self._arrival()
@@ -347,7 +351,7 @@ class ChainController:
             )
 
     def take_point(self, message: PointStamped) -> None:
-        """Take a point to look at, unless the arm is not to move."""
+        """Accept a point to look at, unless the arm must not move."""
         if self._takes_targets():
             self.targets.offer_point(message, self._arrival(), ray=self.ray)
 
@@ -364,7 +368,7 @@ class ChainController:
             self.targets.offer_joint_jog(message, self._arrival(), lasts=lasts, units=units)
 
     def _takes_targets(self) -> bool:
-        """Tell whether a target that has come is to be looked at; refuse it where it cannot be."""
+        """Return whether targets are accepted now; count a refusal if they are not."""
         if self.state.lacking and self.state.active and self.state.latch is None:
             self.targets.refuse(Refused(Refusal.NOT_READY, self.state.lacking))
         return not self.state.barred
@@ -377,7 +381,7 @@ class ChainController:
 
     @property
     def _settings(self) -> Settings:
-        """What the parameters say, as of now."""
+        """The present values of the parameters."""
         if self._read != self._parameters.changes:
             self._read, self._kept = self._parameters.changes, Settings.of(self._parameters)
             self._set_caps()
@@ -388,13 +392,13 @@ class ChainController:
 
     # The loop --------------------------------------------------------------------------------
 
-    def just_asked(self) -> bool:
-        """Tell whether a target has come since this was asked last."""
+    def has_new_target(self) -> bool:
+        """Return whether a target has arrived since the last call."""
         fresh, self._fresh = self._fresh, False
         return fresh
 
     def sent_since(self, time: float) -> bool:
-        """Tell whether a command has gone out since a time of `loop_time` [s]."""
+        """Return whether a command was sent since a time of `loop_time` [s]."""
         return self._sent_at > time
 
     def cycle(self, now: Moment) -> None:
@@ -408,10 +412,10 @@ class ChainController:
         settings = self._settings
         moving = self.state.state in (State.MOVING, State.BRAKING)
         silent = self.measured.silent(now.loop, settings.joint_state_timeout, moving=moving)
-        self._look_for_lack(silent, now)
+        self._check_requirements(silent, now)
         oldest, patience = now.clock - settings.stamp_rules.max_age, settings.transform_timeout
         goal = self.targets.locate(steady=now.loop, patience=patience, oldest=oldest)
-        # Without joint states it can still come to rest, as if the arm were where it is told to be.
+        # Without joint states it can still come to rest, as if the arm were at its commands.
         command = self.pipeline.command
         measured = self.measured.positions() if not silent or command is None else command
         if not silent:
@@ -426,27 +430,27 @@ class ChainController:
         if self.state.active:
             self._report.publish(self)
 
-    def _look_for_lack(self, silent: tuple[str, ...], now: Moment) -> None:
-        """Find out what it cannot move without; what was asked before is not taken up again."""
+    def _check_requirements(self, silent: tuple[str, ...], now: Moment) -> None:
+        """Check what motion requires; if something is missing, brake and drop the target."""
         lacking = self._silence(silent) or self._change_tool() or self._output.lacking(now)
         self._heard = self._heard or not silent
         if lacking == self.state.lacking:
             return
         if not lacking:
             self.state.handle(Event.FIND)
-            self.journal.fine("waiting", "nothing is missing any more")
+            self.journal.recovered("waiting", "nothing is missing any more")
             return
         dropped = "; the target is dropped" if self.targets.newest is not None else ""
         if self._heard:
-            self.journal.trouble("waiting", "lack", f"{lacking}{dropped}")
+            self.journal.warn("waiting", "lack", f"{lacking}{dropped}")
         else:
-            self.journal.once("waiting", f"waiting: {lacking}")
+            self.journal.info_once("waiting", f"waiting: {lacking}")
         self.targets.clear()
-        self.pipeline.begin_where_measured()  # what led the arm may be another one afterwards
+        self.pipeline.begin_where_measured()  # another controller may lead the arm afterwards
         self._brake(Event.LACK, lacking)
 
     def _change_tool(self) -> str:
-        """Take up another tool once the arm rests; return why that cannot be yet, or nothing."""
+        """Change the tool once the arm rests; return why that is not possible yet, or nothing."""
         frame: str = self.own("tool_frame")
         if frame == self.tool.frame:
             return ""
@@ -460,25 +464,25 @@ class ChainController:
         if not joints:
             return ""
         refused = self.measured.refused
-        why = "" if refused is None else f" to be believed: {refused}"
+        why = "" if refused is None else f" was accepted: {refused}"
         return f"no joint state of {printable(', '.join(joints))}{why}"
 
     def _check_tracking(self, measured: NDArray[np.float64], now: Moment) -> None:
-        """Stop an arm that was not where it was commanded to be."""
+        """Stop an arm that does not follow its commands."""
         expected = self._output.expected(now, self.measured.age(now.loop))
         if expected is None or self.state.latch is State.TRACKING_LOST:
             return
         departure = self._tracking.check(expected, measured)
         if departure is not None:
             self.targets.clear()
-            self.journal.trouble("motion", "TRACKING_LOST", departure.text, lasting=True)
+            self.journal.warn("motion", "TRACKING_LOST", departure.text, lasting=True)
             self.state.handle(Event.LOSE_TRACK, departure.text)
             self._output.hold(self.pipeline, measured, now, departure.joints)
 
     def _pursue(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
-        order = self._is_order(goal, measured)
-        if not order:  # told again where it is, or else the arm would start when others move it
-            self._obeyed = self.targets.placements
+        order = self._needs_solve(goal, measured)
+        if not order:  # otherwise the arm would start when something else moves it
+            self._last_placement = self.targets.placements
         left_at = self.pipeline.left_at
         if (
             self.pipeline.command is None
@@ -488,25 +492,25 @@ class ChainController:
             self.pipeline.begin_where_measured()
         if order or self._output.streams or self.pipeline.waiting:
             self._set_up()
-            self._aim(goal, measured, order=order)
+            self._set_goal(goal, measured, order=order)
             self._slow_down(goal, measured, now)
 
-    def _is_order(self, goal: Goal, measured: NDArray[np.float64]) -> bool:
-        """Tell whether to solve for a goal: a new one, or one told again to an arm moved away."""
+    def _needs_solve(self, goal: Goal, measured: NDArray[np.float64]) -> bool:
+        """Return whether to start a motion: for a new goal, or one repeated to a displaced arm."""
         if goal != self.pipeline.goal:
             return True
-        if self.targets.placements == self._obeyed or self.state.state is State.MOVING:
+        if self.targets.placements == self._last_placement or self.state.state is State.MOVING:
             return False
         return bool(np.abs(self.pipeline.remaining(measured)).max() > MOVED_AWAY)
 
-    def _aim(self, goal: Goal, measured: NDArray[np.float64], *, order: bool) -> None:
-        self._obeyed = self.targets.placements
+    def _set_goal(self, goal: Goal, measured: NDArray[np.float64], *, order: bool) -> None:
+        self._last_placement = self.targets.placements
         if order and self.pipeline.command is None and self.state.state is not State.MOVING:
-            # Others may have moved the arm since it came to rest, or its driver counts turns anew:
-            # the nearest solution is the nearest to where it is now.
+            # Something else may have moved the arm at rest, or its driver has reset its turns:
+            # take the solution nearest to the measured positions.
             self.pipeline.rest()
         before, began = self.pipeline.solution, time.perf_counter()
-        self.pipeline.aim(goal, measured, time=self.targets.time)
+        self.pipeline.set_goal(goal, measured, time=self.targets.time)
         solution = self.pipeline.solution
         if order:
             self.state.handle(Event.PURSUE)
@@ -517,17 +521,19 @@ class ChainController:
             self.meter.solved(time.perf_counter() - began, solution.verdict.name)
 
     def _move(self, measured: NDArray[np.float64], now: Moment) -> None:
-        """Let the output do its work, and learn what has become of the motion."""
+        """Advance the output, and handle the result."""
         before, sent = self._output.failure, self._output.sent
         held = self.pipeline.line_held
         phase = self._output.advance(self.pipeline, measured, now)
         if self.pipeline.line_held not in (held, None) and self.pipeline.path != "straight":
-            self.journal.say("path", "held", f"{self.pipeline.line_held}; going on by joints")
+            self.journal.info(
+                "path", "held", f"{self.pipeline.line_held}; continuing in joint space"
+            )
         if self._output.sent > sent:
             self.meter.commands.count += self._output.sent - sent
             self._sent_at = now.loop
         if self._output.failure and self._output.failure != before:
-            self.journal.trouble("controller", "failure", self._output.failure)
+            self.journal.warn("controller", "failure", self._output.failure)
         if phase is Phase.UNSAFE:
             self._on_unsafe(phase.value)
         elif phase is Phase.IDLE:
@@ -542,13 +548,13 @@ class ChainController:
             self.state.handle(Event.COMMANDED)
             if self._is_there(measured):
                 self.state.handle(Event.ARRIVE)
-                self._tries = 0  # whoever moves it away from now on means it
+                self._tries = 0  # a later displacement is deliberate
             else:
                 self.state.handle(Event.DEPART)
                 self._try_again(measured, now)
 
     def _try_again(self, measured: NDArray[np.float64], now: Moment) -> None:
-        """Lead an arm that stands short of where the stream has led there again."""
+        """Repeat the motion of an arm that rests short of the end of its stream."""
         if not (self._output.streams and self.pipeline.command is None and self._tries):
             return
         moved = np.abs(measured - self._stood.positions) > self._settings.goal_tolerance
@@ -556,25 +562,27 @@ class ChainController:
             self._stood = Stood(now.loop, measured)
         elif now.loop - self._stood.since >= STANDING_SHORT:
             self._tries -= 1
-            self.journal.trouble("motion", "SHORT", "the arm stands short of the target: once more")
+            self.journal.warn(
+                "motion", "SHORT", "the arm stopped short of the target: trying again"
+            )
             self.pipeline.go_again(measured)
 
     def _on_unsafe(self, text: str) -> None:
-        """Brake after a command that was not sent; where braking is not safe either, be silent."""
+        """Brake after a command that was not sent; if braking is not safe either, send nothing."""
         self.targets.clear()
-        self.journal.trouble("motion", "UNSAFE", text, lasting=True)
+        self.journal.warn("motion", "UNSAFE", text, lasting=True)
         braking = self.state.state is State.BRAKING
         self._brake(Event.FAIL_CHECK, text)
         if braking:
             self.halt()
 
     def _is_there(self, measured: NDArray[np.float64]) -> bool:
-        """Tell whether the arm is where its commands have led, as measured.
+        """Return whether the measured arm is at the end of its commands.
 
-        A controller that tells where it leads the arm must have taken the last command, too: one
-        that came late may have ended within the tolerance.
+        A controller that publishes its reference must have accepted the last command, too: without
+        it the arm may have stopped within the tolerance.
         """
-        led_to = self._output.led_to() if self._tries else None
+        led_to = self._output.controller_reference() if self._tries else None
         if led_to is not None and np.abs(self.pipeline.missing(led_to)).max() > LED_ASTRAY:
             return False
         return bool(
@@ -582,7 +590,7 @@ class ChainController:
         )
 
     def _slow_down(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
-        """Keep the pace that a goal brings along."""
+        """Keep the pace of a goal."""
         if isinstance(goal, PointGoal) and goal.pace is not None:
             fraction = goal.pace.scaling(self.pipeline.remaining(measured), now)
             self.pipeline.velocity_scaling = min(self.pipeline.velocity_scaling, fraction)
@@ -596,8 +604,8 @@ class ChainController:
         pipeline.solver, pipeline.path = self.own("solver"), self.own("path")
         pipeline.singularities = self.own("singularities")
         if pipeline.path != "joint" and not (self._output.streams and pipeline.leads_lines):
-            text = "path is not followed: straight takes six joints, and an interface that streams"
-            self.journal.trouble("path", "unfit", text)
+            text = "path is ignored: straight needs six joints and an interface that streams"
+            self.journal.warn("path", "unfit", text)
 
 
 def other_joints(model: RobotModel, chain: Chain) -> tuple[str, ...]:

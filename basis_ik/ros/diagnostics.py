@@ -87,7 +87,7 @@ class Diagnostics:
         newly_missed, self._missed = loop.missed - self._missed, loop.missed
         return LoopReport(
             wanted_rate=1.0 / loop.period,
-            rate=loop.turns.since_asked(now),
+            rate=loop.turns.since_last_call(now),
             missed=loop.missed,
             newly_missed=newly_missed,
             work=_spread(loop.work),
@@ -103,9 +103,9 @@ class Diagnostics:
             tip=arm.tip,
             state=arm.state.state.name,
             barred=arm.state.barred,
-            joint_state_rate=meter.joint_states.since_asked(now),
-            target_rate=meter.targets.since_asked(now),
-            command_rate=meter.commands.since_asked(now),
+            joint_state_rate=meter.joint_states.since_last_call(now),
+            target_rate=meter.targets.since_last_call(now),
+            command_rate=meter.commands.since_last_call(now),
             joint_state_age=arm.measured.age(loop_time(self._node)),
             target_age=arm.targets.age(loop_time(self._node)),
             tf_age=self._tf_age(arm),

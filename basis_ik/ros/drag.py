@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A handle in RViz by which an arm's target is dragged, with a menu."""
+"""An interactive marker in RViz that drags an arm's target, with a menu."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ from basis_ik.view.arm import extent
 from basis_ik.view.shapes import at
 
 NAME = "target"
-PERIOD = 0.1  # s between two looks at where the handle belongs
-FEWEST = 3  # joints of a chain whose pose is dragged; with fewer it is a head, that looks
+PERIOD = 0.1  # s between two updates of the handle's position
+FEWEST = 3  # joints of a chain whose pose is dragged; with fewer it drags a point to look at
 SIZE, SMALLEST = 0.25, 0.15  # diameter of the rings: in extents of what is shown; and [m]
-AHEAD = 0.4  # where a point to look at begins: in reaches, and [m] of a small arm
+AHEAD = 0.4  # initial distance of a point to look at: in reaches, and [m] for a small arm
 FARTHEST = 1.5  # reaches from the root at which the handle follows a pose
-FARTHEST_POINT = 3.0  # the same of a point, and [m] of a small arm
-HELD = 1.0  # s for which somebody holds the handle from whom nothing more is heard
-LET_GO = 0.3  # s after which a target that was let go has been taken, or has not
-CLICK = 1e-5  # m and parts of 1: a viewer computes in single precision
-STILL = 1e-3  # m and parts of 1: a measured arm that moves less than this rests
+FARTHEST_POINT = 3.0  # the same for a point, and [m] for a small arm
+HELD = 1.0  # s after its last feedback for which a user still holds the handle
+LET_GO = 0.3  # s after the release until the target was accepted or refused
+CLICK = 1e-5  # m and relative: a viewer computes in single precision
+STILL = 1e-3  # m and relative: a measured arm that moves less than this is at rest
 
 
 class _ServerNode:
@@ -79,9 +79,9 @@ class _ServerNode:
 class Drag:
     """The interactive marker `~/target` of one arm.
 
-    It appears where the tip is. Dragged, it gives targets without stamp in the frame that it is in,
-    which go the way of all targets. While nobody holds it, it goes where the target is, whoever has
-    given it, or with the tip.
+    It appears at the tip. When dragged, it sends targets without stamp in its own frame, which are
+    handled like all targets. While nobody holds it, it is at the target, whatever its source, or at
+    the tip.
 
     Args:
         node: The node that serves it.
@@ -89,7 +89,7 @@ class Drag:
 
     Attributes:
         arm: As given.
-        touched: When somebody last used it, of a steady clock [s].
+        touched: Time of its last use, on a steady clock [s].
     """
 
     def __init__(self, node: Node, arm: ChainController) -> None:
@@ -100,7 +100,7 @@ class Drag:
         self._server = InteractiveMarkerServer(_ServerNode(node), arm.resolve("target"))
         self._menu = MenuHandler()
         self._modes = {mode: self._entry(mode.value, partial(self._show, mode)) for mode in Mode}
-        # Each with what tells whether it would do anything now.
+        # Each with a function that returns whether it would have an effect now.
         self._orders: dict[int, Callable[[], object]] = {
             self._entry("bring it back to the tip", self._bring_back): lambda: not arm.state.barred,
             self._entry("home", arm.go_home): lambda: arm.own("home") and not arm.state.barred,
@@ -109,24 +109,24 @@ class Drag:
         }
         self._works: tuple[bool, ...] = ()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(PERIOD, self._look, clock=steady)
+        self._timer = node.create_timer(PERIOD, self._update, clock=steady)
 
     def destroy(self) -> None:
-        """Take the marker away, and give up topics, service and timer."""
+        """Remove the marker, and destroy topics, service and timer."""
         self._server.shutdown()
         self._node.destroy_timer(self._timer)
 
     def _entry(self, title: str, action: Callable[[], str | None]) -> int:
-        def obey(_: object) -> None:
+        def on_select(_: object) -> None:
             self.touched = self._boundary.steady()
             refused = action()
             if refused:
-                self.arm.journal.deny(f"{title}: {refused}")
+                self.arm.journal.error(f"{title}: {refused}")
 
-        return int(self._menu.insert(title, callback=obey))
+        return int(self._menu.insert(title, callback=on_select))
 
-    def _look(self) -> None:
-        """Show the handle as soon as it is known where the arm is, and keep it where it belongs."""
+    def _update(self) -> None:
+        """Show the handle as soon as the arm's position is known, and update its position."""
         arm, shown = self.arm, self._server.get(NAME)
         measured = arm.measured.positions()
         if shown is None:
@@ -135,8 +135,8 @@ class Drag:
             return
         works = tuple(bool(would()) for would in self._orders.values())
         held = self._boundary.steady() < self._held_until
-        if works != self._works and not held:  # a marker made anew is let go
-            self._list_orders(works)
+        if works != self._works and not held:  # a new marker is not held
+            self._update_menu(works)
             self._menu.reApply(self._server)
             self._server.applyChanges()
         if held:
@@ -149,7 +149,7 @@ class Drag:
             self._server.applyChanges()
 
     def _place(self) -> RigidTransform | None:
-        """Return where the target is that is being followed; None without one, or if it is far."""
+        """Return the pose of the present target; None if there is none, or if it is far away."""
         goal, reach = self.arm.pipeline.goal, self.arm.chain.reach
         if self._mode is Mode.POSE and isinstance(goal, PoseGoal):
             place, farthest = goal.root_T_target, FARTHEST * reach
@@ -160,18 +160,18 @@ class Drag:
         return place if np.linalg.norm(place.translation) <= farthest else None
 
     def _bring_back(self) -> None:
-        """Make the target what the arm has reached."""
+        """Set the target to the present pose of the arm."""
         self._offer(pose_message(self._at_arm()), self.arm.chain.root)
 
     def _at_arm(self) -> RigidTransform:
-        """Return where the tip is, or a place that it looks at."""
+        """Return the pose of the tip, or of a point that it looks at."""
         measured = self.arm.measured.positions()
         if self._mode is Mode.POSE:
             return self.arm.tool.chain.forward(measured)
         return ahead(self.arm.chain.forward(measured), self.arm.ray, self.arm.chain.reach)
 
     def _show(self, mode: Mode) -> None:
-        """Put the handle where it belongs, as one of its kind."""
+        """Show the handle of a mode at its position."""
         arm, self._mode = self.arm, mode
         place = self._place() or self._at_arm()
         size = handle_size(arm.chain, arm.pipeline.goal)
@@ -180,12 +180,12 @@ class Drag:
         for each, entry in self._modes.items():
             checked = each is mode
             self._menu.setCheckState(entry, self._menu.CHECKED if checked else self._menu.UNCHECKED)
-        self._list_orders(tuple(bool(would()) for would in self._orders.values()))
+        self._update_menu(tuple(bool(would()) for would in self._orders.values()))
         self._menu.apply(self._server, NAME)
         self._server.applyChanges()
 
-    def _list_orders(self, works: tuple[bool, ...]) -> None:
-        """Let the menu have what would do anything."""
+    def _update_menu(self, works: tuple[bool, ...]) -> None:
+        """Show the menu entries that would have an effect."""
         self._works = works
         for entry, visible in zip(self._orders, works, strict=True):
             self._menu.setVisible(entry, visible)
@@ -199,7 +199,7 @@ class Drag:
             self._held_until = self.touched + LET_GO
             # The server's queue is one long: the drag's last POSE_UPDATE may have been lost.
             if _near(feedback.pose, self._server.get(NAME).pose, CLICK):
-                return  # it was not, or this was a mere click
+                return  # it was not lost, or this was only a click
             self._server.setPose(NAME, feedback.pose)
         elif feedback.event_type != Feedback.POSE_UPDATE:
             return
@@ -214,11 +214,11 @@ class Drag:
 
 
 class ClickedPoint:
-    """Points on `~/target_point` of a node of several arms: for the one that was dragged last.
+    """Points on `~/target_point` of a node with several arms: for the one that was dragged last.
 
     Args:
-        node: The node that listens.
-        drags: The handles of its arms; before any is touched, the first counts.
+        node: The node that subscribes.
+        drags: The handles of its arms; the first counts before any is used.
     """
 
     def __init__(self, node: Node, drags: Sequence[Drag]) -> None:
@@ -228,7 +228,7 @@ class ClickedPoint:
         )
 
     def destroy(self) -> None:
-        """Give up the subscription."""
+        """Destroy the subscription."""
         self._node.destroy_subscription(self._subscription)
 
     def _on_point(self, message: PointStamped) -> None:
@@ -241,7 +241,7 @@ def handle_size(chain: Chain, goal: Goal | None) -> float:
 
 
 def ahead(root_T_tip: RigidTransform, ray: Ray, reach: float) -> RigidTransform:
-    """Return a place that a ray passes, not far ahead; not below the root's plane by itself."""
+    """Return a point ahead on a ray; not below the root's plane unless the ray starts there."""
     axis = np.array(ray.axis) / np.linalg.norm(ray.axis)
     point = root_T_tip.apply(np.array(ray.origin) + AHEAD * max(reach, 1.0) * axis)
     point[2] = max(point[2], min(root_T_tip.translation[2], 0.0))

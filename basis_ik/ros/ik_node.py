@@ -44,17 +44,17 @@ from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.loop_executor import LoopExecutor
 from basis_ik.ros.parameters import ConfigError, Parameters, given_lists
-from basis_ik.ros.publishers import unheard
+from basis_ik.ros.publishers import incompatible_qos
 from basis_ik.ros.readiness import ColdStart, Readiness, Unready
 from basis_ik.ros.recording import make_boundary
 from basis_ik.ros.robot import Description, Robot, read_description
 from basis_ik.ros.sim_clock import ClockWatch, LoopClock, loop_time
 from basis_ik.warm_up import WarmUp, node_steps
 
-ANSWER_TIME = 0.5  # s that `configure` waits for kernels that come from the cache
-BRAKING_PATIENCE = 2.0  # s within which every arm must have come to rest
-EXIT_PATIENCE = 0.5  # s that a signal to end leaves for that
-EVER = 3600.0  # s within which kernels are compiled
+CACHE_TIMEOUT = 0.5  # s that `configure` waits for kernels from the cache
+BRAKING_TIMEOUT = 2.0  # s within which every arm must have come to rest
+EXIT_TIMEOUT = 0.5  # s for the same after a signal to end
+EVER = 3600.0  # s; upper bound of the compilation
 
 TARGETS = (
     (PoseStamped, "target_pose"),
@@ -70,18 +70,18 @@ class IkNode(LifecycleNode):
     """Lifecycle node `basis_ik`; docs/interfaces.md lists its topics and parameters.
 
     Args:
-        boundary: What it learns from outside by; None: as the parameter `record` says.
+        boundary: All its input and output; None: as the parameter `record` says.
 
     Attributes:
-        boundary: As given, or made.
-        parameters: Its parameters, those of its chains included.
+        boundary: As given, or created.
+        parameters: Its parameters, including those of its chains.
     """
 
     def __init__(self, boundary: Boundary | None = None) -> None:
         with given_lists():
             super().__init__("basis_ik", automatically_declare_parameters_from_overrides=True)
-        for service in self.services:  # rclpy's own: of life and parameters
-            service.callback = self._answering(service.callback)
+        for service in self.services:  # rclpy's own: lifecycle and parameters
+            service.callback = self._guarded(service.callback)
         self.parameters = Parameters(self)
         self.parameters.declare(ik_parameters.NODE)
         self._names: list[str] = self.parameters["chains"] or [""]
@@ -93,14 +93,14 @@ class IkNode(LifecycleNode):
         self.boundary = make_boundary(self, self.parameters) if boundary is None else boundary
         self._journal = Journal(self)
         self._description: str = self.parameters["robot_description"]
-        self._lacking = Unready(DiagnosticStatus.WARN, "no robot description has come yet")
+        self._lacking = Unready(DiagnosticStatus.WARN, "no robot description received yet")
         self._readiness = Readiness(self, self._names, self._unready)
         self._clock_watch = ClockWatch(self)
         self._robot: Robot | None = None
         self._successor: Description | None = None  # to be made of once the arms rest
         self._prepared: Robot | None = None
         self._active = self._started = False
-        # A latch outlives the robot: it is left by ~/enable alone.
+        # A latch outlives the robot: only ~/enable resets it.
         self._states = {name: ChainState() for name in self._names}
         self._buffer = FrameBuffer()
         self._listener = TransformListener(self._buffer, self)
@@ -109,10 +109,10 @@ class IkNode(LifecycleNode):
             (JointState, "joint_states", self._on_joint_state, qos_profile_sensor_data),
             (String, "robot_description", self._on_description, latched),
         ):
-            unfit = unheard(self, topic)
+            unfit = incompatible_qos(self, topic)
             self.create_subscription(kind, topic, callback, qos, event_callbacks=unfit)
-        # A steady clock drives the loop, for requests are answered also while simulated time stands
-        # still; `LoopClock` tells how many of its own periods are due.
+        # A steady clock drives the loop, because requests are handled also while simulated time
+        # stands still; `LoopClock` gives the number of control periods that are due.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._period = 1.0 / self.parameters["update_rate"]
         self._loop = LoopMeter(self._period)
@@ -122,11 +122,11 @@ class IkNode(LifecycleNode):
         self._reader = ThreadPoolExecutor(1, "robot_description")
         self._reading: Future[Description] | None = None
         self._cold_start: ColdStart | None = None
-        self._kernels = WarmUp(node_steps())  # last: a bad parameter is told at once
+        self._kernels = WarmUp(node_steps())  # last: a bad parameter is reported at once
 
-    def look_for_kernels(self) -> bool:
-        """Tell whether all is compiled; until then no kernel may be called in this thread."""
-        if self._kernels_come():
+    def check_kernels(self) -> bool:
+        """Return whether all is compiled; until then no kernel may be called in this thread."""
+        if self._wait_for_kernels():
             if self._cold_start is not None:
                 self._cold_start.destroy()
                 self._cold_start = None
@@ -140,20 +140,20 @@ class IkNode(LifecycleNode):
     def _compiling(self) -> bool:
         return self.boundary.read("compiling", lambda: self._kernels.compiling)
 
-    def _kernels_come(self, patience: float = 0.0) -> bool:
-        """Wait for the kernels for some time [s]; tell whether they are there."""
+    def _wait_for_kernels(self, timeout: float = 0.0) -> bool:
+        """Wait for the kernels for some time [s]; return whether they are ready."""
         kernels = self._kernels
         return self.boundary.comes(
-            "kernels", lambda: kernels.wait(patience), lambda: kernels.wait(EVER)
+            "kernels", lambda: kernels.wait(timeout), lambda: kernels.wait(EVER)
         )
 
     def start(self) -> None:
-        """Configure and activate at once if a robot description is there; else wait for it.
+        """Configure and activate at once if there is a robot description; otherwise wait for it.
 
-        The kernels must be there.
+        The kernels must be ready.
 
         Raises:
-            BasisIkError: The description, or a chain asked of it, is bad.
+            BasisIkError: The description, or a chain requested of it, is invalid.
         """
         if self._description and not self._started:
             self._prepared = self._make()  # raises what is wrong with it
@@ -163,39 +163,39 @@ class IkNode(LifecycleNode):
             topic = self.resolve_topic_name("robot_description")
             self.get_logger().info(f"waiting for a robot description on {topic}")
 
-    # Life ------------------------------------------------------------------------------------
+    # Lifecycle -------------------------------------------------------------------------------
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Make the robot that was described; refuse until there is one."""
+        """Create the robot from the description; fail while there is none."""
         return self._transit("configure", self._configure)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Start to command."""
+        """Start to send commands."""
         return self._transit("activate", self._activate)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Brake, and stop to command; the last of the braking comes after the transition."""
+        """Brake, and stop sending commands; the braking ends after the transition."""
         return self._transit("deactivate", self._deactivate)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Give the robot up; its description is kept."""
+        """Destroy the robot; its description is kept."""
         return self._transit("clean up", self._unload)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Brake, and give the robot up."""
+        """Brake, and destroy the robot."""
         self._started = True  # nothing starts by itself any more
         return self._transit("shut down", self._unload)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """After a failure that nobody foresaw: give the robot up, ready to be configured again."""
+        """After an unexpected failure: destroy the robot; the node can be configured again."""
         return self._transit("recover", self._unload)
 
     def _transit(self, name: str, work: Callable[[], None]) -> TransitionCallbackReturn:
-        """Do a transition's work; rclpy would swallow what it raises."""
+        """Run a transition, and log its exception; rclpy would swallow it."""
         try:
             work()
         except BasisIkError as error:
-            self._journal.deny(f"cannot {name}: {error}")
+            self._journal.error(f"cannot {name}: {error}")
             return FAILURE
         except Exception:
             self.get_logger().error(f"cannot {name}: {traceback.format_exc()}")
@@ -203,7 +203,7 @@ class IkNode(LifecycleNode):
         return SUCCESS
 
     def _configure(self) -> None:
-        if not self._kernels_come(0.0 if self._compiling else ANSWER_TIME):
+        if not self._wait_for_kernels(0.0 if self._compiling else CACHE_TIMEOUT):
             raise ConfigError(f"{self._kernels}; try again")
         started, self._started = self._started, True
         self._read()
@@ -226,7 +226,7 @@ class IkNode(LifecycleNode):
             self._robot.deactivate()
 
     def _unload(self) -> None:
-        self.come_to_rest(BRAKING_PATIENCE)
+        self.come_to_rest(BRAKING_TIMEOUT)
         for state in self._states.values():
             state.handle(Event.CLEAN_UP)
         if self._successor is not None:
@@ -236,19 +236,19 @@ class IkNode(LifecycleNode):
                 robot.destroy()
         self._robot = self._prepared = None
 
-    def come_to_rest(self, patience: float) -> None:
-        """Command no more, and brake to the end, here and now.
+    def come_to_rest(self, timeout: float) -> None:
+        """Stop sending commands, and block until the arms have braked.
 
         Args:
-            patience: For so long at most [s].
+            timeout: Longest time to block [s].
         """
         self._deactivate()
         if self._robot is not None:
-            self._robot.come_to_rest(patience, self._period)
+            self._robot.come_to_rest(timeout, self._period)
 
     def end(self) -> None:
-        """Come to rest, for the program ends."""
-        self.come_to_rest(EXIT_PATIENCE)
+        """Come to rest before the program ends."""
+        self.come_to_rest(EXIT_TIMEOUT)
 
     def _autostart(self) -> None:
         if self._started or not self.parameters["autostart"]:
@@ -257,41 +257,41 @@ class IkNode(LifecycleNode):
             self.trigger_activate()
 
     def give_up(self) -> None:
-        """After an exception that nobody foresaw: brake, and be silent until activated again."""
+        """After an unexpected exception: brake, and send nothing until activated again."""
         if self._active:
-            self._journal.deny(f"stopped, activate it again: {traceback.format_exc()}")
+            self._journal.error(f"stopped, activate it again: {traceback.format_exc()}")
             self.trigger_deactivate()
         elif self._robot is not None and not self._robot.resting:
-            self._journal.deny("braking fails, too: no more commands")
+            self._journal.error("braking fails, too: no more commands")
             self._robot.rest()
         else:
-            self._journal.deny(f"while inactive: {traceback.format_exc()}")
+            self._journal.error(f"while inactive: {traceback.format_exc()}")
 
-    def _answering(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """Return a service's callback that answers no where the given one would raise.
+    def _guarded(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """Wrap a service's callback: an exception becomes a negative response.
 
-        rclpy raises at a transition that the present state does not have, and at a parameter of a
-        type that it does not know.
+        rclpy raises for a transition that the present state does not have, and for a parameter of
+        an unknown type.
         """
 
-        def answer(request: Any, response: Any) -> Any:
+        def guarded(request: Any, response: Any) -> Any:
             try:
                 return callback(request, response)
             except Exception as error:
-                self._journal.deny(f"request refused: {' '.join(str(error).split())}")
+                self._journal.error(f"request refused: {' '.join(str(error).split())}")
                 return response
 
-        return answer
+        return guarded
 
-    def tell_failure(self, error: BaseException) -> None:
-        """Log what a request has raised; nothing else of the node is concerned."""
+    def log_failure(self, error: BaseException) -> None:
+        """Log the exception of a request; the node continues."""
         text = "".join(traceback.format_exception(error))
-        self._journal.deny(f"a request failed: {text}")
+        self._journal.error(f"a request failed: {text}")
 
     # The robot -------------------------------------------------------------------------------
 
     def _make(self, description: Description | None = None) -> Robot:
-        """Make a robot of a description that has been read; else of the one that is in use."""
+        """Create a robot from a description that was read; otherwise from the present one."""
         if description is None:
             description = read_description(self._description, self._names, self.parameters)
         return Robot(self, description, self.parameters, self._buffer, self._states)
@@ -301,19 +301,19 @@ class IkNode(LifecycleNode):
         for state in self._states.values():
             state.handle(Event.CONFIGURE)
         robot.warm_up()
-        self._loop = LoopMeter(self._period)  # periods that went by in loading do not count
+        self._loop = LoopMeter(self._period)  # periods missed while loading do not count
         robot.plug_in(self._loop)
         for line in robot.report():
             self.get_logger().info(line)
 
     def _on_description(self, message: String) -> None:
-        """Take a new robot, or put it off: to read it takes kernels."""
+        """Read a new robot description; until the kernels are ready, keep it."""
         self._unread = message.data
-        if self._kernels_come():
+        if self._wait_for_kernels():
             self._read()
 
     def _read(self) -> None:
-        """Read a description that has come, beside the loop if there is a robot to move."""
+        """Read a new description, in a thread if there is a robot that may move."""
         if self._unread is None or self._reading is not None:
             return
         text, self._unread = self._unread, None
@@ -325,9 +325,9 @@ class IkNode(LifecycleNode):
             self._take(self._reading)
 
     def _take(self, reading: Future[Description]) -> None:
-        """Take a robot that has been described: what is malformed is refused.
+        """Take over a description that was read, or refuse it.
 
-        In mid-motion it waits until the arms rest: to make it takes some periods.
+        In mid-motion it waits until the arms rest: making a robot takes several periods.
         """
         self._reading = None
         try:
@@ -336,11 +336,11 @@ class IkNode(LifecycleNode):
         except BasisIkError as error:
             self._refuse(error)
             return
-        self._journal.fine("description", "a sound robot description has come")
+        self._journal.recovered("description", "received a valid robot description")
         if self._robot is not None:
             self._successor = description
             self._robot.deactivate()
-            self.get_logger().info("another robot description has come: braking to take it over")
+            self.get_logger().info("another robot description received: braking before it is used")
             return
         self._description = description.text
         if self._prepared is not None:
@@ -349,27 +349,27 @@ class IkNode(LifecycleNode):
         self._autostart()
 
     def _refuse(self, error: BasisIkError) -> None:
-        """Say what is at fault, the description or a parameter, and what becomes of it."""
+        """Log the fault of a description or a parameter, and the consequence."""
         text, outcome = f"robot description refused: {error}", "still waiting"
         lasting = isinstance(error, ConfigError) and not self._description
-        if lasting:  # a parameter is at fault, and fixed at start
+        if lasting:  # a parameter is at fault, and read-only
             text = str(error)
-            outcome = "unconfigured: mend it and start again, or describe another robot"
+            outcome = "unconfigured: fix it and start again, or publish another description"
         if self._description:
             outcome = "the old one is kept"
         else:
             self._lacking = Unready(DiagnosticStatus.ERROR, text)
         reason = "parameter" if lasting else "refused"
-        self._journal.trouble("description", reason, f"{text}; {outcome}", lasting=lasting)
+        self._journal.warn("description", reason, f"{text}; {outcome}", lasting=lasting)
 
     def _unready(self) -> Unready | None:
-        """Return why there is no robot, or None where there is one, or `ColdStart` tells."""
+        """Return why there is no robot; None if there is one, or if `ColdStart` reports it."""
         if self._robot is not None or self._cold_start is not None:
             return None
         return Unready(DiagnosticStatus.OK, "unconfigured") if self._description else self._lacking
 
-    def _succeed(self) -> None:
-        """Put the new robot in the old one's place; it waits for joint states of its own."""
+    def _replace_robot(self) -> None:
+        """Replace the robot by the new one, which waits for joint states of its own."""
         assert self._robot is not None
         assert self._successor is not None
         description, self._successor = self._successor, None
@@ -396,10 +396,10 @@ class IkNode(LifecycleNode):
         timeout = round(1e9 * self.parameters["joint_state_timeout"])
         stamp = StateStamp(stamp.sec, stamp.nanosec, now.clock, timeout)
         for arm in self._robot.arms:
-            arm.hear(message.name, message.position, now.loop, stamp)
+            arm.on_joint_state(message.name, message.position, now.loop, stamp)
 
     def _on_clock_jump(self, seconds: float) -> None:
-        """Brake, and forget what was known with times of before; tf keeps its static frames."""
+        """Brake, and discard everything with earlier stamps; tf keeps its static frames."""
         if seconds <= 0.0:
             self._buffer.clear()
         if self._robot is None:
@@ -407,19 +407,19 @@ class IkNode(LifecycleNode):
         for arm in self._robot.arms:
             arm.on_clock_jump()
         what = f"has jumped by {seconds:.3f} s" if seconds else "is another one"
-        self._journal.say("clock", "jump", f"the clock {what}: targets are dropped")
+        self._journal.info("clock", "jump", f"the clock {what}: targets are dropped")
 
-    def answer(self) -> None:
-        """Answer a target that has just come at once, if no command went out just now.
+    def handle_target(self) -> None:
+        """Command a new target at once, unless a command was sent just now.
 
-        The loop then goes on from here, so that commands stay a period apart.
+        The loop then continues from here, so that commands stay a period apart.
         """
         if self._robot is None:
             return
-        asked = False
+        new = False
         for arm in self._robot.arms:
-            asked = arm.just_asked() or asked
-        if not asked:
+            new = arm.has_new_target() or new
+        if not new:
             return
         since = loop_time(self) - self._period
         if not any(arm.sent_since(since) for arm in self._robot.arms):
@@ -439,14 +439,14 @@ class IkNode(LifecycleNode):
         standstill = self._loop_clock.standstill()
         if standstill is not None:
             for arm in self._robot.arms:
-                arm.tell_standstill(standstill)
+                arm.report_standstill(standstill)
         self._loop.end(self.boundary.steady())
         if self._successor is not None and self._robot.resting:
-            self._succeed()
+            self._replace_robot()
 
 
 def main(stop: threading.Event) -> int:
-    """Run the node until it is told to stop; the exit status."""
+    """Run the node until `stop` is set; return the exit status."""
     node = IkNode()
     try:
         return _spin(node, stop)
@@ -456,17 +456,17 @@ def main(stop: threading.Event) -> int:
 
 def _spin(node: IkNode, stop: threading.Event) -> int:
     boundary = node.boundary
-    executor = LoopExecutor(node.tell_failure, boundary)
+    executor = LoopExecutor(node.log_failure, boundary)
     executor.add_node(node)
-    while not boundary.run("kernels", node.look_for_kernels) and not stop.is_set():
+    while not boundary.run("kernels", node.check_kernels) and not stop.is_set():
         executor.spin_some()
     if not stop.is_set():
         boundary.run("start", node.start)
-    gc.freeze()  # a collection that looks at all that numba has made takes many periods
+    gc.freeze()  # a garbage collection of all of numba's objects takes many periods
     while not stop.is_set():
         try:
             executor.spin_some()
-            boundary.run("answer", node.answer)
+            boundary.run("answer", node.handle_target)
         except Exception:
             if not node.context.ok():
                 raise

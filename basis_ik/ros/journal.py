@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node's log: a line for each change, never a flood."""
+"""The node's log: one line for each change, throttled."""
 
 from __future__ import annotations
 
@@ -20,77 +20,77 @@ from rclpy.node import Node
 
 from basis_ik.ros.boundary import boundary_of
 
-QUIET = 1.0  # s between two lines with the same reason
+QUIET = 1.0  # s between two lines with the same reason, at least
 
 
 class Journal:
-    """Tells troubles by subject and reason, and once when a subject has recovered.
+    """Logs problems by subject and reason, and once when a subject has recovered.
 
     Args:
-        node: Whose log it is.
-        name: What each line begins with; may be empty.
+        node: The node that logs.
+        name: Prefix of each line; may be empty.
     """
 
     def __init__(self, node: Node, name: str = "") -> None:
         self._log, self._boundary = node.get_logger(), boundary_of(node)
         self._prefix = f"{name}: " if name else ""
-        self._told: dict[tuple[str, str], float] = {}  # within the last second
-        self._said: set[str] = set()
-        self._troubles: dict[str, tuple[str, float]] = {}
+        self._recent: dict[tuple[str, str], float] = {}  # within the last second
+        self._logged_once: set[str] = set()
+        self._problems: dict[str, tuple[str, float]] = {}
 
-    def trouble(self, subject: str, reason: str, text: str, *, lasting: bool = False) -> None:
-        """Warn, unless the same reason was told within the last second.
+    def warn(self, subject: str, reason: str, text: str, *, lasting: bool = False) -> None:
+        """Log a problem, unless the same reason was logged within the last second.
 
         Args:
-            subject: What is in trouble; one of a few.
-            reason: Which trouble; one of a few.
+            subject: The subject of the problem; one of a few.
+            reason: The kind of problem; one of a few.
             text: One line for people.
-            lasting: Whether it does not pass by itself: then it is an error.
+            lasting: Whether the problem does not pass by itself: then it is logged as an error.
         """
-        told = self._troubles.get(subject, ("", 0.0))[0]
-        if told == text or not self._may_tell(subject, reason):
-            text = told  # and what was not told now is told when it lasts
-        elif lasting:  # in a line of its own: rclpy refuses two severities in one
+        previous = self._problems.get(subject, ("", 0.0))[0]
+        if previous == text or not self._is_new(subject, reason):
+            text = previous  # a line that is suppressed now is logged later if the problem lasts
+        elif lasting:  # a separate call: rclpy refuses two severities at one call site
             self._log.error(f"{self._prefix}{text}")
         else:
             self._log.warning(f"{self._prefix}{text}")
-        self._troubles[subject] = text, self._boundary.steady()
+        self._problems[subject] = text, self._boundary.steady()
 
-    def deny(self, text: str) -> None:
-        """Say that something asked for is not done, unless that was said within the last second."""
-        if self._may_tell("", text):
+    def error(self, text: str) -> None:
+        """Log that a request failed, unless that was logged within the last second."""
+        if self._is_new("", text):
             self._log.error(f"{self._prefix}{text}")
 
-    def fine(self, subject: str, text: str) -> None:
-        """Say that a subject has recovered, once it has been out of trouble for a second."""
-        trouble = self._troubles.get(subject)
-        if trouble is not None and self._boundary.steady() - trouble[1] >= QUIET:
-            del self._troubles[subject]
+    def recovered(self, subject: str, text: str) -> None:
+        """Log that a subject has recovered, once it has been without a problem for a second."""
+        problem = self._problems.get(subject)
+        if problem is not None and self._boundary.steady() - problem[1] >= QUIET:
+            del self._problems[subject]
             self._log.info(f"{self._prefix}recovered: {text}")
 
-    def say(self, subject: str, reason: str, text: str) -> None:
-        """Tell something that is no trouble, unless it was told within the last second.
+    def info(self, subject: str, reason: str, text: str) -> None:
+        """Log information, unless it was logged within the last second.
 
         Args:
-            subject: What it is about; one of a few.
-            reason: What it is; one of a few.
+            subject: The subject; one of a few.
+            reason: The kind of information; one of a few.
             text: One line for people.
         """
-        if self._may_tell(subject, reason):
+        if self._is_new(subject, reason):
             self._log.info(f"{self._prefix}{text}")
 
-    def once(self, subject: str, text: str) -> None:
-        """Tell something that is no trouble, once for each subject."""
-        if subject not in self._said:
-            self._said.add(subject)
+    def info_once(self, subject: str, text: str) -> None:
+        """Log information, once for each subject."""
+        if subject not in self._logged_once:
+            self._logged_once.add(subject)
             self._log.info(f"{self._prefix}{text}")
 
-    def _may_tell(self, subject: str, reason: str) -> bool:
-        """Tell whether a line was not told within the last second; then it is told now."""
+    def _is_new(self, subject: str, reason: str) -> bool:
+        """Return whether a line was not logged within the last second, and record it."""
         now = self._boundary.steady()
-        # What is older silences nothing; reasons that quote somebody else's text would pile up.
-        self._told = {key: then for key, then in self._told.items() if now - then < QUIET}
-        if (subject, reason) in self._told:
+        # Older entries have no effect; reasons that quote foreign text would accumulate.
+        self._recent = {key: then for key, then in self._recent.items() if now - then < QUIET}
+        if (subject, reason) in self._recent:
             return False
-        self._told[subject, reason] = now
+        self._recent[subject, reason] = now
         return True

@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""An executor for a control loop: what the loop needs at once, all else in between.
+"""An executor for a control loop: messages and timers at once, everything else in between.
 
-rclpy's own executors build a wait set for every wait, with all that a node has in it. Its events
-executor needs none; but in rclpy 7.1 that one ends the process with a segmentation fault when a
-publisher is destroyed while one of its events stands in line.
+rclpy's own executors build a wait set for every wait, with all entities of a node. Its events
+executor needs none; but in rclpy 7.1 it ends the process with a segmentation fault when a publisher
+is destroyed while one of its events is queued.
 """
 
 from __future__ import annotations
@@ -34,30 +34,32 @@ from rclpy.waitable import NumberOfEntities
 
 from basis_ik.ros.boundary import LIVE, Boundary
 
-PAUSE = 0.02  # s between two looks at what is not waited for
+PAUSE = 0.02  # s between two checks of services, actions and events
 
 
 class LoopExecutor(SingleThreadedExecutor):
-    """Waits for messages and timers; looks at services, actions and events every 20 ms.
+    """Waits for messages and timers; checks services, actions and events every 20 ms.
 
-    A node with parameters, a managed life and services has some fifty entities, most of which are
-    asked once in a while, but would cost each message and each period of the loop half a
-    millisecond. So only messages and timers are waited for, and the rest is looked at now and then,
-    in each period of a slow loop; both with wait sets that are kept until the node has others.
-    rclpy's own executor handles what is then ready.
+    A lifecycle node with parameters and services has some fifty entities. Most are rarely used, but
+    would cost half a millisecond for each message and each period of the loop. Therefore the
+    executor waits for messages and timers only, and checks the rest at intervals, or in each period
+    of a slow loop. Both wait sets are kept until the entities of the node change. rclpy's own
+    executor handles the entities that are ready.
 
-    What a timer's or a message's callback raises ends `spin_some`. What a request raises does not:
-    it concerns nobody but the client, which gets no answer.
+    An exception in a timer's or a message's callback ends `spin_some`. An exception in a request
+    does not: it only concerns the client, which gets no response.
 
     Args:
-        tell: Is told what a request has raised.
-        boundary: Of the node; messages and timers are handled by it.
+        handle_error: Is called with the exception of a request.
+        boundary: Of the node; it handles messages and timers.
     """
 
-    def __init__(self, tell: Callable[[BaseException], None], boundary: Boundary = LIVE) -> None:
+    def __init__(
+        self, handle_error: Callable[[BaseException], None], boundary: Boundary = LIVE
+    ) -> None:
         super().__init__()
-        self._tell, self._boundary = tell, boundary
-        self._looked = 0.0  # s, long ago
+        self._handle_error, self._boundary = handle_error, boundary
+        self._last_check = 0.0  # s, long ago
         self._in_use = ExitStack()
         self._timers: dict[int, Timer] = {}
         self._subscriptions: dict[int, Subscription] = {}
@@ -67,37 +69,37 @@ class LoopExecutor(SingleThreadedExecutor):
         self._outdated = True
 
     def wake(self) -> None:
-        """Learn that the node has other entities than before; rclpy calls this."""
+        """Note that the entities of the node have changed; rclpy calls this."""
         self._outdated = True
         super().wake()
 
     def can_execute(self, entity: Any) -> bool:
-        """Tell whether rclpy's own executor is to handle an entity."""
+        """Return whether rclpy's own executor handles an entity."""
         return not isinstance(entity, (Timer, Subscription)) and super().can_execute(entity)
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
-        """Let go of everything."""
+        """Release all entities."""
         self._in_use.close()
         return bool(super().shutdown(timeout_sec))
 
     def spin_some(self) -> None:
-        """Handle messages and timers; before that, from time to time, some of the rest.
+        """Handle messages and timers; before that, at intervals, the rest.
 
-        The node must have a timer: this waits as long as nothing comes.
+        The node must have a timer: otherwise this may wait for ever.
         """
         if self._outdated:
             self._renew()
         now = time.monotonic()
-        if now - self._looked >= PAUSE:
-            self._looked = now
-            if self._is_asked():
-                self._answer()
+        if now - self._last_check >= PAUSE:
+            self._last_check = now
+            if self._has_requests():
+                self._handle_requests()
             if self._outdated:
                 self._renew()
         self._wait()
 
     def _renew(self) -> None:
-        """Make wait sets of what the nodes have now: of messages and timers, and of the rest."""
+        """Build the wait sets anew: one of messages and timers, one of the rest."""
         self._outdated = False
         self._in_use.close()
         self._in_use.enter_context(self._context.handle)
@@ -142,7 +144,7 @@ class LoopExecutor(SingleThreadedExecutor):
         wait_set.wait(-1)
         if not self._context.ok():
             raise ExternalShutdownException
-        # Messages first: what the loop is then to do is the newest.
+        # Messages first, so that the loop uses the newest.
         for pointer in wait_set.get_ready_entities("subscription"):
             self._boundary.take(self._subscriptions[pointer])
             if self._outdated:
@@ -155,8 +157,8 @@ class LoopExecutor(SingleThreadedExecutor):
             if self._outdated:
                 return
 
-    def _is_asked(self) -> bool:
-        """Tell whether anything is ready that is not waited for."""
+    def _has_requests(self) -> bool:
+        """Return whether a service, an action or an event is ready."""
         if any(not task.done() for task, _, _ in self._tasks):
             return True
         wait_set = self._request_set
@@ -174,16 +176,16 @@ class LoopExecutor(SingleThreadedExecutor):
             or any(waitable.is_ready(wait_set) for waitable in self._waitables)
         )
 
-    def _answer(self) -> None:
-        """Handle all that is ready of what is not waited for."""
+    def _handle_requests(self) -> None:
+        """Handle the services, actions and events that are ready."""
         try:
             while True:
                 handler, _, _ = self.wait_for_ready_callbacks(timeout_sec=0.0)
                 handler()
                 error = handler.exception()
                 if error is not None:
-                    self._tell(error)
-                if self._outdated:  # what is new is attended to before it is called
+                    self._handle_error(error)
+                if self._outdated:  # new entities are registered before their callbacks run
                     self._renew()
         except TimeoutException:
             pass

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How commands leave the node, and what is known of what becomes of them."""
+"""Outputs: they send commands to a controller, and monitor their execution."""
 
 from __future__ import annotations
 
@@ -50,25 +50,25 @@ from basis_ik.ros.trajectory_messages import SerializedTrajectory, to_array, to_
 
 FloatArray = NDArray[np.float64]
 
-LOOK_PERIOD = 0.2  # s between two looks at who listens and who else commands
-# s without a word of a controller that tells its state; then it is not active. A joint state's
-# silence is told sooner, but the state comes from an update loop that a busy machine may delay.
+CHECK_PERIOD = 0.2  # s between two checks of subscribers and other publishers
+# s without a state of a controller that publishes it, after which it counts as not active. The
+# timeout of joint states is shorter, but a busy machine may delay the controller's update loop.
 CONTROLLER_TIMEOUT = 0.5
-# s without a word of it, or three times what is usual between two: nothing more is streamed until
-# it is heard again. What it did not take while it was switched off it must not meet afterwards.
+# s without a state, or three times the usual interval between two: the stream pauses until the
+# controller publishes again. A controller that was switched off must not receive old windows.
 CONTROLLER_SILENCE = 0.1
-# rad or m: a controller whose reference is farther from its stream than this has begun anew.
+# rad or m: a controller whose reference is farther from its stream than this was restarted.
 ELSEWHERE = 0.005
-TAKEN = 1e-4  # rad or m: a controller whose reference is nearer to a command has taken it
-RESUMPTION = 50_000_000  # ns for which it is heard again until something is sent
-SMOOTHING = 0.1  # part that each time between two of them has in the usual one
-STAMPS = 100  # of a controller's state that are remembered, some seconds of them
-CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: what of a stream's window is settled
+TAKEN = 1e-4  # rad or m: a controller whose reference is closer to a command has accepted it
+RESUMPTION = 50_000_000  # ns of states from the controller before the stream resumes
+SMOOTHING = 0.1  # weight of each new interval in the usual one
+STAMPS = 100  # stamps of a controller's state that are stored, some seconds of them
+CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: the final part of a stream's window
 CLOCK_BEHIND = 0.1  # s by which it may be behind, or its messages late
-OLDEST_STATE = 1.0  # s: a measured state that is older is compared with what came since
+OLDEST_STATE = 1.0  # s: for an older measured state, all commands since then are compared
 EARLY = 3_000_000  # ns by which a stream's first stamp lies in the past
-FULL_SPEED = 0.999  # a speed scaling from here on is none
-# s: feedback that is older says no more where the controller is in a motion.
+FULL_SPEED = 0.999  # a speed scaling from here on counts as none
+# s: older feedback does not give the controller's position within a motion.
 FEEDBACK_TIMEOUT = 0.5
 INTERFACES = (
     "joint_trajectory", "position", "velocity", "joint_state", "follow_joint_trajectory",
@@ -81,31 +81,31 @@ ENDS = {
 
 
 class OutputOptions(NamedTuple):
-    """What all outputs are made with."""
+    """The arguments of all outputs."""
 
     node: Node
     """The node that sends."""
     controller: str
     """Name of the controller."""
     joint_names: Sequence[str]
-    """What is commanded, in the order of the commands."""
+    """The commanded joints, in the order of the commands."""
     period: float
     """Of the control loop [s]."""
     lag: float
-    """How late the arm may follow [s]."""
+    """Largest lag of the arm [s]."""
     velocity: FloatArray
     """The joints' limits (n,) [rad/s or m/s]."""
 
 
 class ControllerState:
-    """What a trajectory controller tells about itself, where it does.
+    """The published state of a trajectory controller, if it publishes one.
 
-    Trajectories have stamps: where the controller's clock is ahead it takes them for old, and leaps
-    into their braking; where it is behind it waits. A state comes later than it was stamped, so a
-    stamp from the future is proof of the one, and a look at the quickest of many of the other.
+    Trajectories have stamps: if the controller's clock is ahead, it treats them as old, and jumps
+    into their braking; if it is behind, it waits. A state arrives after its stamp, so a stamp in
+    the future proves that the clock is ahead, and the smallest delay of many that it is behind.
 
     Args:
-        node: The node that listens.
+        node: The node that subscribes.
         controller: Name of the controller.
     """
 
@@ -130,14 +130,14 @@ class ControllerState:
         now = self._boundary.clock(clock)
         gap = min(1e-9 * (now - self._heard_clock), CONTROLLER_TIMEOUT)
         self._heard_clock, self._usual = now, self._usual + SMOOTHING * (gap - self._usual)
-        if stamp.sec and not clock.ros_time_is_active:  # else both go by /clock
+        if stamp.sec and not clock.ros_time_is_active:  # otherwise both use /clock
             self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - now))
         scaling = message.speed_scaling_factor
-        # Controllers that know no scaling leave it at 0.
+        # Controllers without scaling leave it at 0.
         self.speed_scaling = scaling if 0.0 < scaling <= 1.0 else 1.0
 
     def silence(self, now: int) -> float:
-        """Return for how long nothing has been heard [s]; 0 where that means nothing.
+        """Return the time without a message [s]; 0 if that is normal.
 
         Args:
             now: ROS time [ns].
@@ -148,15 +148,15 @@ class ControllerState:
 
     @property
     def stamp(self) -> int:
-        """When the newest state was, by the controller's clock [ns]."""
+        """Stamp of the newest state, by the controller's clock [ns]."""
         stamp = self._newest.header.stamp
         return int(stamp.sec * 10**9 + stamp.nanosec)
 
     def reference(self, joint_names: Sequence[str]) -> FloatArray | None:
-        """Return where the controller leads the joints (n,) [rad or m]; None if it does not tell.
+        """Return the controller's reference (n,) [rad or m]; None if it is not published.
 
         Args:
-            joint_names: Of the joints.
+            joint_names: The joints.
         """
         if loop_time(self._node) - self._heard_at > CONTROLLER_TIMEOUT:
             return None
@@ -166,7 +166,7 @@ class ControllerState:
         return found if np.isfinite(found).all() else None
 
     def lacking(self) -> str:
-        """Return why the controller does not obey; empty where nothing speaks against it."""
+        """Return why the controller would not execute commands; empty if it would."""
         silence = loop_time(self._node) - self._heard_at
         if silence <= CONTROLLER_TIMEOUT:
             return self._clock_offset()
@@ -193,14 +193,14 @@ class ControllerState:
 
 
 class Output(ABC):
-    """Takes commands to a controller, and knows what has become of them.
+    """Sends commands to a controller, and monitors their execution.
 
     Attributes:
-        name: Topic or action that the commands go to.
-        streams: Whether it sends each command of a motion, else whole motions.
-        failure: What the controller has failed in; empty from the next goal on.
-        rival: Who else commands the arm; empty while nobody does.
-        sent: How many messages it has sent.
+        name: Topic or action of the commands.
+        streams: Whether it sends each command of a motion; otherwise whole motions.
+        failure: The controller's failure; empty from the next goal on.
+        rival: The other node that commands the arm; empty if there is none.
+        sent: Number of messages sent.
     """
 
     name: str
@@ -213,16 +213,16 @@ class Output(ABC):
         self._looked_at, self._lacking = -math.inf, ""
 
     def lacking(self, now: Moment) -> str:
-        """Return why no command would be obeyed; empty where nothing speaks against it."""
-        if self._boundary.steady() - self._looked_at >= LOOK_PERIOD:
+        """Return why no command would be executed; empty if it would."""
+        if self._boundary.steady() - self._looked_at >= CHECK_PERIOD:
             self._looked_at = self._boundary.steady()
-            # What is found out while it commands must not stop it: whoever comes later has to wait.
+            # A node that starts to command during a motion must not stop it: it has to wait.
             self.rival = "" if self.expected(now) is not None else self.find_rival()
-            self._lacking = self.rival or self._look()
+            self._lacking = self.rival or self._check()
         return self._lacking
 
     def find_rival(self) -> str:
-        """Return who else commands the arm; empty while nobody does."""
+        """Return the other node that commands the arm; empty if there is none."""
         own = self._node.get_name(), self._node.get_namespace()
         alike = self._boundary.read(
             "alike", lambda: self._node.get_node_names_and_namespaces().count(own)
@@ -232,11 +232,11 @@ class Output(ABC):
         return ""
 
     @abstractmethod
-    def _look(self) -> str:
-        """Return why no command would be obeyed; empty where nothing speaks against it."""
+    def _check(self) -> str:
+        """Return why no command would be executed; empty if it would."""
 
     def begin(self) -> None:
-        """Learn that there is another goal."""
+        """Note that there is another goal."""
         self.failure = ""
 
     @abstractmethod
@@ -271,31 +271,31 @@ class Output(ABC):
 
     @abstractmethod
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
-        """Return the positions between which the arm was to be lately.
+        """Return the positions between which the arm should have been recently.
 
         Args:
             now: When the period began.
-            age: Of what was measured [s].
+            age: Age of the measurement [s].
 
         Returns:
             Positions (k, n) [rad or m], one at least; None while it rests.
         """
 
-    def led_to(self) -> FloatArray | None:
-        """Return where the controller leads the joints (n,) [rad or m]; None if untold."""
+    def controller_reference(self) -> FloatArray | None:
+        """Return the controller's reference (n,) [rad or m]; None if it is not published."""
         return None
 
     def keeps(self, command: FloatArray) -> bool:
-        """Tell whether the arm is still led to the last command (n,) of a motion that has ended."""
+        """Return whether the controller still holds the last command (n,) of an ended motion."""
         return True
 
     @abstractmethod
     def end(self) -> None:
-        """Leave the arm at rest, here and now."""
+        """Leave the arm at rest, without waiting."""
 
     @abstractmethod
     def destroy(self) -> None:
-        """Give up what it holds in the node."""
+        """Destroy its entities of the node."""
 
 
 class StreamOutput(Output):
@@ -322,16 +322,16 @@ class StreamOutput(Output):
         self._recent = RecentCommands(lately, len(self._joint_names))
         self._commanded_at = -math.inf
 
-    def _look(self) -> str:
+    def _check(self) -> str:
         listeners = self._boundary.read(
             f"listeners {self.name}", self._publisher.get_subscription_count
         )
         if listeners == 0:
-            return f"no controller listens to {self.name}"
+            return f"no controller subscribes to {self.name}"
         return ""
 
     def find_rival(self) -> str:
-        """Return who else commands the arm; empty while nobody does."""
+        """Return the other node that commands the arm; empty if there is none."""
         others = self._others() if count_publishers(self._node, self.name) > 1 else ""
         if others:
             return f"{self.name} has another publisher, {others}; end it"
@@ -349,7 +349,7 @@ class StreamOutput(Output):
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
     ) -> None:
-        """Brake where the arm is; what it has not followed is taken back. See `Output.hold`."""
+        """Brake at the measured positions of joints that do not follow. See `Output.hold`."""
         if pipeline.command is not None:
             states = self._state_at(now, pipeline)
             states[lost] = 0.0
@@ -375,17 +375,17 @@ class StreamOutput(Output):
         return pipeline.phase
 
     def _state_at(self, now: Moment, pipeline: Pipeline) -> FloatArray:
-        """Return the state (n, 3) that the controller is in by now."""
+        """Return the present state (n, 3) of the controller."""
         return pipeline.state
 
     def _restart(self, now: Moment) -> None:
-        """Learn that a motion begins."""
+        """Note that a motion begins."""
 
     def end(self) -> None:
-        """Leave the arm at rest, here and now: silence does that."""
+        """Leave the arm at rest: it stops without commands."""
 
     def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
-        """Tell whether to send; after a gap, go on from rest where the last command was."""
+        """Return whether to send; after a gap, continue from rest at the last command."""
         late = now.loop - self._commanded_at > (AHEAD + 1) * self._period
         if pipeline.command is not None and late:
             states = np.zeros((len(pipeline.command), 3))
@@ -402,7 +402,7 @@ class StreamOutput(Output):
 
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
         """Return the positions between which the arm was to be lately; see `Output.expected`."""
-        if now.loop - self._commanded_at >= LOOK_PERIOD:
+        if now.loop - self._commanded_at >= CHECK_PERIOD:
             return None
         return self._recent.newest(math.ceil((self._lag + age) / self._period) + 1 + self.early)
 
@@ -414,9 +414,9 @@ class StreamOutput(Output):
 class TrajectoryOutput(StreamOutput):
     """Streams windows of a trajectory that a joint_trajectory_controller follows smoothly.
 
-    Each begins at its stamp, which lies in the past, so that the controller draws no line of its
-    own to it. It goes through the next commands, which no later window changes, and ends with the
-    way to rest: an arm that hears no more brakes by itself. The stamps are whole periods apart,
+    Each begins at its stamp, which lies in the past, so that the controller adds no line of its own
+    to it. It contains the next commands, which no later window changes, and ends with braking to
+    rest: an arm that receives no more windows brakes by itself. The stamps are whole periods apart,
     however late the loop is.
 
     Args:
@@ -434,12 +434,12 @@ class TrajectoryOutput(StreamOutput):
         self._anew, self._periods = True, 0
         self._window: Motion | None = None  # the last that was sent, which the controller follows
         self._window_stamp = 0  # [ns]
-        self._unsent = False  # whether the pipeline has gone on, and no window of it was sent
-        self._asked = False  # whether something was asked since the last window
-        self._paused_until = -math.inf  # ROS time [ns]; nothing is sent while it is not heard
+        self._unsent = False  # whether the pipeline has advanced without sending a window
+        self._changed = False  # whether the goal has changed since the last window
+        self._paused_until = -math.inf  # ROS time [ns]; nothing is sent before
 
-    def _look(self) -> str:
-        lacking = super()._look() or self._state.lacking()
+    def _check(self) -> str:
+        lacking = super()._check() or self._state.lacking()
         if not lacking and self._state.speed_scaling < FULL_SPEED:
             return (
                 f"the controller scales its speed to {self._state.speed_scaling:.2g}, which a "
@@ -447,30 +447,30 @@ class TrajectoryOutput(StreamOutput):
             )
         return lacking
 
-    def led_to(self) -> FloatArray | None:
-        """Return where the controller leads the joints; see `Output.led_to`."""
+    def controller_reference(self) -> FloatArray | None:
+        """Return the controller's reference; see `Output.controller_reference`."""
         return self._state.reference(self._joint_names)
 
     def keeps(self, command: FloatArray) -> bool:
-        """Tell whether the controller still leads the arm there; it may not have taken the end."""
-        led_to = self.led_to()
+        """Return whether the controller holds the command; it may have refused the last window."""
+        led_to = self.controller_reference()
         return led_to is not None and bool((np.abs(led_to - command) <= TAKEN).all())
 
     def begin(self) -> None:
-        """Learn that there is another goal."""
+        """Note that there is another goal."""
         super().begin()
-        self._asked = True
+        self._changed = True
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
         """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
         super().brake(pipeline, quickest=quickest)
-        self._asked = True
+        self._changed = True
 
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send the next window, unless the controller is silent; see `Output.advance`.
 
-        What it does not hear it brakes by itself, and if it was switched off it would leap onto
-        what it hears afterwards. So nothing is sent until it has been heard for a while.
+        Without windows the controller brakes by itself, and one that was switched off would jump to
+        the next window. So nothing is sent until it has published its state for a while.
         """
         silence = self._state.silence(now.clock)
         if silence > 0.0:
@@ -482,20 +482,20 @@ class TrajectoryOutput(StreamOutput):
             return pipeline.phase
         if self._paused_until > -math.inf:
             self._paused_until = -math.inf
-            if self._has_begun_anew(pipeline, now):
+            if self._was_restarted(pipeline, now):
                 return pipeline.phase
         return super().advance(pipeline, measured, now)
 
-    def _has_begun_anew(self, pipeline: Pipeline, now: Moment) -> bool:
-        """Tell whether a controller is not on the way of its stream any more.
+    def _was_restarted(self, pipeline: Pipeline, now: Moment) -> bool:
+        """Return whether a controller has left its stream because it was restarted.
 
-        Then it is to stay where it is, and what was asked before is dropped.
+        Then it must stay where it is, and the target is dropped.
         """
         positions, window = self._state.reference(self._joint_names), self._window
         if pipeline.command is None or positions is None or window is None:
             return False
         elapsed = 1e-9 * (self._state.stamp - self._window_stamp)
-        if elapsed < LEAD * self._period:  # it may not have had the window yet
+        if elapsed < LEAD * self._period:  # it may not have received the window yet
             return False
         states = window.at(elapsed)
         tolerance = ELSEWHERE + CLOCK_AHEAD * np.abs(states[:, 1])
@@ -505,21 +505,21 @@ class TrajectoryOutput(StreamOutput):
         pipeline.go_on(states)
         self._recent.clear()
         self._begin_at(now.clock)
-        self._lacking = "the controller has begun anew: it was not active for a moment"
+        self._lacking = "the controller was restarted: it was not active for a moment"
         self._looked_at = self._boundary.steady()
         return True
 
     def _restart(self, now: Moment) -> None:
-        # A loop that is a little late or early each time is to send one command each time.
+        # A loop that is slightly late or early must still send one command in each period.
         self._begin_at(now.clock - EARLY)
         self._window = None
 
     def _begin_at(self, stamp: int) -> None:
-        """Let the next window begin at a time, with the state that the pipeline goes on from."""
+        """Start the next window at a time, with the present state of the pipeline."""
         self._stamp, self._anew, self._periods = stamp, True, LEAD
 
     def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
-        if self._unsent:  # an error has cut the last period short
+        if self._unsent:  # an error has ended the last period early
             pipeline.go_on(self._state_at(now, pipeline))
             self._begin_at(now.clock)
         if self._anew:
@@ -531,9 +531,9 @@ class TrajectoryOutput(StreamOutput):
             pipeline.go_on(self._window.at(self._period + 1e-9 * EARLY))
             self._restart(now)
         elif self._periods > (LEAD if self._leads_elsewhere(pipeline) else LEAD + AHEAD):
-            # The controller has begun to brake, or goes on to what was asked before; or nobody has
-            # seen that it was switched off and on, because this loop stood still.
-            if self._has_begun_anew(pipeline, now):
+            # The controller brakes already, or still moves to the previous goal; or it was switched
+            # off and on without notice, because this loop stood still.
+            if self._was_restarted(pipeline, now):
                 return False
             pipeline.go_on(self._state_at(now, pipeline))
             self._begin_at(now.clock)
@@ -542,15 +542,15 @@ class TrajectoryOutput(StreamOutput):
         return self._periods > 0
 
     def _leads_elsewhere(self, pipeline: Pipeline) -> bool:
-        """Tell whether what was asked since the last window leads away from the way it goes on.
+        """Return whether a new goal diverges from the motion of the last window.
 
-        A tip on a line is left on it: what is asked of it changes little in so few periods.
+        A tip on a line stays on it: its goal changes little in so few periods.
         """
-        return self._asked and not pipeline.on_line
+        return self._changed and not pipeline.on_line
 
     def _next(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> FloatArray | None:
         command, self._unsent = None, True
-        # The last command is the last that is settled in the window.
+        # The last command is the last final one in the window.
         last = now.loop + 1e-9 * (self._stamp - now.clock) + LEAD * self._period
         for left in reversed(range(self._periods)):
             command = pipeline.step(measured, last - left * self._period)
@@ -562,12 +562,12 @@ class TrajectoryOutput(StreamOutput):
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         motion = pipeline.window()
         if self._anew:
-            self._recent.add(motion.positions[0])  # the arm is yet to leave from there
+            self._recent.add(motion.positions[0])  # the motion of the arm starts there
             self._anew = False
         message = self._messages[len(motion.times) - 1]
         self._boundary.publish(self._publisher, message.filled(self._stamp, motion))
         self._window, self._window_stamp = motion, self._stamp
-        self._unsent = self._asked = False
+        self._unsent = self._changed = False
 
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
@@ -584,8 +584,8 @@ class TrajectoryOutput(StreamOutput):
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
         """Return the positions between which the arm was to be lately; see `Output.expected`.
 
-        Where this loop is late, the controller goes on along the last window: by now it is before
-        the next of its samples.
+        If this loop is late, the controller continues along the last window: at present it is
+        before the next of its samples.
         """
         way, window = super().expected(now, age), self._window
         elapsed = 1e-9 * (now.clock - self._window_stamp)
@@ -595,7 +595,7 @@ class TrajectoryOutput(StreamOutput):
         return np.vstack([way, window.positions[1 + LEAD : 1 + next_]])
 
     def destroy(self) -> None:
-        """Give up publisher and subscription."""
+        """Destroy publisher and subscription."""
         self._state.destroy()
         super().destroy()
 
@@ -617,14 +617,14 @@ class PositionOutput(StreamOutput):
 class VelocityOutput(StreamOutput):
     """Streams velocities to a velocity controller, in the order of the chain's joints.
 
-    They are those of the commands, and part of the way by which the arm is off, within the joints'
+    They are the velocities of the commands plus a correction of the arm's error, within the joints'
     limits. The last is zero.
 
     Args:
         options: As of every output.
     """
 
-    GAIN = 2.0  # 1/s: a half-second takes back most of what the arm is off
+    GAIN = 2.0  # 1/s: most of the arm's error is corrected in half a second
 
     def __init__(self, options: OutputOptions) -> None:
         super().__init__(options, Float64MultiArray, f"{options.controller}/commands")
@@ -632,14 +632,14 @@ class VelocityOutput(StreamOutput):
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         self._moves = True
-        if pipeline.command is None:  # that was the last
+        if pipeline.command is None:  # the last command
             self.end()
         else:
             velocity = pipeline.state[:, 1] + self.GAIN * (command - measured)
             self._publish(np.clip(velocity, -self._velocity, self._velocity))
 
     def end(self) -> None:
-        """Send zero, unless that was the last thing that was sent."""
+        """Send zero, unless it was sent last."""
         if self._moves:
             self._publish(np.zeros(len(self._joint_names)))
             self._moves = False
@@ -648,7 +648,7 @@ class VelocityOutput(StreamOutput):
         self._boundary.publish(self._publisher, Float64MultiArray(data=to_array(velocity)))
 
     def destroy(self) -> None:
-        """Let the arm stand, and give up the publisher."""
+        """Stop the arm, and destroy the publisher."""
         self.end()
         super().destroy()
 
@@ -672,8 +672,8 @@ class JointStateOutput(StreamOutput):
 class FollowJointTrajectoryOutput(Output):
     """Sends each motion as one goal to a joint_trajectory_controller; a newer one replaces it.
 
-    A motion has ended when the controller says so, and a new one begins where the controller is in
-    the present one by its own account, which may be slower than planned.
+    A motion has ended when the controller's result says so. A new one begins at the controller's
+    reported position within the present one, which may be slower than planned.
 
     Args:
         options: As of every output.
@@ -697,7 +697,7 @@ class FollowJointTrajectoryOutput(Output):
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
         self._begun_since = math.inf  # ROS time since which it may have begun; until feedback tells
 
-    def _look(self) -> str:
+    def _check(self) -> str:
         if not self._is_ready():
             return f"waiting for the action {self.name}"
         return self._state.lacking()
@@ -706,12 +706,12 @@ class FollowJointTrajectoryOutput(Output):
         return self._boundary.read(f"ready {self.name}", self._client.server_is_ready)
 
     def begin(self) -> None:
-        """Learn that there is another goal."""
+        """Note that there is another goal."""
         super().begin()
         self._ordered = True
 
     def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
-        """Bring the arm to rest: on the way that it is on, if it is known where it is on it."""
+        """Bring the arm to rest: along its motion, if its position within it is known."""
         pipeline.rest()
         self._ordered = False
         if self._motion is None:
@@ -728,7 +728,7 @@ class FollowJointTrajectoryOutput(Output):
     def hold(
         self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
     ) -> None:
-        """Let the controller hold the arm where it is. See `Output.hold`."""
+        """Make the controller hold the arm where it is. See `Output.hold`."""
         pipeline.rest()
         self._ordered = False
         self._phase = Phase.IDLE if self._motion is None else Phase.BRAKING
@@ -737,13 +737,13 @@ class FollowJointTrajectoryOutput(Output):
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send a motion when there is one to begin; see `Output.advance`."""
         if self._motion is not None and not self._is_ready():
-            self._newest += 1  # its end will never be told
+            self._newest += 1  # its result will never arrive
             self._handle = None
             self._fail("the controller is gone")
         if pipeline.speed_override != self._override:
             self._override = pipeline.speed_override
             self._ordered = self._ordered or self._phase is Phase.MOVING
-        # One that is about to be canceled has to end first; one that has just been sent, to begin.
+        # A motion that is being cancelled must end first; one that was just sent must begin first.
         ending = self._unwanted and self._motion is not None
         beginning = 0.0 <= 1e-9 * now.clock - self._begun_since <= FEEDBACK_TIMEOUT
         if self._ordered and not ending and not beginning:
@@ -768,26 +768,26 @@ class FollowJointTrajectoryOutput(Output):
     def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
         """Return the positions between which the arm was to be lately; see `Output.expected`."""
         if self._motion is None or self._accepted != self._newest:
-            return None  # until it is accepted the controller goes on with the one before
+            return None  # until it is accepted the controller continues the previous motion
         progress, clock = self._progress, 1e-9 * now.clock
         until = progress.now(clock, self._motion.times[-1])
         known = clock - progress.heard_at <= FEEDBACK_TIMEOUT
-        # A controller that does not tell how far it is may be anywhere on the way.
+        # Without feedback the controller may be anywhere within the motion.
         since = max(until - self._lag - age, 0.0) if known else 0.0
         times = self._motion.times
-        # That it has been accepted is heard later than it has begun.
+        # The acceptance arrives after the motion has begun.
         until = min(max(until, clock - self._begun_since), times[-1])
         part = self._motion.positions[(times >= since) & (times <= until)]
         ends = [self._motion.at(since)[:, 0], self._motion.at(until)[:, 0]]
         return np.vstack([part, *ends])
 
     def end(self) -> None:
-        """Let the controller stop what it executes."""
+        """Make the controller stop."""
         self._cancel()
 
     def destroy(self) -> None:
-        """Give up the client; the controller brakes to the end, if it does."""
-        self._newest += 1  # no end is news any more
+        """Destroy the client; a controller that brakes continues to do so."""
+        self._newest += 1  # results are ignored from now on
         if self._phase is not Phase.BRAKING:
             self._cancel()
         self._client.destroy()
@@ -797,19 +797,19 @@ class FollowJointTrajectoryOutput(Output):
         return 1e-9 * float(self._boundary.clock(self._clock))
 
     def _where(self) -> FloatArray | None:
-        """Return the state (n, 3) that the controller is in by now; None if that is not known."""
+        """Return the present state (n, 3) of the controller; None if it is not known."""
         if self._motion is None or self._now() - self._progress.heard_at > FEEDBACK_TIMEOUT:
             return None
         if self._begun_since < math.inf:
-            return None  # it began when the controller took it, and that is not known
+            return None  # its start time in the controller is not known
         return self._motion.at(self._progress.now(self._now(), self._motion.times[-1]))
 
     def _send(self, motion: Motion) -> None:
         stamp = self._boundary.clock(self._clock)
         trajectory = JointTrajectory(joint_names=list(self._joint_names))
         from_rest = not (motion.velocities[0].any() or motion.accelerations[0].any())
-        # From rest it begins when the controller takes it, however late that is. In mid-motion the
-        # arm goes on until then, and the stamp says how far the motion has to be by that time.
+        # From rest it begins when the controller accepts it, however late that is. In mid-motion
+        # the arm continues until then, and the stamp aligns the new motion with that time.
         if not from_rest:
             trajectory.header.stamp = _time_message(stamp)
         for when, *state in zip(*motion, strict=True):
@@ -822,12 +822,12 @@ class FollowJointTrajectoryOutput(Output):
         self._begun_since = 1e-9 * stamp if from_rest else math.inf
         self._progress = Progress(1e-9 * stamp, 0.0, rate, 1e-9 * stamp)
         goal = FollowJointTrajectory.Goal(trajectory=trajectory)
-        hear = self._expect("feedback", self._newest, self._on_feedback, FEEDBACK)
-        heed = self._expect("answer", self._newest, self._on_answer, ANSWER)
+        on_feedback = self._expect("feedback", self._newest, self._on_feedback, FEEDBACK)
+        heed = self._expect("answer", self._newest, self._on_goal_response, ANSWER)
         answer = self._boundary.send(
             f"{self.name}/goal",
             trajectory,
-            lambda: self._client.send_goal_async(goal, feedback_callback=hear),
+            lambda: self._client.send_goal_async(goal, feedback_callback=on_feedback),
         )
         if answer is not None:
             answer.add_done_callback(heed)
@@ -836,17 +836,17 @@ class FollowJointTrajectoryOutput(Output):
     def _expect(
         self, what: str, number: int, callback: Callable[[int, Any], None], form: Form
     ) -> Callable[[Any], None]:
-        """Return a callback that hears of a motion; see `Boundary.expect`."""
+        """Return a callback for an event of a motion; see `Boundary.expect`."""
         name = f"{what} {self.name} {number}"
         return self._boundary.expect(name, functools.partial(callback, number), form)
 
     def _cancel(self) -> None:
-        """Let the controller stop what it executes, and what it is about to."""
+        """Cancel the present motion, and one that is not accepted yet."""
         self._unwanted = True
         if self._handle is not None:
             self._handle.cancel_goal_async()
 
-    def _on_answer(self, number: int, answer: Future) -> None:
+    def _on_goal_response(self, number: int, answer: Future) -> None:
         handle: Any = answer.result()
         if handle.accepted:
             heed = self._expect("end", number, self._on_end, END)
@@ -860,7 +860,7 @@ class FollowJointTrajectoryOutput(Output):
                 handle.cancel_goal_async()
             return
         if number == self._newest:
-            # The motion before goes on in the controller, and nobody wants it any more.
+            # The controller continues the previous motion, which is no longer wanted.
             self._cancel()
             self._fail("the controller rejected the motion")
 
@@ -870,7 +870,7 @@ class FollowJointTrajectoryOutput(Output):
             if desired.shape == self._motion.positions[0].shape and np.isfinite(desired).all():
                 stamp = message.feedback.header.stamp
                 when = stamp.sec + 1e-9 * stamp.nanosec if stamp.sec else self._now()
-                self._progress = self._progress.heard(when, self._motion, desired)
+                self._progress = self._progress.updated(when, self._motion, desired)
                 self._begun_since = math.inf
 
     def _on_end(self, number: int, answer: Future) -> None:
@@ -884,7 +884,7 @@ class FollowJointTrajectoryOutput(Output):
         elif self._halts and end.status in (
             GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_CANCELED,
         ):  # fmt: skip
-            self._phase = Phase.MOVING  # it goes on once the override is more than 0
+            self._phase = Phase.MOVING  # it continues once the override is above 0
         elif end.status == GoalStatus.STATUS_SUCCEEDED:
             self._phase, self.failure = Phase.ARRIVED, ""
         else:
@@ -897,23 +897,23 @@ class FollowJointTrajectoryOutput(Output):
 
 
 class Progress(NamedTuple):
-    """How far a controller is in a motion, and how fast it goes on."""
+    """Progress of a controller within a motion, and its pace."""
 
     when: float
-    """ROS time at which that was so [s]."""
+    """ROS time of the feedback [s]."""
     elapsed: float
     """Time of the motion that had passed then [s]."""
     rate: float
     """Time of the motion that passes in each second."""
     heard_at: float
-    """ROS time at which that was last heard [s]."""
+    """ROS time of the last feedback [s]."""
 
     def now(self, now: float, end: float) -> float:
         """Return the time of the motion that has passed by now [s]."""
         return min(max(self.elapsed + self.rate * (now - self.when), 0.0), end)
 
-    def heard(self, when: float, motion: Motion, desired: FloatArray) -> Progress:
-        """Return the progress after the controller has told what it desires at a time."""
+    def updated(self, when: float, motion: Motion, desired: FloatArray) -> Progress:
+        """Return the progress after feedback with the desired state at a time."""
         elapsed, rate = motion.nearest(desired, self.elapsed), self.rate
         if when - self.when > 0.0:
             rate = min((elapsed - self.elapsed) / (when - self.when), 1.0)
@@ -925,7 +925,7 @@ def make_output(kind: str, options: OutputOptions) -> Output:
 
     Args:
         kind: One of `INTERFACES`.
-        options: What it is made with.
+        options: Its arguments.
     """
     outputs: dict[str, Callable[[OutputOptions], Output]] = {
         "joint_trajectory": TrajectoryOutput,

@@ -75,7 +75,7 @@ class Operator:
 
     def _on_stop(self, request: Any, response: Any) -> Any:
         self._arm.stop()
-        response.success, response.message = True, "stopping; ~/enable lets it go on"
+        response.success, response.message = True, "stopping; call ~/enable to continue"
         return response
 
     def _on_home(self, request: Any, response: Any) -> Any:

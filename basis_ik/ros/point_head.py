@@ -46,14 +46,14 @@ from basis_ik.ros.frame_buffer import look_up_fixed
 from basis_ik.ros.parameters import Parameters
 from basis_ik.ros.sim_clock import loop_time
 
-PERIOD = 0.05  # s between two looks at how far a goal has come, each with a feedback
-RESULT_TIMEOUT = 10  # s that a result is kept for clients that ask late
+PERIOD = 0.05  # s between two checks of a goal's progress, each with a feedback
+RESULT_TIMEOUT = 10  # s that a result is kept for late requests
 
 
 class _Goal(NamedTuple):
     """The goal that is being executed.
 
-    Its pace tells its target from others; `before` is the target that it took the place of.
+    Its pace identifies its target; `before` is the target that it replaced.
     """
 
     handle: ServerGoalHandle
@@ -64,7 +64,7 @@ class _Goal(NamedTuple):
 
 
 class _Complaint(NamedTuple):
-    """Why a goal is rejected: one of a few reasons, and a line for people."""
+    """Why a goal is rejected: one of a few reasons, and one line for people."""
 
     reason: str
     text: str
@@ -73,8 +73,8 @@ class _Complaint(NamedTuple):
 class PointHeadServer:
     """Serves `~/point_head_action` of one arm.
 
-    The point becomes the arm's target, as if it had come by topic, and is followed as its frame
-    moves while the goal is active. A newer target, by action or by topic, takes the goal's place.
+    The point becomes the arm's target, as if it had been received by topic, and is followed as its
+    frame moves while the goal is active. A newer target, by action or by topic, replaces the goal.
 
     Args:
         node: The node that serves.
@@ -104,7 +104,7 @@ class PointHeadServer:
         )
 
     def destroy(self) -> None:
-        """Abort what is going on and serve no longer."""
+        """Abort the active goal and stop the server."""
         self._abort("UNLOADED", "the robot is being replaced")
         self._server.destroy()
 
@@ -112,10 +112,10 @@ class PointHeadServer:
         complaint = self._complaint(request)
         journal = self._arm.journal
         if complaint is None:
-            journal.fine("point head", "head goals are good again")
+            journal.recovered("point head", "head goals are valid again")
             return GoalResponse.ACCEPT
         reason, text = complaint
-        journal.trouble("point head", reason, f"head goal rejected: {text}")
+        journal.warn("point head", reason, f"head goal rejected: {text}")
         return GoalResponse.REJECT
 
     def _complaint(self, request: PointHead.Goal) -> _Complaint | None:
@@ -160,7 +160,7 @@ class PointHeadServer:
             self._abort("REFUSED", f"target refused: {arm.targets.last_refusal}")
             return
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = self._node.create_timer(PERIOD, self._look, clock=steady)
+        self._timer = self._node.create_timer(PERIOD, self._check, clock=steady)
 
     @staticmethod
     async def _result_of(_: ServerGoalHandle, result: Future) -> PointHead.Result:
@@ -168,8 +168,8 @@ class PointHeadServer:
 
     # While a goal is active ------------------------------------------------------------------
 
-    def _look(self) -> None:
-        """Feed back how far the goal has come, and end it when that is decided."""
+    def _check(self) -> None:
+        """Publish the goal's progress, and end the goal when it is decided."""
         goal, arm = self._goal, self._arm
         if goal is None:
             return
@@ -190,26 +190,26 @@ class PointHeadServer:
             self._abort("STALLED", f"no nearer for {STALL:g} s{self._missed(goal)}")
 
     def _follow(self, goal: _Goal) -> None:
-        """Look at how far a goal has come that is the arm's target."""
+        """Check the progress of a goal that is the arm's target."""
         arm, now = self._arm, loop_time(self._node)
-        aim, solution = arm.pipeline.goal, arm.pipeline.solution
-        if not (isinstance(aim, PointGoal) and aim.pace is goal.pace):
-            return  # tf does not know the frame yet, or no joint states come
+        point_goal, solution = arm.pipeline.goal, arm.pipeline.solution
+        if not (isinstance(point_goal, PointGoal) and point_goal.pace is goal.pace):
+            return  # tf does not know the frame yet, or there are no joint states
         measured = arm.measured.positions()
-        error = pointing_error(arm.chain.forward(measured), aim.ray, aim.root_point)
+        error = pointing_error(arm.chain.forward(measured), point_goal.ray, point_goal.root_point)
         goal.progress.observe(error, float(abs(arm.pipeline.remaining(measured)).max()), now)
         goal.handle.publish_feedback(PointHead.Feedback(pointing_angle_error=error))
         if error <= self._parameters["success_angle_threshold"] and now >= goal.pace.not_before:
-            arm.targets.put(aim)  # the frame is followed no longer
+            arm.targets.put(point_goal)  # stop following the frame
             goal.handle.succeed()
-            self._finish("SUCCEEDED", "pointed there")
+            self._finish("SUCCEEDED", "succeeded")
         elif solution is not None and not solution.success and arm.state.state is State.ARRIVED:
-            arm.targets.put(aim)
-            text = f"as near as it can be, {error:.4g} rad off: {solution.reason}"
+            arm.targets.put(point_goal)
+            text = f"the best effort is {error:.4g} rad off: {solution.reason}"
             self._abort("UNREACHABLE", text)
 
     def _missed(self, goal: _Goal) -> str:
-        """Say how far a goal has come."""
+        """Return a text with the progress of a goal."""
         if not math.isfinite(goal.progress.angle):
             return f": {self._arm.trouble or 'not begun'}"
         solution = self._arm.pipeline.solution
@@ -217,7 +217,7 @@ class PointHeadServer:
         return f", {goal.progress.angle:.4g} rad off at best{why}"
 
     def _why_lost(self, before: Target | None) -> tuple[str, str]:
-        """Say why the arm has another target than the goal's, given the one before it."""
+        """Return why the arm has another target than the goal's, given the one before it."""
         arm = self._arm
         if arm.state.latch is not None or not arm.state.active:
             return "STOPPED", arm.state.barred
@@ -225,7 +225,7 @@ class PointHeadServer:
             return "CONTROLLER", arm.trouble
         if arm.targets.newest is before and arm.targets.last_refusal is not None:
             return "REFUSED", f"target refused: {arm.targets.last_refusal}"
-        return "REPLACED", "another target has taken its place"
+        return "REPLACED", "replaced by another target"
 
     def _abort(self, reason: str, why: str) -> None:
         if self._goal is not None:
@@ -239,10 +239,10 @@ class PointHeadServer:
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
         self._goal = self._timer = None
-        self._arm.journal.say("head goal", reason, f"head goal {text}")
+        self._arm.journal.info("head goal", reason, f"head goal {text}")
 
     def _ray(self, request: PointHead.Goal) -> Ray | str:
-        """Return the ray that a goal asks for, in tip coordinates, or what is wrong with it."""
+        """Return the ray of a goal, in tip coordinates, or why it is invalid."""
         arm, frame = self._arm, request.pointing_frame
         axis = request.pointing_axis.x, request.pointing_axis.y, request.pointing_axis.z
         if not all(map(math.isfinite, axis)):

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The package's programs: how they start, end, and tell an error.
+"""The package's programs: how they start, end, and report an error.
 
-SIGINT and SIGTERM end a program with status 0 at any moment. rclpy's own handlers are left out:
-they shut the context down in another thread, and whatever is being made at that moment then fails.
+SIGINT and SIGTERM end a program with status 0 at any time. rclpy's own handlers are not used: they
+shut the context down in another thread, and entities that are created at that moment then fail.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MODULES = {
     "teleop_keyboard": "basis_ik.ros.teleop_keyboard",
     "legs_motion": "basis_ik.ros.demo.legs_motion",
 }
-PATIENCE = 1.2  # s from a signal to the end, whatever is being done
+PATIENCE = 1.2  # s from a signal to the end of the program at the latest
 
 
 def ik_node() -> int:
@@ -58,7 +58,7 @@ def replay() -> int:
 
 
 def demo_targets() -> int:
-    """Walk through a list of targets; exit status 0 when every one went as it should."""
+    """Move to each target of a list; exit status 0 when every one went as expected."""
     return run("demo_targets")
 
 
@@ -88,7 +88,7 @@ def teleop_keyboard() -> int:
 
 
 def moving_point() -> int:
-    """Move a point and judge who looks at it; exit status 0 when all went well."""
+    """Move a point and check the head that looks at it; exit status 0 when all went well."""
     return run("moving_point")
 
 
@@ -98,19 +98,19 @@ def run(program: str) -> int:
     Args:
         program: One of `MODULES`.
     """
-    stop, forced = Event(), 0  # while it is only loading, nothing gets lost by an end of force
+    stop, forced = Event(), 0  # while it is only loading, a forced end loses nothing
 
     def on_signal(*_: object) -> None:
         stop.set()
-        # In the middle of something long, a kernel being compiled, nobody looks at `stop`; and an
-        # exception raised here would get lost in the compiler's callbacks.
+        # During a long operation, such as a compilation, nothing checks `stop`; and an exception
+        # raised here would get lost in the compiler's callbacks.
         rescue = threading.Timer(PATIENCE, os._exit, [forced])
         rescue.daemon = True
         rescue.start()
 
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, on_signal)
-    # Only now, for importing rclpy and numba takes long enough for a signal to come meanwhile.
+    # Only now, because a signal may arrive during the import of rclpy and numba.
     try:
         import rclpy
         from rclpy.exceptions import NameValidationException, ParameterException
@@ -138,30 +138,30 @@ def run(program: str) -> int:
             raise
         status = _fail(program, str(error))
     finally:
-        # What comes now comes too late to change the exit status, but could: Python takes its own
-        # handlers down before it is gone.
+        # A signal from now on must not change the exit status, but could: Python removes its own
+        # handlers before the process ends.
         for each in (signal.SIGINT, signal.SIGTERM):
             signal.signal(each, signal.SIG_IGN)
         rclpy.try_shutdown()
     from basis_ik.warm_up import still_compiling
 
-    if still_compiling():  # the compiler would be torn off in the middle of what it does
+    if still_compiling():  # the compiler would be interrupted
         sys.stdout.flush()
         os._exit(status)
     return status
 
 
 def _fail(program: str, text: str) -> int:
-    """Tell in one line why a program ends; the exit status."""
+    """Print in one line why a program ends; return the exit status."""
     print(f"{program}: {' '.join(text.split())}", file=sys.stderr)
     return 1
 
 
 def _lacking(error: ImportError) -> str:
-    """Return what is to be installed or sourced.
+    """Return what must be installed or sourced.
 
     Raises:
-        ImportError: It is our own module that is missing: a fault of the package.
+        ImportError: A module of this package is missing: a fault of the package.
     """
     package = (error.name or "").split(".")[0]
     if package == __name__.split(".")[0]:
@@ -179,7 +179,7 @@ def _lacking(error: ImportError) -> str:
 
 
 def spin(node: Node, stop: Event) -> None:
-    """Handle a node's messages until it is told to stop."""
+    """Handle a node's messages until `stop` is set."""
     from rclpy.executors import SingleThreadedExecutor
 
     executor = SingleThreadedExecutor()

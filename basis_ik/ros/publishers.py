@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Who publishes on the topics that the node hears, and whether they can be heard."""
+"""The publishers on the node's topics, and whether their QoS is compatible."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from basis_ik.motion.admission import printable
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
 
-PERIOD = 1.0  # s between two looks; the graph does not change often
+PERIOD = 1.0  # s between two queries; the graph does not change often
 _RVIZ = re.compile(r"/rviz2?(_[^/]*)?$")  # also with a launch file's suffix
 
 
@@ -36,7 +36,7 @@ class Publishers:
     """The nodes that publish on a topic, looked up in the graph twice a second at most.
 
     Args:
-        node: The node that hears the topic.
+        node: The node that subscribes to the topic.
         topic: The topic, before remapping.
     """
 
@@ -62,27 +62,27 @@ def publishing(node: Node, topic: str) -> list[str]:
     """Return the full name of each publisher's node, sorted; a node may have several.
 
     Args:
-        node: The node that looks.
+        node: The node that queries the graph.
         topic: The topic's full name.
     """
 
-    def look() -> list[str]:
+    def query() -> list[str]:
         found = node.get_publishers_info_by_topic(topic)
         return sorted(f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in found)
 
-    return boundary_of(node).read(f"publishing {topic}", look)
+    return boundary_of(node).read(f"publishing {topic}", query)
 
 
 class TargetPublishers:
-    """Warns of several publishers on a topic for targets: the arm would go to and fro.
+    """Warns of several publishers on a topic for targets: the arm would move to and fro.
 
-    It warns when two looks in a row find the same: a publisher is in the graph before the name of
-    its node is. RViz, which publishes what a hand clicks, counts for none.
+    It warns when two successive queries agree: a publisher is in the graph before the name of its
+    node. RViz does not count, because it only publishes clicks.
 
     Args:
-        node: The node that hears the topics.
+        node: The node that subscribes to the topics.
         topics: The topics, before remapping.
-        journal: Where it is told, once for each change.
+        journal: Logs each change once.
     """
 
     def __init__(self, node: Node, topics: Sequence[str], journal: Journal) -> None:
@@ -90,39 +90,39 @@ class TargetPublishers:
         self._publishers = [Publishers(node, topic) for topic in topics]
         self._seen: dict[str, tuple[str, ...]] = {}
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(PERIOD, self.look, clock=steady)
+        self._timer = node.create_timer(PERIOD, self.check, clock=steady)
 
-    def look(self) -> None:
-        """Tell what has changed."""
+    def check(self) -> None:
+        """Log changes."""
         for publishers in self._publishers:
             names, topic = publishers.names(), publishers.topic
             streaming = [name for name in names if not _RVIZ.search(name)]
             seen, self._seen[topic] = self._seen.get(topic), names
             if len(streaming) > 1:
-                text = f"{len(names)} publishers, the newest target counts: {publishers}"
+                text = f"{len(names)} publishers, the newest target wins: {publishers}"
                 if names == seen:
-                    self._journal.trouble(topic, topic, text)
+                    self._journal.warn(topic, topic, text)
             else:
-                self._journal.fine(topic, f"no second publisher on {topic}")
+                self._journal.recovered(topic, f"no second publisher on {topic}")
 
     def destroy(self) -> None:
-        """Look no longer."""
+        """Stop checking."""
         self._node.destroy_timer(self._timer)
 
 
-def unheard(node: Node, topic: str) -> SubscriptionEventCallbacks:
-    """Return what says, as an error, that a publisher on a topic cannot be heard.
+def incompatible_qos(node: Node, topic: str) -> SubscriptionEventCallbacks:
+    """Return callbacks that log an error if a publisher on a topic has an incompatible QoS.
 
     Args:
         node: The node that subscribes.
         topic: The topic, before remapping.
     """
 
-    def tell(event: QoSRequestedIncompatibleQoSInfo) -> None:
+    def log(event: QoSRequestedIncompatibleQoSInfo) -> None:
         node.get_logger().error(
-            f"a publisher on {node.resolve_topic_name(topic)} cannot be heard: its QoS does not"
+            f"a publisher on {node.resolve_topic_name(topic)} is incompatible: its QoS does not"
             f" fit, {qos_policy_name_from_kind(event.last_policy_kind)}; let it offer what"
             f" `ros2 topic info -v` shows for this node"
         )
 
-    return SubscriptionEventCallbacks(incompatible_qos=tell)
+    return SubscriptionEventCallbacks(incompatible_qos=log)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a node says of itself while it has no robot to move, or no kernels."""
+"""Status and diagnostics of a node while it has no robot, or no kernels."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ LINE_EVERY = 12  # of those periods
 
 
 class Unready(NamedTuple):
-    """Why there is no robot to move.
+    """Why there is no robot.
 
     Attributes:
-        level: Of a DiagnosticStatus: OK if nobody asked for one yet, WARN if it is waited for,
-            ERROR if something must be mended.
+        level: Of a DiagnosticStatus: OK if none was requested yet, WARN while the node waits for
+            it, ERROR if something must be fixed.
         text: One line for people.
     """
 
@@ -50,11 +50,11 @@ class Unready(NamedTuple):
 
 
 class Readiness:
-    """Publishes `/diagnostics`, and on an error `~/status`, in place of the robot that is missing.
+    """Publishes `/diagnostics`, and on an error `~/status`, while there is no robot.
 
     Args:
         node: The node that publishes.
-        chains: Names of its chains; one empty name for one chain without.
+        chains: Names of its chains; one empty name for a chain without a name.
         unready: Returns why there is no robot, or None.
     """
 
@@ -65,7 +65,7 @@ class Readiness:
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         topics = [f"~/{chain}/status" if chain else "~/status" for chain in chains]
         self._statuses = [node.create_publisher(DiagnosticStatus, topic, 10) for topic in topics]
-        # A steady clock: simulated time may be what is missing.
+        # A steady clock, because simulated time may be missing.
         node.create_timer(
             UNREADY_PERIOD, self._on_timer, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
@@ -92,13 +92,13 @@ class Readiness:
 
 
 class ColdStart:
-    """Publishes `~/status` and `/diagnostics`, and refuses targets.
+    """Publishes `~/status` and `/diagnostics` during the compilation, and refuses targets.
 
     Args:
         node: The node.
-        kernels: What is waited for.
-        chains: Their names; one empty name for a node that has one without.
-        targets: Kinds and names of the topics that each chain has for targets.
+        kernels: The compilation.
+        chains: Names of the chains; one empty name for a chain without a name.
+        targets: Types and names of each chain's topics for targets.
     """
 
     def __init__(
@@ -124,11 +124,11 @@ class ColdStart:
         ]
         self._turns = 0
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(COMPILING_PERIOD, self._tell, clock=steady)
-        self._tell()
+        self._timer = node.create_timer(COMPILING_PERIOD, self._report, clock=steady)
+        self._report()
 
     def destroy(self) -> None:
-        """Give up all that it has in the node."""
+        """Destroy all its entities of the node."""
         self._node.destroy_timer(self._timer)
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
@@ -141,17 +141,17 @@ class ColdStart:
     def _refuse(self, chain: str, _: Any) -> None:
         refused = Refused(Refusal.NOT_READY, self._progress())
         self._refused[chain][refused.reason.name] += 1
-        self._journal.trouble("target", refused.reason.name, f"target refused: {refused}")
+        self._journal.warn("target", refused.reason.name, f"target refused: {refused}")
         self._publish(chain, str(refused))
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         text = self._progress()
         if self._turns % LINE_EVERY == 0:
             self._node.get_logger().info(text)
         self._turns += 1
         for chain in self._publishers:
             self._publish(chain, text)
-        # Under the name that the node's diagnostics have later, too.
+        # The same name as in the node's later diagnostics.
         loop = self._status("control loop", text)
         message = DiagnosticArray(status=[loop])
         loop.name = loop.name.lstrip("/")

@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A recording of all that crosses the node's boundary, in a file of the form MCAP.
+"""A recording of the node's input and output, in an MCAP file.
 
-Each topic that is heard has a channel, and so has each on which commands or status are sent; the
-messages are serialised as they were. A channel more, `RECORDING` below the node's name, holds texts
-in JSON: first how the node was started, and then an entry for each message, timer and request that
-was handled, after its messages. An entry says what the clocks and the graph have told meanwhile.
+Each subscribed topic has a channel, and so has each topic for commands or status; messages are
+stored as serialised. One more channel, `RECORDING` below the node's name, has texts in JSON: first
+how the node was started, and then an entry for each message, timer and request that was handled,
+after its messages. An entry has the readings of clocks and graph in the meantime.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from basis_ik.ros.versions import versions
 T = TypeVar("T")
 
 RECORDING = "recording"
-HEARD = "heard"  # of a channel: whether the node heard what it holds, else it was sent
-FORM = 1  # of the texts
-TURN = 0.1  # s between two looks of the writing thread
-WHOLE = 1.0  # s after which what has come is in the file for good
+HEARD = "heard"  # metadata of a channel: whether the node received its messages, or sent them
+FORM = 1  # version of the texts
+TURN = 0.1  # s between two cycles of the writing thread
+WHOLE = 1.0  # s after which entries are safely in the file
 MOST_WAITING = 20_000  # entries
-PAUSE_AFTER, PAUSE = 4, 1e-4  # entries that are written, and s for which the loop may go on
+PAUSE_AFTER, PAUSE = 4, 1e-4  # entries that are written, and s that the control loop then has
 LIBRARY = (
     "needs the Python package mcap, 1.6 or newer, which is not installed: "
     "python3 -m pip install 'mcap>=1.6'"
@@ -62,9 +62,9 @@ class Sent(NamedTuple):
     """A message that was sent.
 
     Attributes:
-        topic: Where to.
-        kind: Its type, `package/msg/Type`.
-        data: As serialised.
+        topic: Name of the topic.
+        kind: Type of the message, `package/msg/Type`.
+        data: The serialised message.
     """
 
     topic: str
@@ -73,15 +73,15 @@ class Sent(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What was handled, and what came of it.
+    """An input that was handled, and its effects.
 
     Attributes:
-        time: When, by the system's clock [ns].
-        name: Of what was handled.
+        time: Time of the system's clock [ns].
+        name: Name of the input.
         heard: The message, if it was one.
-        given: What else it brought along, as JSON can hold it.
-        readings: What sources said meanwhile, each one's in turn.
-        sent: What was sent meanwhile.
+        given: Other arguments, as JSON values.
+        readings: Values of each source in the meantime, in order.
+        sent: Messages sent in the meantime.
     """
 
     time: int
@@ -93,10 +93,10 @@ class Entry(NamedTuple):
 
 
 def make_boundary(node: Node, parameters: Parameters) -> Boundary:
-    """Return the boundary that the parameter `record` asks for.
+    """Return the boundary for the parameter `record`.
 
     Raises:
-        ConfigError: The file cannot be made.
+        ConfigError: The file cannot be created.
     """
     path: str = parameters["record"]
     if not path:
@@ -110,7 +110,7 @@ def make_boundary(node: Node, parameters: Parameters) -> Boundary:
 
         if not hasattr(Writer, "flush"):
             raise ImportError(LIBRARY)
-        # Never over what was recorded before: a node that is started again would take its own.
+        # Never overwrite a recording: a restarted node would overwrite its own.
         return RecordingBoundary(node, Recording(file.open("xb"), node, _head(node)))
     except ImportError:
         raise refused("record", LIBRARY) from None
@@ -133,11 +133,11 @@ def _head(node: Node) -> dict[str, Any]:
 
 
 class RecordingBoundary(Boundary):
-    """Writes down what crosses it.
+    """Records the node's input and output.
 
     Args:
-        node: Whose boundary it is.
-        recording: Takes it.
+        node: The node.
+        recording: Receives the entries.
     """
 
     def __init__(self, node: Node, recording: Recording) -> None:
@@ -147,14 +147,14 @@ class RecordingBoundary(Boundary):
         self._begin("make")  # ends when the next begins
 
     def read(self, name: str, live: Callable[[], T]) -> T:
-        """Return what a source says; see `Boundary.read`."""
+        """Return the value of a source; see `Boundary.read`."""
         value = live()
         if self._entry is not None:
             self._entry.readings.setdefault(name, []).append(value)
         return value
 
     def attend(self, node: Node) -> None:
-        """Learn that a node has other subscriptions, timers or services than before."""
+        """Note that the subscriptions, timers or services of a node have changed."""
         self._names = {}
         for name, each in entrances(node):
             self._names[each] = name
@@ -162,7 +162,7 @@ class RecordingBoundary(Boundary):
                 each.callback = _RecordedService(self, name, each.callback)
 
     def run(self, name: str, work: Callable[[], T]) -> T:
-        """Do what is begun by no message, timer or request; see `Boundary.run`."""
+        """Run work that no message, timer or request has started; see `Boundary.run`."""
         self._begin(name)
         try:
             return work()
@@ -183,7 +183,7 @@ class RecordingBoundary(Boundary):
             self._end()
 
     def fire(self, timer: Any) -> None:
-        """Do what a timer is for."""
+        """Run a timer's callback."""
         self._begin(self._names[timer])
         try:
             timer.callback()
@@ -191,12 +191,12 @@ class RecordingBoundary(Boundary):
             self._end()
 
     def call(self, name: str, given: Any, work: Callable[[], T]) -> T:
-        """Do what a request or an action asks for.
+        """Run the callback of a request or an action.
 
         Args:
-            name: What it is called.
-            given: What it brings along, as JSON can hold it.
-            work: Does it.
+            name: Name of the entry.
+            given: Its arguments, as JSON values.
+            work: The function to run.
         """
         self._begin(name, given=given)
         try:
@@ -220,7 +220,7 @@ class RecordingBoundary(Boundary):
         return send()
 
     def close(self) -> None:
-        """Learn that nothing crosses any more."""
+        """Note that there is no more input or output."""
         self._recording.close()
 
     def _note(self, sent: Sent) -> None:
@@ -232,7 +232,7 @@ class RecordingBoundary(Boundary):
         self._entry = Entry(time.time_ns(), name, heard, given, {}, [])
 
     def _end(self, *, idle: bool = False) -> None:
-        """Hand the entry over, unless nothing has happened in one that is often idle."""
+        """Hand the entry over, unless it is idle and nothing has happened."""
         entry, self._entry = self._entry, None
         if entry is not None and not (idle and not entry.readings):
             self._recording.put(entry)
@@ -255,11 +255,11 @@ class _RecordedService:
 class Recording:
     """Writes entries to a file, in a thread of its own.
 
-    What cannot be written ends the recording, and nothing else; what was written before is whole.
+    A failure to write ends the recording, and nothing else; everything written before is readable.
 
     Args:
-        file: New, and open for writing.
-        node: The node that is recorded; its log tells where a recording ends too early.
+        file: A new file, open for writing.
+        node: The recorded node; it logs when a recording ends too early.
         head: How it was started.
     """
 
@@ -273,7 +273,7 @@ class Recording:
         self._schemas: dict[str, int] = {}
         self._entries: deque[Entry] = deque()
         self._closing, self._failed = threading.Event(), False
-        self._whole = 0  # bytes of the file that can be read whatever happens to the rest
+        self._whole = 0  # bytes of the file that are readable without the rest
         self._writer.start(profile="ros2", library="basis_ik")
         self._write_text(time.time_ns(), head)
         self._flush()
@@ -281,12 +281,12 @@ class Recording:
         self._thread.start()
 
     def put(self, entry: Entry) -> None:
-        """Take an entry; it is written later."""
+        """Queue an entry; it is written later."""
         if not self._failed:
             self._entries.append(entry)
 
     def close(self) -> None:
-        """Write what is left, and close the file."""
+        """Write the remaining entries, and close the file."""
         self._closing.set()
         self._thread.join()
 
@@ -305,19 +305,19 @@ class Recording:
             self._give_up(str(error))
 
     def _give_up(self, text: str) -> None:
-        """Leave a file that can be read, without what could not be written."""
+        """Truncate the file to its readable part."""
         self._failed = True
         self._entries.clear()
-        with contextlib.suppress(OSError):  # it may not even be there any more
+        with contextlib.suppress(OSError):  # the file may have been deleted
             self._file.raw.truncate(self._whole)
             self._file.raw.close()
         self._log.error(f"the recording has ended, {text}: {self._file.name}")
 
     def _write_entries(self, pause: float) -> None:
-        """Write what has come.
+        """Write the queued entries.
 
         Args:
-            pause: Time between some entries and the next, in which others may work [s].
+            pause: Pause after some entries, in which other threads may work [s].
         """
         if len(self._entries) > MOST_WAITING:
             raise OverflowError("for it is written more slowly than entries come")

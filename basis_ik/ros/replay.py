@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Plays a recording of `ik_node` back: the same node, without peers, is told the same again.
+"""Replays a recording of `ik_node`: the same node, without peers, receives the same input.
 
-Every command and every status that it then sends must be the recorded one, to the bit.
+Every command and every status that it then sends must equal the recorded one, to the bit.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ STATUS = "diagnostic_msgs/msg/DiagnosticStatus"
 
 
 class Difference(NamedTuple):
-    """The first message that is not the recorded one.
+    """The first message that differs from the recorded one.
 
     Attributes:
         when: Since the recording began [s].
-        during: What was handled.
-        recorded: What was sent then; None for nothing.
-        replayed: What is sent now; None for nothing.
+        during: The input that was handled.
+        recorded: The recorded message; None for none.
+        replayed: The replayed message; None for none.
     """
 
     when: float
@@ -74,14 +74,14 @@ class Difference(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a replay has shown.
+    """The result of a replay.
 
     Attributes:
-        commands: How many were equal.
-        statuses: How many of them were.
-        seconds: That the recording is long.
+        commands: Number of equal commands.
+        statuses: Number of equal statuses.
+        seconds: Length of the recording [s].
         cut_off: Whether it was not closed.
-        difference: The first one; None where there is none.
+        difference: The first difference; None if there is none.
     """
 
     commands: int
@@ -92,12 +92,12 @@ class Outcome(NamedTuple):
 
 
 class ReplayBoundary(Boundary):
-    """Tells a node what was recorded, and sends nothing.
+    """Gives a node the recorded input, and sends nothing.
 
-    A node that is not the recorded one may ask more often: then it is told the same as before.
+    A node that differs from the recorded one may read more often: then it gets the last value.
 
     Attributes:
-        sent: What the node would have sent since the entry began.
+        sent: The messages that the node would have sent since the entry began.
         expected: Callbacks of actions, by their names.
     """
 
@@ -109,12 +109,12 @@ class ReplayBoundary(Boundary):
         self.expected: dict[str, tuple[Callable[[Any], Any], Form]] = {}
 
     def begin(self, entry: Entry) -> None:
-        """Go on to an entry."""
+        """Begin an entry."""
         self.sent, self._slept = [], 0.0
         self._readings = {name: deque(values) for name, values in entry.readings.items()}
 
     def read(self, name: str, live: Callable[[], T]) -> T:
-        """Return what a source has said; see `Boundary.read`."""
+        """Return the recorded value of a source; see `Boundary.read`."""
         values = self._readings.get(name)
         if values:
             self._last[name] = values.popleft()
@@ -124,28 +124,28 @@ class ReplayBoundary(Boundary):
         return value
 
     def comes(self, name: str, live: Callable[[], bool], wait: Callable[[], object]) -> bool:
-        """Tell whether something was there; if so, it is; see `Boundary.comes`."""
+        """Return whether a result was ready; if so, wait for it; see `Boundary.comes`."""
         there = self.read(name, live)
         if there:
             wait()
         return there
 
     def steady(self) -> float:
-        """Return the time that a steady clock has told [s]."""
+        """Return the recorded time of a steady clock [s]."""
         # Only a node that is not the recorded one may sleep for longer.
         return super().steady() if self._readings.get("steady") else super().steady() + self._slept
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass: what the clock tells next is later."""
+        """Do not sleep: the next recorded time is later."""
         self._slept += seconds
 
     def expect(self, name: str, callback: Callable[[Any], Any], form: Form) -> Callable[[Any], Any]:
-        """Keep the callback of an action's client or server; see `Boundary.expect`."""
+        """Store the callback of an action's client or server; see `Boundary.expect`."""
         self.expected[name] = callback, form
         return callback
 
     def call(self, name: str, given: Any) -> None:
-        """Call an action's callback with what was recorded of its argument."""
+        """Call an action's callback with its recorded argument."""
         callback, form = self.expected[name]
         callback(form.unpack(given))
 
@@ -163,10 +163,10 @@ class ReplayBoundary(Boundary):
 
 
 class Replay:
-    """A node that is told what another was told; rclpy must be set up for it, see `set_up`.
+    """A node with the recorded input of another; rclpy must be set up for it, see `set_up`.
 
     Args:
-        recorded: What that was.
+        recorded: The recording.
     """
 
     def __init__(self, recorded: Recorded) -> None:
@@ -175,13 +175,13 @@ class Replay:
         self._equal = Counter[bool]()  # statuses: True
 
     def run(self, stop: Event) -> Outcome:
-        """Go on to the end, or to the first difference.
+        """Replay to the end, or to the first difference.
 
         Args:
             stop: Ends it sooner.
 
         Raises:
-            RecordingError: The file is damaged, or tells of something that this node has not.
+            RecordingError: The file is damaged, or names something that this node does not have.
         """
         node, begin, end, difference = None, 0, 0, None
         try:
@@ -204,7 +204,7 @@ class Replay:
         return Outcome(commands, statuses, 1e-9 * (end - begin), self._recorded.cut_off, difference)
 
     def _handle(self, node: IkNode, entry: Entry) -> None:
-        """Do what an entry tells of; what it raises is followed by an entry `give_up`."""
+        """Handle an entry; an entry `give_up` follows one that raises."""
         raised, self._raised = self._raised, None
         if raised is not None and entry.name != "give_up":
             text = f"the node raises {raised!r}, which the recorded one did not"
@@ -219,9 +219,9 @@ class Replay:
 
     def _call(self, node: IkNode, entry: Entry) -> None:
         own = {
-            "kernels": node.look_for_kernels,
+            "kernels": node.check_kernels,
             "start": node.start,
-            "answer": node.answer,
+            "answer": node.handle_target,
             "give_up": node.give_up,
             "end": node.end,
         }
@@ -236,13 +236,13 @@ class Replay:
         elif entrance is not None or entry.name in self._boundary.expected:
             try:
                 self._ask(entrance, entry)
-            except Exception as error:  # a client's matter, as in the executor
-                node.tell_failure(error)
+            except Exception as error:  # only concerns the client, as in the executor
+                node.log_failure(error)
         else:
             raise RecordingError(f"the recording tells of '{entry.name}', which there is not")
 
     def _ask(self, service: Any, entry: Entry) -> None:
-        """Do what a service, or without one an action's callback, is asked for."""
+        """Call a service, or without one an action's callback."""
         if service is None:
             self._boundary.call(entry.name, entry.given)
         else:
@@ -250,7 +250,7 @@ class Replay:
             service.callback(unpack(entry.given, kind.Request), kind.Response())
 
     def _compare(self, entry: Entry, when: float) -> Difference | None:
-        """Return the first difference between what was sent and what would be now."""
+        """Return the first difference between recorded and replayed messages."""
         for then, now in zip_longest(entry.sent, self._boundary.sent):
             if then is None or now is None or not _are_equal(then, now):
                 return Difference(when, entry.name, then, now)
@@ -259,7 +259,7 @@ class Replay:
 
 
 def _are_equal(one: Sent, other: Sent) -> bool:
-    """Tell whether two messages are the same to the bit; what fills gaps in them does not count."""
+    """Return whether two messages are equal to the bit, without padding."""
     if one == other:
         return True
     same_way = (one.topic, one.kind) == (other.topic, other.kind)
@@ -267,7 +267,7 @@ def _are_equal(one: Sent, other: Sent) -> bool:
 
 
 def _message(sent: Sent) -> str:
-    """Return all that a message says: Python writes numbers so that they are read back exactly."""
+    """Return a message as text, with exact numbers."""
     package, _, name = sent.kind.split("/")
     kind = getattr(importlib.import_module(f"{package}.msg"), name)
     return repr(deserialize_message(sent.data, kind))
@@ -278,13 +278,13 @@ def _shown(sent: Sent | None) -> str:
 
 
 def set_up(head: dict[str, Any]) -> list[str]:
-    """Set rclpy up as it was for the recorded node, but without peers.
+    """Set rclpy up as for the recorded node, but without peers.
 
     Args:
-        head: How that was started.
+        head: How that node was started.
 
     Returns:
-        What is not as it was then, one line each.
+        The differences, one line each.
     """
     given, known = head["parameters"], _known(head["parameters"].get("chains") or [""])
     kept = {name: value for name, value in given.items() if name in known or _is_foreign(name)}
@@ -296,7 +296,7 @@ def set_up(head: dict[str, Any]) -> list[str]:
         for name, value in head["versions"].items()
         if now.get(name) != value
     ]
-    # An empty list cannot be given to a node; it is what is left out.
+    # An empty list cannot be passed to a node; it is the same as no value.
     content = {"/**": {"ros__parameters": {k: v for k, v in kept.items() if v != []}}}
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "OFF"
     os.environ.pop("ROS_STATIC_PEERS", None)
@@ -321,12 +321,12 @@ def _is_foreign(name: str) -> bool:
 
 
 def _renamed(arguments: Sequence[str]) -> list[str]:
-    """Return those arguments of a node that remap names: the parameters are known otherwise."""
+    """Return the arguments of a node that remap names; the parameters are recorded separately."""
     return [word for pair in pairwise(arguments) if pair[0] in ("-r", "--remap") for word in pair]
 
 
 def main(stop: Event) -> int:
-    """Play the recording back that the command line names; the exit status."""
+    """Replay the recording on the command line; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="replay",
         description="Plays a recording of ik_node back, and compares each command and status.",

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""All that the node makes of one robot description, and gives up with it."""
+"""Everything that the node creates for one robot description."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from basis_ik.warm_up import prepare
 
 
 class Description(NamedTuple):
-    """What a robot description says of the chains that are to be moved.
+    """A robot description, and its chains that are to be moved.
 
     Attributes:
         text: URDF.
@@ -51,16 +51,16 @@ class Description(NamedTuple):
 
 
 def read_description(text: str, names: Sequence[str], parameters: Parameters) -> Description:
-    """Read a robot description; it may take a second, and needs no node.
+    """Read a robot description; this may take a second, and needs no node.
 
     Args:
         text: URDF.
-        names: Names of its chains; one empty name for one chain without.
+        names: Names of its chains; one empty name for a chain without a name.
         parameters: The node's parameters, those of the chains included.
 
     Raises:
         ConfigError: A parameter does not fit the robot; it is named.
-        BasisIkError: The description is bad.
+        BasisIkError: The description is invalid.
     """
     with giving_way():
         model = RobotModel.from_urdf(text)
@@ -70,14 +70,14 @@ def read_description(text: str, names: Sequence[str], parameters: Parameters) ->
 
 
 class Robot:
-    """The arms of a robot, and what hangs on them.
+    """The arms of a robot, with their services, markers and diagnostics.
 
     Args:
-        node: The node that it lives in.
-        description: What it is like.
+        node: The node that owns it.
+        description: Its description.
         parameters: The node's parameters, those of the chains included.
         buffer: The node's transforms.
-        states: Whether the chains may move, by their names; those of a robot before, if any.
+        states: Whether the chains may move, by their names; kept from a previous robot, if any.
 
     Attributes:
         text: Its URDF.
@@ -109,59 +109,59 @@ class Robot:
             undo.pop_all()
 
     def warm_up(self) -> None:
-        """Prepare the chains, by whatever may be called while the loop runs."""
+        """Call everything once that the loop may call, so that nothing is compiled later."""
         for arm in self.arms:
             prepare(arm.chain)
 
     def plug_in(self, loop: LoopMeter) -> None:
-        """Offer services, markers and the rest; no other robot of the node may have its own.
+        """Create services, markers and the rest; only one robot of the node may have them.
 
         Args:
-            loop: What watches the node's control loop.
+            loop: Measures the node's control loop.
         """
         for each in make_plug_ins(self._node, self.arms, loop, self._buffer, self._parameters):
             self._plug_ins.append(each)
 
     @property
     def resting(self) -> bool:
-        """Whether no command is being sent, nor will be before a new goal comes."""
+        """Whether no command is sent until a new goal arrives."""
         return all(arm.resting for arm in self.arms)
 
-    def come_to_rest(self, patience: float, period: float) -> None:
-        """Let deactivated arms brake to the end, here and now.
+    def come_to_rest(self, timeout: float, period: float) -> None:
+        """Block until deactivated arms have braked.
 
         Args:
-            patience: For so long at most [s].
+            timeout: Longest time to block [s].
             period: Of the control loop [s].
         """
         boundary = boundary_of(self._node)
-        end = boundary.steady() + patience
-        # Those that do not stream have sent the way to rest as a whole.
+        end = boundary.steady() + timeout
+        # Outputs that do not stream have sent the whole braking motion.
         while boundary.steady() < end and any(a.streams and not a.resting for a in self.arms):
             self.cycle(boundary.moment(self._node.get_clock()))
             boundary.sleep(period)
 
     def check_alone(self) -> None:
-        """Make sure that nobody else commands an arm.
+        """Check that no other node commands an arm.
 
         Raises:
-            RivalError: Somebody does.
+            RivalError: Another node does.
         """
         for arm in self.arms:
             arm.check_alone()
 
     def activate(self) -> None:
-        """Let all arms take targets; one that somebody else commands waits until nobody does."""
+        """Let all arms accept targets; an arm that another node commands waits until it stops."""
         for arm in self.arms:
             arm.activate()
 
     def deactivate(self) -> None:
-        """Let all arms brake and then be silent."""
+        """Make all arms brake and then send nothing."""
         for arm in self.arms:
             arm.deactivate()
 
     def rest(self) -> None:
-        """Let all arms be silent at once."""
+        """Make all arms stop sending at once."""
         for arm in self.arms:
             arm.halt()
 
@@ -171,13 +171,13 @@ class Robot:
             arm.cycle(now)
 
     def destroy(self) -> None:
-        """Give up everything held in the node."""
+        """Destroy all its entities of the node."""
         for each in (*self._plug_ins, *self.arms):
             each.destroy()
         self._plug_ins, self.arms = [], []
 
     def report(self) -> list[str]:
-        """Return what was made of the description, inferences included, one line each."""
+        """Return the start-up report: inferences, chains and joints, one line each."""
         return [line for arm in self.arms for line in _report(arm)]
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The time of the control loop: a steady clock's, or the simulation's; and its jumps."""
+"""The time of the control loop, steady or simulated, and its jumps."""
 
 from __future__ import annotations
 
@@ -24,39 +24,39 @@ from rclpy.node import Node
 
 from basis_ik.ros.boundary import boundary_of
 
-PATIENCE = 2.0  # s; a simulation may be starting at the same time
-LEAP = 1.0  # s; a clock that goes on by more has jumped
-MOST_PERIODS = 10  # of the loop at once; a simulation that leaves out more has stood still
-STANDSTILL = 1.0  # s of real time after which simulated time is said to stand still
+START_TIME = 2.0  # s; a simulation may be starting at the same time
+LEAP = 1.0  # s; a larger step of a clock is a jump
+MOST_PERIODS = 10  # of the loop at once; after a larger step of simulated time the rest is skipped
+STANDSTILL = 1.0  # s of real time after which simulated time counts as standing still
 CLOCK_MISSING = (
     "use_sim_time is true, and no time has come on /clock: start the simulation, or leave it out"
 )
 
 
 def clock_missing(node: Node) -> bool:
-    """Tell whether a node goes by simulated time, and has not been told any."""
+    """Return whether a node uses simulated time, and has not received any."""
     return bool(node.get_parameter("use_sim_time").value) and not node.get_clock().now().nanoseconds
 
 
 def loop_time(node: Node) -> float:
-    """Return the time that ages and time limits are counted in [s].
+    """Return the time of ages and time limits [s].
 
-    With use_sim_time it is the simulation's: a simulation at a fifth of real time has five times as
-    long for everything, and one that is paused has for ever. Otherwise it is a steady clock's, for
+    With use_sim_time it is simulated time: in a simulation at a fifth of real time everything may
+    take five times as long, and in a paused one for ever. Otherwise it is a steady clock, because
     the system's time may be set.
     """
     return boundary_of(node).moment(node.get_clock()).loop
 
 
 class LoopClock:
-    """Tells a loop how many periods have gone by, and that the clock has jumped.
+    """Counts the periods of a loop, and detects jumps of the clock.
 
-    A clock jumps when it begins, goes back, goes on by more than a second at once, or is exchanged.
-    Steps of the system's time below a second are not seen; ages do not depend on it.
+    A clock jumps when it starts, goes back, advances by more than a second at once, or is replaced.
+    Steps of the system's time below a second are not detected; ages do not depend on it.
 
     Args:
-        node: The node whose clock it is.
-        period: Of the loop [s].
+        node: The node that owns the clock.
+        period: Period of the loop [s].
         on_jump: Called after a jump with its length [s], 0 for another clock.
     """
 
@@ -74,9 +74,9 @@ class LoopClock:
         self._handle = self._clock.create_jump_callback(threshold, post_callback=self._jumped)
 
     def periods(self, now: int) -> int:
-        """Return how many periods have begun since this was asked last.
+        """Return the number of periods that have begun since the last call.
 
-        To be asked once in every period of a steady clock. Without simulated time it is one.
+        To be called once in every period of a steady clock. Without simulated time it is one.
 
         Args:
             now: The node's clock [ns].
@@ -88,16 +88,16 @@ class LoopClock:
         if now != self._newest:
             begins = not self._newest
             self._newest, self._advanced = now, self._boundary.steady()
-            if begins:  # below a second no callback tells
+            if begins:  # there is no callback for steps below a second
                 self._on_jump(1e-9 * now)
         due = max(0, (now - self._reached) // self._period)
         self._reached += due * self._period
         return min(due, MOST_PERIODS)
 
     def standstill(self) -> str | None:
-        """Return why no period begins, or None; a moment without time is no standstill.
+        """Return why no period begins, or None; a short time without /clock is no standstill.
 
-        To be asked after `periods`.
+        To be called after `periods`.
         """
         if not self._simulated:
             return None
@@ -108,7 +108,7 @@ class LoopClock:
         return f"/clock stands still at {1e-9 * self._newest:.3f} s: so does everything else"
 
     def _compare(self, now: int) -> None:
-        """Notice that the system's time was set: no callback tells."""
+        """Detect that the system's time was set: there is no callback for it."""
         offset = now - self._boundary.steady_ns()
         before = offset if self._offset is None else self._offset
         self._offset = offset
@@ -126,20 +126,20 @@ class LoopClock:
 
 
 class ClockWatch:
-    """Says once that simulated time is missing, and once that it has come.
+    """Logs once that simulated time is missing, and once that it has arrived.
 
     Args:
-        node: The node that goes by it, or not.
+        node: The node, with or without simulated time.
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._told = False
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(PATIENCE, self.look, clock=steady)
+        self._timer = node.create_timer(START_TIME, self.check, clock=steady)
 
-    def look(self) -> None:
-        """Say what is new."""
+    def check(self) -> None:
+        """Log a change."""
         missing, log = clock_missing(self._node), self._node.get_logger()
         if missing and not self._told:
             log.warning(CLOCK_MISSING)

@@ -22,7 +22,7 @@ from std_msgs.msg import Float64
 
 from basis_ik.motion.admission import Refused, admit_fraction
 from basis_ik.ros.chain_controller import ChainController
-from basis_ik.ros.publishers import unheard
+from basis_ik.ros.publishers import incompatible_qos
 
 
 class SpeedOverride:
@@ -38,7 +38,7 @@ class SpeedOverride:
         self._parameter = f"{arm.name}.speed_override" if arm.name else "speed_override"
         topic = arm.resolve("speed_override")
         self._subscription = node.create_subscription(
-            Float64, topic, self._on_message, 1, event_callbacks=unheard(node, topic)
+            Float64, topic, self._on_message, 1, event_callbacks=incompatible_qos(node, topic)
         )
 
     def destroy(self) -> None:
@@ -50,8 +50,8 @@ class SpeedOverride:
         if isinstance(value, Refused):
             self._arm.refusals.add(value)
             text = f"speed override refused: {value}"
-            journal.trouble("speed override", value.reason.name, text)
+            journal.warn("speed override", value.reason.name, text)
             return
-        journal.fine("speed override", "speed overrides are good again")
+        journal.recovered("speed override", "speed overrides are valid again")
         if value != self._arm.own("speed_override"):  # each change is told to all nodes
             self._node.set_parameters([Parameter(self._parameter, value=value)])

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The verdict of every solve, as a DiagnosticStatus."""
+"""A chain's state and the verdict of its last solve, as a DiagnosticStatus."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from basis_ik.ros.chain_controller import ChainController
 
 PERIOD = 0.5  # s between repetitions of an unchanged status
-# s between two of which only the later one's target is another, or its solution: whoever reads it
-# reads no faster, and a stream of targets has hundreds in a second.
+# s between two statuses that differ only in target or solution: a stream of targets would cause
+# hundreds of them in a second.
 REFRESH = 0.05
-INPUTS = {  # what leads the arm
+INPUTS = {  # the active input
     PoseGoal: "pose",
     PointGoal: "point",
     TwistGoal: "twist",
@@ -48,14 +48,14 @@ INPUTS = {  # what leads the arm
 
 
 class StatusReport:
-    """Publishes a chain's status when it has changed, and now and then when it has not.
+    """Publishes a chain's status when it changes, and at intervals.
 
-    Another state, trouble or refusal is told at once; another target or solution within 0.05 s.
+    A new state, problem or refusal is published at once; a new target or solution within 0.05 s.
 
     Args:
         node: The node that publishes.
-        arm: The chain that it is about.
-        journal: Where changes are told, too.
+        arm: The chain.
+        journal: Logs changes.
     """
 
     def __init__(self, node: Node, arm: ChainController, journal: Journal) -> None:
@@ -68,7 +68,7 @@ class StatusReport:
         self._time = 0.0
 
     def publish(self, arm: ChainController) -> None:
-        """Say what the chain is doing, and why, unless that was said just now."""
+        """Publish the chain's status, unless it was published just now."""
         state, solution, refused = arm.state, arm.pipeline.solution, arm.targets.last_refusal
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
         trouble = (state.barred, arm.trouble, arm.rival, refusals)
@@ -77,7 +77,7 @@ class StatusReport:
         if not self._is_due(key, arm):
             return
         if notice is None:
-            self._journal.fine("singularity", "the singularity is passed")
+            self._journal.recovered("singularity", "the singularity is passed")
         level, text = DiagnosticStatus.OK, state.state.value
         if state.state is State.WAITING:
             level = DiagnosticStatus.ERROR if arm.rival else DiagnosticStatus.WARN
@@ -90,34 +90,34 @@ class StatusReport:
             level, text = DiagnosticStatus.WARN, arm.trouble
         elif notice is not None:
             level, text = DiagnosticStatus.WARN, str(notice)
-            self._journal.trouble("singularity", text.split(":")[0], text)
+            self._journal.warn("singularity", text.split(":")[0], text)
         elif solution is None:
             if refused is not None:
                 level, text = DiagnosticStatus.WARN, str(refused)
         elif solution.success:
-            self._journal.fine("motion", text)
+            self._journal.recovered("motion", text)
             if state.state is not State.HOLDING:
                 text = str(solution.reason)
         else:
             level, text = DiagnosticStatus.WARN, str(solution.reason)
-            self._journal.trouble("motion", solution.verdict.name, text)
+            self._journal.warn("motion", solution.verdict.name, text)
         if arm.speed_override < 1.0:
             text = f"{text}; speed override is {arm.speed_override:g}"
         if arm.speed_override == 0.0:
             level = max(level, DiagnosticStatus.WARN)
         self._publish(arm, level, state.state.name, text)
 
-    def tell_standstill(self, arm: ChainController, text: str) -> None:
-        """Say why simulated time does not go on."""
+    def report_standstill(self, arm: ChainController, text: str) -> None:
+        """Publish why simulated time stands still."""
         if self._is_due((text,), arm):
             self._publish(arm, DiagnosticStatus.WARN, State.WAITING.name, text)
 
     def destroy(self) -> None:
-        """Give up the publisher."""
+        """Destroy the publisher."""
         self._node.destroy_publisher(self._publisher)
 
     def _is_due(self, key: tuple[object, ...], arm: ChainController) -> bool:
-        """Tell whether to publish now; if so, remember what, the key included."""
+        """Return whether to publish now; if so, store the key."""
         now, target, solution = self._boundary.steady(), arm.targets.target, arm.pipeline.solution
         same = target is self._target and solution is self._solution
         if key == self._key and now - self._time < (PERIOD if same else REFRESH):
@@ -155,7 +155,7 @@ class StatusReport:
 
 
 def _notice(arm: ChainController) -> Reason | None:
-    """Return what a singularity makes of the motion, where nothing worse is to be said of it."""
+    """Return the notice about a singularity, unless there is a more serious message."""
     solution = arm.pipeline.solution
     moves = arm.state.state is State.MOVING and (solution is None or solution.success)
     return arm.pipeline.notice if moves else None
@@ -186,7 +186,7 @@ def _solution_values(solution: Solution | None) -> dict[str, str]:
 
 
 def _distances(arm: ChainController) -> dict[str, str]:
-    """Return how far command and arm are from the goal, by the joint that is farthest."""
+    """Return the distances of command and arm from the goal, for the farthest joint."""
     if not arm.state.pursuing:
         return {}
     pipeline, measured = arm.pipeline, arm.measured.positions()
@@ -198,7 +198,7 @@ def _distances(arm: ChainController) -> dict[str, str]:
 
 
 def _reason_values(reason: Reason) -> dict[str, str]:
-    """Return what stood in the way, for a target that was not reached."""
+    """Return the reason why a target was not reached."""
     if reason.verdict is Verdict.REACHED:
         return {}
     values = {"missing_distance": f"{reason.missing:.9g}", "proven": str(reason.proven).lower()}

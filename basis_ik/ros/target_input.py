@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Targets on their way in: admitted, and placed in the chain's root frame through tf."""
+"""Input of targets: admitted, and transformed to the chain's root frame through tf."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.transforms.rigid import RigidTransform
 
-JOGGING = (TwistTarget, JointVelocityTarget)  # what expires, and is never followed
+JOGGING = (TwistTarget, JointVelocityTarget)  # targets that expire, and are never followed
 
 
 class Arrival(NamedTuple):
-    """When a target came, and what is asked of its stamp."""
+    """Arrival of a target, and the rules for its stamp."""
 
     now: int
     """The node's clock [ns]."""
@@ -70,23 +70,23 @@ class Arrival(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    """A target that tf has not placed yet, and since when it waits [s]."""
+    """A target that waits for its transform, and since when [s]."""
 
     target: Target
     since: float
     time: float
-    """When it was so, on the control loop's clock [s]: by its stamp, else its arrival."""
+    """When it was valid, on the control loop's clock [s]: by its stamp, else its arrival."""
 
 
 @dataclass
 class _Placed:
-    """A goal and the target it is of; `follow` says whether it is looked up again every cycle."""
+    """A goal and its target; `follow` says whether it is looked up again in every cycle."""
 
     target: Target | None
     goal: Goal
     follow: bool
     time: float | None = None
-    """When it was so, as of `_Waiting`; None: now."""
+    """When it was valid, as in `_Waiting`; None: now."""
 
 
 def carried_links(chain: Chain) -> frozenset[str]:
@@ -101,31 +101,30 @@ def carried_links(chain: Chain) -> frozenset[str]:
 
 
 class TargetInput:
-    """Holds the newest target that tf could place, and those that wait for their transform.
+    """Stores the newest target that tf could transform, and those that wait for their transform.
 
-    Two wait at most: the newest, and the first in line, so that a stream that is always a little
-    ahead of tf still arrives, and one that tf never knows is refused.
+    At most two targets wait: the newest and the oldest. So a stream that is always slightly ahead
+    of tf still gets through, and one that tf never knows is refused.
 
-    A target with a stamp is placed once, with tf at that stamp. One without (zero) means "here,
-    now", and is placed again on every cycle, so that the arm follows a moving frame. If that frame
-    is carried by the arm itself it is placed only once, and no more once it has come to be carried,
-    as an object that is grasped: "10 cm ahead of the tool" must not be chased for ever. If the
-    newest transform of a moving frame is too old, nobody knows where "here, now" is: the target is
-    refused, or dropped. A twist is placed once, and forgotten when it expires; so are velocities of
-    joints.
+    A target with a stamp is transformed once, with tf at that stamp. One without (zero) means
+    "here, now", and is transformed in every cycle, so that the arm follows a moving frame. If the
+    arm itself carries that frame, or begins to carry it, as with a grasped object, it is
+    transformed only once: "10 cm ahead of the tool" must not be chased for ever. If the newest
+    transform of a moving frame is too old, "here, now" is unknown: the target is refused, or
+    dropped. A twist is transformed once, and dropped when it expires; so are joint velocities.
 
     Args:
-        buffer: Where transforms come from; only ever asked with zero timeout.
-        chain: What is to reach the targets.
-        journal: Where refusals are told.
-        refusals: Where they are counted.
-        streams: Whether the arm can follow what moves: else twists are refused, and every target is
-            placed once.
+        buffer: Source of the transforms; only queried with zero timeout.
+        chain: The chain that moves to the targets.
+        journal: Logs refusals.
+        refusals: Counts refusals.
+        streams: Whether the arm can follow moving targets: otherwise twists are refused, and every
+            target is transformed once.
 
     Attributes:
         tip: The frame in which twists need no tf; it may be changed.
-        last_refusal: The last target's that was refused.
-        placements: How many targets and goals there ever were to go to.
+        last_refusal: The last refusal of a target.
+        placements: Number of targets and goals accepted so far.
     """
 
     def __init__(
@@ -152,7 +151,7 @@ class TargetInput:
     def offer_pose(
         self, message: PoseStamped, arrival: Arrival, *, position_only: bool, straight: bool = False
     ) -> bool:
-        """Take a pose to bring the tip to, or count it as refused; tell whether it was taken."""
+        """Accept a pose for the tip, or count a refusal; return whether it was accepted."""
         stamp = self._admit(message.header, arrival)
         if stamp is None:
             return False
@@ -165,7 +164,7 @@ class TargetInput:
     def offer_point(
         self, message: PointStamped, arrival: Arrival, *, ray: Ray, pace: Pace | None = None
     ) -> bool:
-        """Take a point to let a ray pass through; tell whether it was taken."""
+        """Accept a point for a ray to pass through; return whether it was accepted."""
         stamp = self._admit(message.header, arrival)
         if stamp is None:
             return False
@@ -177,7 +176,7 @@ class TargetInput:
     def offer_twist(
         self, message: TwistStamped, arrival: Arrival, *, lasts: float, units: Units = SPEED_UNITS
     ) -> bool:
-        """Take a motion of the tip that lasts for some time [s]; tell whether it was taken."""
+        """Accept a motion of the tip for some time [s]; return whether it was accepted."""
         if not self._streams:
             return self.refuse(Refused(Refusal.NOT_STREAMED, "twist"))
         stamp = self._admit(message.header, arrival)
@@ -198,11 +197,11 @@ class TargetInput:
     def offer_joint_jog(
         self, message: JointJog, arrival: Arrival, *, lasts: float, units: Units = SPEED_UNITS
     ) -> bool:
-        """Take a motion of joints that lasts for some time [s]; tell whether it was taken."""
+        """Accept a motion of joints for some time [s]; return whether it was accepted."""
         if not self._streams:
             return self.refuse(Refused(Refusal.NOT_STREAMED, "joint_jog"))
         if message.displacements:
-            return self.refuse(Refused(Refusal.UNSUPPORTED, "displacements: tell velocities"))
+            return self.refuse(Refused(Refusal.UNSUPPORTED, "displacements: use velocities"))
         velocities = admit_joint_velocities(
             message.joint_names, message.velocities, self._joint_names, units.most
         )
@@ -215,7 +214,7 @@ class TargetInput:
         return self._take(JointVelocityTarget(stamp, velocities, arrival.steady + lasts), arrival)
 
     def put(self, goal: Goal) -> None:
-        """Take a goal that is already in the root frame, in place of every target."""
+        """Set a goal that is already in the root frame, in place of every target."""
         self._line, self._placed = [], _Placed(None, goal, follow=False)
         self.placements += 1
 
@@ -224,7 +223,7 @@ class TargetInput:
 
         Args:
             steady: The control loop's clock [s].
-            patience: How long a new target may wait for its transform [s].
+            patience: Longest time that a new target may wait for its transform [s].
             oldest: Oldest stamp that the newest transform of a moving frame may have [ns].
         """
         self._oldest = oldest
@@ -236,10 +235,10 @@ class TargetInput:
         return None if self._placed is None else self._placed.goal
 
     def _advance(self, steady: float, patience: float) -> bool:
-        """Place the newest target in line that tf can place, and refuse what has waited too long.
+        """Transform the newest waiting target that tf knows, and refuse those that wait too long.
 
         Returns:
-            Whether one was placed.
+            Whether one was transformed.
         """
         for k in reversed(range(len(self._line))):
             target, since = self._line[k].target, self._line[k].since
@@ -248,24 +247,24 @@ class TargetInput:
                 self._placed = _Placed(target, found, self._follows(target), self._line[k].time)
                 self.placements += 1
                 del self._line[: k + 1]  # those before it are no longer wanted
-                self._journal.fine("target", "targets are good again")
+                self._journal.recovered("target", "targets are valid again")
                 return True
-            # Only for a transform is it worth waiting.
+            # Only a missing transform may become available later.
             if found.reason is not Refusal.NO_TRANSFORM or steady - since > patience:
                 self.refuse(found)
                 del self._line[k]
         return False
 
     def _follow(self, steady: float) -> None:
-        """Place the target in force once more, if its frame may have moved."""
+        """Transform the present target again, if its frame may have moved."""
         placed = self._placed
         if placed is None or placed.target is None or not placed.follow:
             return
         frame = placed.target.frame_id
         if self.is_carried(frame):
             placed.follow = False
-            text = f"the arm carries '{printable(frame)}' now, and follows it no longer"
-            self._journal.say("target", "carried", text)
+            text = f"the arm now carries '{printable(frame)}' and no longer follows it"
+            self._journal.info("target", "carried", text)
             return
         found = self._look_up(placed.target)
         if isinstance(found, Refused):
@@ -275,33 +274,33 @@ class TargetInput:
         else:
             if found != placed.goal:
                 placed.goal, placed.time = found, steady
-            self._journal.fine("target", "targets are good again")
+            self._journal.recovered("target", "targets are valid again")
 
     @property
     def target(self) -> Target | None:
-        """The target that `locate` answers for; None also for a goal that was `put`."""
+        """The target of the last `locate`; None also for a goal that was `put`."""
         return None if self._placed is None else self._placed.target
 
     @property
     def time(self) -> float | None:
-        """When what `locate` has answered was so, on the control loop's clock [s]; None: now."""
+        """When the goal of the last `locate` was valid, on the loop's clock [s]; None: now."""
         return None if self._placed is None else self._placed.time
 
     def age(self, steady: float) -> float | None:
-        """Return how long ago the newest target was taken [s]; None while there is none."""
+        """Return the time since the newest target was accepted [s]; None if there is none."""
         return None if self.newest is None else steady - self._taken_at
 
     @property
     def newest(self) -> Target | None:
-        """The target taken last, placed or not yet; None also for a goal that was `put`."""
+        """The newest target, transformed or not; None also for a goal that was `put`."""
         return self._line[-1].target if self._line else self.target
 
     def clear(self) -> None:
-        """Forget all targets; what was received is not replayed."""
+        """Drop all targets; they are not replayed."""
         self._line, self._placed = [], None
 
     def reset(self) -> None:
-        """Forget all targets and stamps: the clock has jumped."""
+        """Drop all targets and stamps: the clock has jumped."""
         self.clear()
         self._newest = 0
 
@@ -361,7 +360,7 @@ class TargetInput:
         return target.frame_id != self._root_link and not self.is_carried(target.frame_id)
 
     def is_carried(self, frame_id: str) -> bool:
-        """Tell whether the chain's own joints move a frame."""
+        """Return whether the chain's own joints move a frame."""
         parents, seen = self._buffer.parents, set[str]()
         while frame_id not in seen:
             if frame_id in self._carried:
@@ -371,15 +370,15 @@ class TargetInput:
         return False
 
     def refuse(self, refused: Refused) -> bool:
-        """Count and tell a target that is not taken; returns False."""
+        """Count and log a refused target; return False."""
         self._refusals.add(refused)
         self.last_refusal = refused
-        self._journal.trouble("target", refused.reason.name, f"target refused: {refused}")
+        self._journal.warn("target", refused.reason.name, f"target refused: {refused}")
         return False
 
 
 def _goal(target: Target, root_T_frame: RigidTransform | None) -> Goal | Refused:
-    """Return a target as a goal in the root frame, unless it is too far from there."""
+    """Return a target as a goal in the root frame, or refuse it if it is too far away."""
     goal = target.goal(root_T_frame)
     refused = None
     if isinstance(goal, PoseGoal):

@@ -172,15 +172,15 @@ class TeleopKeyboard(Node):
         self._status = message.message
 
     def press(self, key: str) -> None:
-        """Take in a stroke."""
+        """Handle a stroke."""
         self.keys.press(key, time.monotonic())
         if key == " ":
             self._stop.call_async(Trigger.Request())
         elif key == "e":
             self._enable.call_async(SetBool.Request(data=True))
 
-    def tell(self) -> None:
-        """Publish the twist of the key that is held; once more than the last, none."""
+    def publish_twist(self) -> None:
+        """Publish the twist of the key that is held; after the last one, one zero twist."""
         twist = self.keys.twist(time.monotonic())
         moves, self._moves = self._moves, twist is not None and self._frames is not None
         if self._frames is None or not (moves or self._moves):
@@ -239,7 +239,7 @@ def main(stop: Event) -> int:
                     break
                 for key in keys:
                     node.press(key)
-            node.tell()
+            node.publish_twist()
             for _ in range(3):  # what has come meanwhile; none of it may hold up the keys
                 executor.spin_once(timeout_sec=0.0)
             if node.line != shown:

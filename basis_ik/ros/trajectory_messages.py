@@ -65,7 +65,7 @@ def _waypoint(point: JointTrajectoryPoint) -> Waypoint:
     )
 
 
-def to_wishes(
+def to_overrides(
     goal: FollowJointTrajectory.Goal,
 ) -> tuple[list[JointTolerance], list[JointTolerance], float]:
     """The tolerances that a goal asks for: on the path, at the goal, and in time [s]."""

@@ -710,15 +710,15 @@ MUTATIONS = tuple(
         (
             "a singularity that comes near is not told",
             PIPELINE,
-            "        near = self._near.tell(None if passing else notice, self._elapsed)",
+            "        near = self._near.update(None if passing else notice, self._elapsed)",
             "        near = None",
             (57,),
         ),
         (
             "a singularity that is passed is not told",
             PIPELINE,
-            "        self.notice = self._passing.tell(notice",
-            "        self.notice = None and self._passing.tell(notice",
+            "        self.notice = self._passing.update(notice",
+            "        self.notice = None and self._passing.update(notice",
             (57,),
         ),
         (
@@ -1123,8 +1123,8 @@ MUTATIONS = tuple(
             "what was asked before a gap is taken up again",
             CONTROLLER,
             """        self.targets.clear()
-        self.pipeline.begin_where_measured()  # what""",
-            """        self.pipeline.begin_where_measured()  # what""",
+        self.pipeline.begin_where_measured()  # another""",
+            """        self.pipeline.begin_where_measured()  # another""",
             (70, 87),
         ),
         (

@@ -213,7 +213,7 @@ class Arm:
     def tell(self, names, positions):
         """Tell one joint state of now."""
         stamp = StateStamp(*divmod(self.clock, NS), self.clock, NS // 2)
-        self.control.hear(list(names), list(positions), self.now.loop, stamp)
+        self.control.on_joint_state(list(names), list(positions), self.now.loop, stamp)
 
     def driver(self):
         """Tell where the arm is; tests replace it."""
@@ -248,9 +248,9 @@ class Arm:
 
     def go(self, pose, **header):
         """Give a target, as if it had come by topic."""
-        self.hear("target_pose", self.pose(pose, **header))
+        self.receive("target_pose", self.pose(pose, **header))
 
-    def hear(self, topic, message):
+    def receive(self, topic, message):
         """Let a message come on a topic of the node's own."""
         self.node.callbacks[f"~/{topic}"](message)
 

@@ -26,7 +26,7 @@ from world import SPEED, own_world, waited
 
 LATE = 30.0  # s
 TAKEN = "ready: "  # it says so once for each robot that it takes
-BRAKING = "braking to take it over"
+BRAKING = "braking before it is used"
 SLOWER = URDF.replace('name="ur5e"', 'name="slower"', 1).replace('velocity="3.14', 'velocity="1.57')
 SLOW = 0.02  # of the speed: then the arm is on its way while a long description is read
 

@@ -318,7 +318,7 @@ def test_row_75_a_quality_of_service_that_does_not_fit(world, observed):
         with another(world, "camera") as node:
             since = time.monotonic()
             node.create_publisher(kind, topic, qos)
-            words = f"a publisher on /{topic} cannot be heard: its QoS does not fit, {policy}"
+            words = f"a publisher on /{topic} is incompatible: its QoS does not fit, {policy}"
             world.wait(lambda words=words: words in world.log, "its line in the log")
             took.append(time.monotonic() - since)
         (line,) = [line for line in world.log.splitlines() if words in line]

@@ -35,7 +35,7 @@ from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.ik_node import IkNode
 from basis_ik.ros.programs import run
 
-take_pose, aim, come_to_rest = ChainController.take_pose, Pipeline.aim, IkNode.come_to_rest
+take_pose, aim, come_to_rest = ChainController.take_pose, Pipeline.set_goal, IkNode.come_to_rest
 defects = set()
 
 
@@ -63,7 +63,7 @@ def defective_come_to_rest(self, patience):
     come_to_rest(self, patience)
 
 
-ChainController.take_pose, Pipeline.aim = defective_take_pose, defective_aim
+ChainController.take_pose, Pipeline.set_goal = defective_take_pose, defective_aim
 IkNode.come_to_rest = defective_come_to_rest
 sys.exit(run("ik_node"))
 """

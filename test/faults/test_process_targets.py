@@ -139,7 +139,7 @@ def test_row_17_two_publishers(world, observed):
     second = rclpy.create_node("second", context=context)
     try:
         publisher = second.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
-        words = "2 publishers, the newest target counts: published on /basis_ik/target_pose by"
+        words = "2 publishers, the newest target wins: published on /basis_ik/target_pose by"
         world.wait(lambda: f"{words} /robot, /second" in world.log, "its line in the log")
         observed("WARN: 2 publishers, /robot and /second")
         for _ in range(4):

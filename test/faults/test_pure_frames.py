@@ -129,7 +129,7 @@ def test_row_27_the_systems_time_is_set(monkeypatch, observed, step):
     monkeypatch.setattr(boundary, "time", clocks)
     arm.node.clock.ros_time_is_active = False
     names = list(arm.chain.joint_names)
-    arm.driver = lambda: arm.control.hear(names, list(arm.place), arm.now.loop, None)
+    arm.driver = lambda: arm.control.on_joint_state(names, list(arm.place), arm.now.loop, None)
     arm.control.measured.reset()
     arm.cycles(5)
     arm.go(down(0.45, 0.25), stamp=(0, 0))

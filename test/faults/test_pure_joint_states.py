@@ -259,7 +259,7 @@ def test_row_98_late_states_and_an_arm_beside_its_command(observed):
         np.testing.assert_array_equal(arm.commands[-1], end)
     jog = JointJog(joint_names=[arm.chain.joint_names[0]], velocities=[0.0])
     for _ in range(20):  # a joystick in its middle moves nothing
-        arm.hear("joint_jog", jog)
+        arm.receive("joint_jog", jog)
         arm.until_rest()
     np.testing.assert_array_equal(arm.commands[-1], ends[-1])
     # From the first command on there is no step, at no start of a motion: the limits say so.
@@ -280,7 +280,7 @@ def test_row_98_late_states_and_an_arm_beside_its_command(observed):
     before, longest = HOME + Beside.AWAY, 0.0
     for k in range(1000):
         goal = HOME + 0.02 * (-1) ** k
-        pipe.aim(JointGoal(tuple(goal)), measured)
+        pipe.set_goal(JointGoal(tuple(goal)), measured)
         while (command := pipe.step(measured)) is not None:
             longest = max(longest, np.abs(command - before).max() if k else 0.0)
             before, measured = command, command + Beside.AWAY

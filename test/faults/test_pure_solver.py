@@ -152,13 +152,13 @@ def test_row_56_targets_without_a_direction(observed):
     head, start = Arm(HEAD, start=[0.3, 0.3]), np.array([0.3, 0.3])
     point = PointStamped()
     point.header.frame_id, point.point.z = "l0", 0.2
-    head.hear("target_point", point)
+    head.receive("target_point", point)
     head.until_rest()
     assert head.status()["verdict"] == "DEGENERATE"
     np.testing.assert_array_equal(head.place, start)
     head = Arm(HEAD, start=[0.0, 0.0])
     point.point.x = -1.0  # exactly behind
-    head.hear("target_point", point)
+    head.receive("target_point", point)
     head.until_rest()
     assert head.status()["verdict"] == "REACHED"
     looks = plain_forward(HEAD, dict(zip(("j1", "j2"), head.place, strict=True)), "tip")[:3, 0]
@@ -186,7 +186,7 @@ def test_row_57_a_singularity(observed, mode, most):
     arm = Arm(start=WRIST, singularities=mode)
     twist, told = through_the_wrist(arm.chain), []
     for _ in range(700):
-        arm.hear("twist", twist)
+        arm.receive("twist", twist)
         arm.cycles()
         told.append(arm.status()["message"])
     fastest = (np.abs(np.diff(arm.commands, axis=0)) / arm.chain.velocity / PERIOD).max()

@@ -60,7 +60,7 @@ def refuses_each(arm, reason, values):
     for where in FIELDS:
         for value in values:
             message = with_field(arm, where, value)
-            arm.refuses(reason, lambda message=message: arm.hear("target_pose", message))
+            arm.refuses(reason, lambda message=message: arm.receive("target_pose", message))
     return len(FIELDS) * len(values)
 
 
@@ -78,15 +78,15 @@ def test_row_03_huge_numbers_in_a_pose(moving, observed):
     count = refuses_each(moving, "OUT_OF_RANGE", [1e200, -1e200, 1.0001e8])
     far = moving.pose(down(0.45))
     far.pose.position.x = 1e8  # in order as a message, but no place for the arm
-    moving.refuses("OUT_OF_RANGE", lambda: moving.hear("target_pose", far))
+    moving.refuses("OUT_OF_RANGE", lambda: moving.receive("target_pose", far))
     far.pose.position.x = 1.0001e6
-    moving.refuses("OUT_OF_RANGE", lambda: moving.hear("target_pose", far))
+    moving.refuses("OUT_OF_RANGE", lambda: moving.receive("target_pose", far))
     # In coordinates of the earth, beside the arm: what is too large is not made good by a sum.
     moving.put_frame("base_link", "earth", at(-1e8), static=True)
     far.header.frame_id, far.pose.position.x = "earth", 1e8 + 0.45
-    moving.refuses("OUT_OF_RANGE", lambda: moving.hear("target_pose", far))
+    moving.refuses("OUT_OF_RANGE", lambda: moving.receive("target_pose", far))
     far.pose.position.x = 1e8
-    moving.hear("target_pose", far)
+    moving.receive("target_pose", far)
     moving.cycles()
     assert moving.goal.root_T_target.translation[0] == 0.0, "the largest is taken"
     observed(f"REJECT(OUT_OF_RANGE), {count + 3} of {count + 3}; beyond 1e6 m from the root, too")
@@ -100,14 +100,15 @@ def scaled(arm, length):
 
 
 def test_row_04_zero_quaternion(moving, observed):
-    said = moving.refuses("BAD_QUATERNION", lambda: moving.hear("target_pose", scaled(moving, 0.0)))
+    zero = scaled(moving, 0.0)
+    said = moving.refuses("BAD_QUATERNION", lambda: moving.receive("target_pose", zero))
     observed(f"REJECT(BAD_QUATERNION): {said}")
 
 
 @pytest.mark.parametrize("length", [1.00099, 0.99901, 1.00101, 0.99899, 2.0])
 def test_row_05_quaternion_of_another_length(arm, observed, length):
     def offer():
-        arm.hear("target_pose", scaled(arm, length))
+        arm.receive("target_pose", scaled(arm, length))
 
     if abs(length - 1.0) > 1e-3:
         said = arm.refuses("BAD_QUATERNION", offer)
@@ -132,7 +133,7 @@ def test_row_06_a_quaternion_and_its_opposite(observed):
         message = arm.pose(down(0.45) @ RigidTransform.from_rpy(0.2, 0.1, 0.3, [0.0] * 3))
         q = message.pose.orientation
         q.x, q.y, q.z, q.w = sign * q.x, sign * q.y, sign * q.z, sign * q.w
-        arm.hear("target_pose", message)
+        arm.receive("target_pose", message)
         arm.until_rest()
         ways.append(arm.commands)
     assert len(ways[0]) > 50

@@ -286,7 +286,7 @@ class Arm:
 
     def _adopt(self, new):
         self.robot, self._refused = new, 0
-        self.arm.pipeline._beside._threads = self.arm.tool._threads = Inline()
+        self.arm.pipeline._background._threads = self.arm.tool._threads = Inline()
         self.override = SpeedOverride(self.node, self.arm)
         self.state.handle(Event.CONFIGURE)
 
@@ -399,7 +399,7 @@ class Arm:
     def _hear(self, names, positions, sec, nanosec):
         timeout = round(1e9 * self.parameters["joint_state_timeout"])
         when = StateStamp(sec, nanosec, self.now.clock, timeout)
-        self.arm.hear(names, positions, self.now.loop, when)
+        self.arm.on_joint_state(names, positions, self.now.loop, when)
 
     def _talk(self, talking):
         """Let the driver be silent, or talk again."""

@@ -74,7 +74,7 @@ class Tf:
         return transform_message(root, frame, self.PLACES[frame], Time())
 
 
-QUIET = SimpleNamespace(trouble=lambda *_: None, fine=lambda *_: None, say=lambda *_: None)
+QUIET = SimpleNamespace(warn=lambda *_: None, recovered=lambda *_: None, info=lambda *_: None)
 
 
 def fill_header(header, frame, when):
@@ -356,7 +356,7 @@ def run_trajectory(case):
         return Counter([refusal.code.name])
     given = Tolerances(np.full(count, 0.1), np.full(count, 0.01), 1.0)
     wishes = [JointTolerance(*wish) for wish in case["wishes"]]
-    tolerances = given.with_wishes(CHAIN.joint_names, wishes, wishes, case["goal_time"])
+    tolerances = given.with_overrides(CHAIN.joint_names, wishes, wishes, case["goal_time"])
     outcome = "taken"
     if isinstance(tolerances, str):
         check_text(tolerances)

@@ -117,7 +117,7 @@ def follow(pipe, kinematics, home, path, sender, *, period, until=4.0, after=1.5
 
 
 def following(pipe, goal, command, when):
-    pipe.aim(goal, command, time=when)
+    pipe.set_goal(goal, command, time=when)
 
 
 def stepping(pipe, command, when):

@@ -52,7 +52,7 @@ class Arm:
 
     def go(self, goal, periods=5000):
         """Step towards a goal so often, or until nothing comes any more; tell which."""
-        self.pipe.aim(goal, self.q)
+        self.pipe.set_goal(goal, self.q)
         return self.step(periods)
 
     def step(self, periods=5000):
@@ -207,7 +207,7 @@ def test_whole_motions(robot):
     for _ in range(10):
         arm = Arm(robot, 0.25)
         goal = anywhere(rng, arm.chain, arm.q, 1.2)
-        arm.pipe.aim(JointGoal(tuple(goal)), arm.q)
+        arm.pipe.set_goal(JointGoal(tuple(goal)), arm.q)
         start = np.zeros((len(goal), 3))
         start[:, 0] = arm.q
         motion = arm.pipe.plan(start, braking=False)
@@ -220,7 +220,7 @@ def test_caps_cost_nothing_where_there_are_none():
     free, none = Arm("ur5e", 0.0), Pipeline(Arm("ur5e", 0.0).chain, period=PERIOD)
     goal = JointGoal(tuple(HOMES["ur5e"] + 0.7))
     free.go(goal)
-    none.aim(goal, HOMES["ur5e"])
+    none.set_goal(goal, HOMES["ur5e"])
     for before, command in itertools.pairwise(free.commands[2:]):
         assert np.array_equal(none.step(before), command)
 

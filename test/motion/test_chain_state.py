@@ -85,7 +85,7 @@ def test_a_latch_outlives_rest_deactivation_and_another_robot(active, pursuing, 
     for each in (Event.DEACTIVATE, Event.CLEAN_UP, Event.CONFIGURE, Event.ACTIVATE):
         assert active.handle(each)
     assert active.state is LATCHES[event]
-    assert active.barred == "reason; ~/enable lets it go on"
+    assert active.barred == "reason; call ~/enable to continue"
     for each in (Event.LACK, Event.FIND):
         active.handle(each, "no joint states" if each is Event.LACK else "")
         assert active.state is LATCHES[event]

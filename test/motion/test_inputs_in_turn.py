@@ -68,7 +68,7 @@ def test_they_take_over_from_each_other_in_mid_motion(chain, path, longest):
 
     def go(goal, periods):
         for _ in range(periods):
-            pipe.aim(goal, commands[-1])
+            pipe.set_goal(goal, commands[-1])
             command = pipe.step(commands[-1])
             if command is not None:
                 commands.append(command)

@@ -43,7 +43,7 @@ class Arm:
         self.go(JointVelocityGoal(tuple(map(float, velocities))), periods)
 
     def go(self, goal, periods):
-        self.pipe.aim(goal, self.commands[-1])
+        self.pipe.set_goal(goal, self.commands[-1])
         self.step(periods)
 
     def step(self, periods):

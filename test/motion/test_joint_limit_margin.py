@@ -43,7 +43,7 @@ def chain(wide):
 
 def run(pipe, goal, q, periods=400):
     commands = [q]
-    pipe.aim(goal, q)
+    pipe.set_goal(goal, q)
     for _ in range(periods):
         command = pipe.step(commands[-1])
         if command is None:

@@ -28,7 +28,7 @@ PERIOD = 0.01
 
 def told(found):
     lasting = Lasting()
-    return [lasting.tell(each, k * PERIOD) for k, each in enumerate(found)]
+    return [lasting.update(each, k * PERIOD) for k, each in enumerate(found)]
 
 
 def changes(said):
@@ -51,7 +51,7 @@ def test_once_it_has_not_been_there_for_a_while_it_is_said_no_more(then):
 
 def test_nothing_is_said_after_a_reset():
     lasting = Lasting()
-    assert lasting.tell(LIMIT, 0.0) is LIMIT
+    assert lasting.update(LIMIT, 0.0) is LIMIT
     lasting.reset()
-    assert lasting.said is None
-    assert lasting.tell(None, 0.01) is None
+    assert lasting.shown is None
+    assert lasting.update(None, 0.01) is None

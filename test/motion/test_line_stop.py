@@ -153,7 +153,7 @@ def test_who_wants_the_arm_to_stand_has_each_joint_stop_as_soon_as_it_can(chains
     pipe = Pipeline(chains["ur5e"], period=PERIOD)
     goal = TwistGoal((0.2, 0.1, 0.0), (0.0, 0.0, 0.5))
     for _ in range(30):
-        pipe.aim(goal, home)
+        pipe.set_goal(goal, home)
         pipe.step(home)
     if on_line_first:
         pipe.brake()

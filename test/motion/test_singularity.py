@@ -161,7 +161,7 @@ def test_a_line_to_a_pose_ends_ahead_of_a_singularity_where_it_is_to_stop(chain)
     target = RigidTransform.from_rotation_translation(turn @ start.rotation, start.translation)
     pipe = Pipeline(chain, period=PERIOD)
     pipe.path, pipe.singularities = "straight", "stop"
-    pipe.aim(PoseGoal(target), WRIST)
+    pipe.set_goal(PoseGoal(target), WRIST)
     notices = set()
     for _ in range(1000):
         pipe.step(WRIST)
@@ -173,7 +173,7 @@ def test_a_line_to_a_pose_ends_ahead_of_a_singularity_where_it_is_to_stop(chain)
 
 def test_what_a_singularity_is_about_to_do_is_said_for_a_while_and_ends_with_the_motion(chain):
     pipe = Pipeline(chain, period=PERIOD)
-    pipe.aim(through_the_wrist(chain), WRIST)
+    pipe.set_goal(through_the_wrist(chain), WRIST)
     told = []
     for _ in range(500):
         pipe.step(WRIST)

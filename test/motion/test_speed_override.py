@@ -56,7 +56,7 @@ class Arm:
         """Pursue a goal; return the commands of these periods, or those until silence."""
         begun = len(self.commands)
         for _ in range(periods):
-            self.pipe.aim(goal, self.commands[-1])
+            self.pipe.set_goal(goal, self.commands[-1])
             command = self.pipe.step(self.commands[-1])
             if command is None:
                 break
@@ -190,7 +190,7 @@ def test_a_twist_off_a_singularity_does_not_step_while_it_is_zero(chain):
 
 def test_a_whole_motion_has_the_fraction_of_the_speed_and_at_zero_comes_to_rest(chain):
     arm = Arm(chain)
-    arm.pipe.aim(GOALS["joints"], HOME)
+    arm.pipe.set_goal(GOALS["joints"], HOME)
     arm.pipe.speed_override = 0.3
     rest = np.column_stack([HOME, np.zeros((6, 2))])
     slow = arm.pipe.plan(rest, braking=False)

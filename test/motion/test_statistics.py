@@ -49,11 +49,11 @@ def test_a_windows_values_are_a_copy():
 def test_a_rate_is_that_since_it_was_asked():
     rate = Rate()
     rate.count += 7
-    assert math.isnan(rate.since_asked(10.0))  # since when is not known
+    assert math.isnan(rate.since_last_call(10.0))  # since when is not known
     rate.count += 50
-    assert rate.since_asked(10.5) == 100.0
-    assert rate.since_asked(12.5) == 0.0
-    assert math.isnan(rate.since_asked(12.5))
+    assert rate.since_last_call(10.5) == 100.0
+    assert rate.since_last_call(12.5) == 0.0
+    assert math.isnan(rate.since_last_call(12.5))
     assert rate.count == 57
 
 

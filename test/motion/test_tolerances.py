@@ -28,7 +28,7 @@ DEFAULT = Tolerances(
 
 
 def wished(path=(), goal=(), goal_time=0.0):
-    return DEFAULT.with_wishes(JOINTS, path, goal, goal_time)
+    return DEFAULT.with_overrides(JOINTS, path, goal, goal_time)
 
 
 def test_without_wishes_the_defaults_stand():

@@ -46,7 +46,7 @@ def arm(bare):
 def walk(pipe, goal, periods=2000):
     commands = [HOME]
     for _ in range(periods):
-        pipe.aim(goal, commands[-1])
+        pipe.set_goal(goal, commands[-1])
         command = pipe.step(commands[-1])
         if command is None:
             break

@@ -209,7 +209,7 @@ def raises():
     raise ZeroDivisionError("unforeseen")
 
 
-OWN = {name: lambda: None for name in ("look_for_kernels", "start", "answer", "give_up", "end")}
+OWN = {name: lambda: None for name in ("check_kernels", "start", "handle_target", "give_up", "end")}
 
 
 def test_what_this_node_does_not_have_is_told():
@@ -219,7 +219,9 @@ def test_what_this_node_does_not_have_is_told():
 
 
 def test_what_the_recorded_node_raised_is_raised_again_and_nothing_else():
-    node = SimpleNamespace(subscriptions=[], timers=[], services=[], **OWN | {"answer": raises})
+    node = SimpleNamespace(
+        subscriptions=[], timers=[], services=[], **OWN | {"handle_target": raises}
+    )
     replay_of("answer", "give_up", "start", node=node)  # as the loop does
     with pytest.raises(RecordingError, match="which the recorded one did not"):
         replay_of("answer", "start", node=node)

@@ -297,7 +297,7 @@ def test_while_a_description_is_read_the_arm_goes_on(own_domain, tmp_path):
         robot.description.publish(String(data="<robot/>"))
         time.sleep(0.2)
         go.touch()
-        wait_until_said(process, "braking to take it over")
+        wait_until_said(process, "braking before it is used")
         said = wait_until_said(process, "ready: large")
         assert "robot description refused" in said, "and then the one that came meanwhile"
         robot.send("base_link", NEAR)

@@ -102,7 +102,7 @@ def test_where_the_line_ends_it_says_so_and_goes_on_by_joints_if_told_to(robot):
     assert choose(robot, "straight_or_joint").successful
     way_to(robot, NEAR)
     way_to(robot, BEHIND)
-    wait_until_said(robot.process, "going on by joints")
+    wait_until_said(robot.process, "continuing in joint space")
 
 
 def test_a_turn_is_about_one_axis(robot):

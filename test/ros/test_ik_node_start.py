@@ -122,7 +122,7 @@ def test_what_does_not_fit_the_robot_on_the_topic_is_the_parameters_fault_too(do
     assert code == 0
     (line,) = [line for line in output.splitlines() if "[ERROR]" in line and "cannot" not in line]
     assert "parameter 'home' does not fit: 6 positions are wanted" in line
-    assert line.endswith("unconfigured: mend it and start again, or describe another robot")
+    assert line.endswith("unconfigured: fix it and start again, or publish another description")
     assert "cannot configure: parameter 'home' does not fit" in output
     assert "still waiting" not in output
     assert "description refused" not in output

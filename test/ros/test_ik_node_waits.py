@@ -98,7 +98,7 @@ def test_configuring_without_a_description_fails_with_a_reason(begin):
     code, output = stop_node(process)
     robot.close()
     assert code == 0
-    assert "cannot configure: no robot description has come yet" in output
+    assert "cannot configure: no robot description received yet" in output
     assert "base_link to tool0; commands go to /joint_trajectory_controller" in output
     assert "joint elbow_joint: -3.142 to 3.142 rad, at most 3.142 rad/s" in output
 

@@ -121,7 +121,7 @@ def test_a_pose_is_reached(robot):
     robot.wait_status(state="ARRIVED", verdict="REACHED")
     robot.wait(robot.rests, "rest")
     assert robot.at(FAR)
-    wait_until_said(robot.process, "path is not followed: straight takes six joints")
+    wait_until_said(robot.process, "path is ignored: straight needs six joints")
 
 
 def test_a_newer_target_takes_the_place_of_the_one_on_the_way(robot):

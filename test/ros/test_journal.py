@@ -49,19 +49,19 @@ def test_troubles_are_throttled_by_reason_and_recovery_is_told_once(clock):
     log = Log()
     journal = Journal(log, "left")
     for i in range(200):  # two seconds, each line another text
-        journal.trouble("target", "STALE", f"{i} s old")
-        journal.trouble("target", "NO_FRAME", f"no frame {i}")
-        journal.trouble("joint state", "NON_FINITE", f"nan {i}")
+        journal.warn("target", "STALE", f"{i} s old")
+        journal.warn("target", "NO_FRAME", f"no frame {i}")
+        journal.warn("joint state", "NON_FINITE", f"nan {i}")
         clock[0] += 0.01
     assert [line for line in log.lines if "old" in line] == ["W left: 0 s old", "W left: 100 s old"]
     assert len(log.lines) == 6
     log.lines.clear()
-    journal.fine("target", "too soon: it has only just been in trouble")
+    journal.recovered("target", "too soon: it has only just been in trouble")
     assert log.lines == []
     clock[0] += 1.0
-    journal.fine("target", "targets")
-    journal.fine("target", "targets")
-    journal.fine("motion", "never in trouble")
+    journal.recovered("target", "targets")
+    journal.recovered("target", "targets")
+    journal.recovered("motion", "never in trouble")
     assert log.lines == ["I left: recovered: targets"]
 
 
@@ -69,7 +69,7 @@ def test_what_does_not_pass_by_itself_is_an_error_told_as_seldom(clock):
     log = Log()
     journal = Journal(log)
     for i in range(200):
-        journal.trouble("start", "parameter", f"bad {i}", lasting=True)
+        journal.warn("start", "parameter", f"bad {i}", lasting=True)
         clock[0] += 0.01
     assert log.lines == ["E bad 0", "E bad 100"]
 
@@ -80,29 +80,29 @@ def test_warnings_and_errors_of_one_subject_are_both_for_a_real_logger(clock):
             return rclpy.logging.get_logger("journal")
 
     journal = Journal(Node())
-    journal.trouble("start", "refused", "malformed")
-    journal.trouble("start", "parameter", "bad", lasting=True)  # rclpy raises, if it may
+    journal.warn("start", "refused", "malformed")
+    journal.warn("start", "parameter", "bad", lasting=True)  # rclpy raises, if it may
 
 
 def test_the_same_text_is_told_once_until_it_has_recovered(clock):
     log = Log()
     journal = Journal(log)
     for _ in range(5):
-        journal.trouble("motion", "TOO_FAR", "too far")
+        journal.warn("motion", "TOO_FAR", "too far")
         clock[0] += 2.0
     assert log.lines == ["W too far"]
-    journal.fine("motion", "at the goal")
-    journal.trouble("motion", "TOO_FAR", "too far")
+    journal.recovered("motion", "at the goal")
+    journal.warn("motion", "TOO_FAR", "too far")
     assert log.lines == ["W too far", "I recovered: at the goal", "W too far"]
 
 
 def test_what_was_not_told_in_time_is_told_when_it_lasts(clock):
     log = Log()
     journal = Journal(log)
-    journal.trouble("joint state", "NON_FINITE", "joint a")
+    journal.warn("joint state", "NON_FINITE", "joint a")
     for _ in range(300):
         clock[0] += 0.01
-        journal.trouble("joint state", "NON_FINITE", "joint b")
+        journal.warn("joint state", "NON_FINITE", "joint b")
     assert log.lines == ["W joint a", "W joint b"]
 
 
@@ -110,11 +110,11 @@ def test_what_is_denied_is_told_each_time_but_not_in_a_flood(clock):
     log = Log()
     journal = Journal(log)
     for _ in range(150):
-        journal.deny("cannot configure")
+        journal.error("cannot configure")
         clock[0] += 0.01
     assert log.lines == ["E cannot configure"] * 2
     clock[0] += 10.0
-    journal.deny("cannot configure")
+    journal.error("cannot configure")
     assert len(log.lines) == 3
 
 
@@ -122,7 +122,7 @@ def test_what_is_told_once_is_told_once(clock):
     log = Log()
     journal = Journal(log)
     for _ in range(3):
-        journal.once("waiting", "waiting")
+        journal.info_once("waiting", "waiting")
         clock[0] += 10.0
     assert log.lines == ["I waiting"]
 
@@ -130,16 +130,16 @@ def test_what_is_told_once_is_told_once(clock):
 def test_reasons_that_never_come_again_are_forgotten(clock):
     journal = Journal(Log())
     for i in range(1000):
-        journal.trouble("point head", f"reason {i}", f"text {i}")
+        journal.warn("point head", f"reason {i}", f"text {i}")
         clock[0] += 0.1
-    assert len(journal._told) <= 11
+    assert len(journal._recent) <= 11
 
 
 def test_what_is_no_trouble_is_told_once_a_second_for_each_reason(clock):
     log = Log()
     journal = Journal(log)
     for i in range(200):
-        journal.say("head goal", "REPLACED", f"replaced {i}")
-        journal.say("head goal", "CANCELED", f"canceled {i}")
+        journal.info("head goal", "REPLACED", f"replaced {i}")
+        journal.info("head goal", "CANCELED", f"canceled {i}")
         clock[0] += 0.01
     assert log.lines == ["I replaced 0", "I canceled 0", "I replaced 100", "I canceled 100"]

@@ -64,7 +64,7 @@ def output(sent):
 @pytest.fixture
 def pipeline(output):
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
-    pipeline.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    pipeline.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
     for _ in range(20):
         output.advance(pipeline, HOME, NOW)
     return pipeline
@@ -98,10 +98,10 @@ def test_what_ends_a_motion_at_once_sends_zero(sent, output, pipeline, how):
 def ask(pipeline, output, what):
     """Ask a stream for something else, or for nothing new."""
     if what == "another goal":
-        pipeline.aim(JointGoal(tuple(HOME - 0.5)), HOME)
+        pipeline.set_goal(JointGoal(tuple(HOME - 0.5)), HOME)
         output.begin()
     elif what == "the same twist":
-        pipeline.aim(TWIST, HOME)
+        pipeline.set_goal(TWIST, HOME)
         output.begin()
     elif what == "to brake":
         output.brake(pipeline)
@@ -111,7 +111,7 @@ def streaming(window, stamp=0, reference=None):
     """Return an output that has sent a window at time 0, to a controller that tells a reference."""
     output = object.__new__(TrajectoryOutput)
     output.failure, output._period, output._periods = "", 0.01, 0
-    output._anew = output._unsent = output._asked = False
+    output._anew = output._unsent = output._changed = False
     output._window, output._window_stamp = window, 0
     output._state = SimpleNamespace(stamp=stamp, reference=lambda _: reference)
     output._joint_names, output._recent = (), RecentCommands(1, 6)
@@ -135,7 +135,7 @@ def at_the_next_window(pipeline, periods, what):
 @pytest.mark.parametrize("what", ["nothing new", "another goal", "to brake"])
 def test_however_late_a_window_begins_where_the_one_before_has_led_the_arm(moving, periods, what):
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
-    pipeline.aim(JointGoal(tuple(HOME + (1.0 if moving else 1e-4))), HOME)
+    pipeline.set_goal(JointGoal(tuple(HOME + (1.0 if moving else 1e-4))), HOME)
     for _ in range(20):
         pipeline.step(HOME, 0.0)
     led, begins = at_the_next_window(pipeline, periods, what)
@@ -151,7 +151,7 @@ def test_however_late_a_window_begins_where_the_one_before_has_led_the_arm(movin
 def test_after_a_standstill_a_controller_that_is_elsewhere_is_left_there(off, stamp, anew):
     """Switched off and on meanwhile, it would leap onto the stream's way."""
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
-    pipeline.aim(JointGoal(tuple(HOME + 1.0)), HOME)
+    pipeline.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
     for _ in range(20):
         pipeline.step(HOME, 0.0)
     window = pipeline.window()
@@ -162,13 +162,13 @@ def test_after_a_standstill_a_controller_that_is_elsewhere_is_left_there(off, st
     if anew:
         assert pipeline.state[:, 0] == pytest.approx(reference)
         assert not pipeline.state[:, 1:].any()
-        assert "has begun anew" in output._lacking
+        assert "was restarted" in output._lacking
 
 
 @pytest.mark.parametrize("periods", [1, 3, 5])
 def test_a_twist_that_is_told_again_to_a_late_loop_goes_on(periods):
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
-    pipeline.aim(TWIST, HOME)
+    pipeline.set_goal(TWIST, HOME)
     for _ in range(60):
         pipeline.step(HOME, 0.0)
     speed = np.abs(pipeline.state[:, 1]).max()
@@ -203,7 +203,7 @@ def test_the_arm_is_on_the_motion_before_until_the_controller_accepts_the_new_on
     assert output.expected(NOW) is None
     result = SimpleNamespace(add_done_callback=lambda _: None)
     handle = SimpleNamespace(accepted=True, get_result_async=lambda: result)
-    output._on_answer(2, SimpleNamespace(result=lambda: handle))
+    output._on_goal_response(2, SimpleNamespace(result=lambda: handle))
     way = output.expected(NOW)[:, 0]
     assert way.min() == pytest.approx(motion.at(0.4)[0, 0])
     assert way.max() == pytest.approx(motion.at(0.5)[0, 0])
@@ -233,12 +233,12 @@ def test_a_motion_that_ends_at_once_is_canceled_whenever_it_is_accepted(accepted
     handle = Handle()
     answer = SimpleNamespace(result=lambda: handle)
     if accepted == "before":
-        output._on_answer(1, answer)
+        output._on_goal_response(1, answer)
         assert handle.cancels == 0
     output.end()
     if accepted == "after":
         assert handle.cancels == 0
-        output._on_answer(1, answer)
+        output._on_goal_response(1, answer)
     assert handle.cancels == 1
 
 

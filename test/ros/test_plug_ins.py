@@ -100,7 +100,7 @@ def test_a_handle_waits_until_it_is_known_where_the_arm_is(node, arm):
     unknown = SimpleNamespace(positions=lambda: np.full(6, np.nan))
     drag = Drag(node, SimpleNamespace(**{**vars(arm), "measured": unknown}))
     before = held(node)
-    drag._look()
+    drag._update()
     assert held(node) == before
     assert drag._server.get("target") is None
     drag.destroy()
@@ -116,7 +116,7 @@ def test_the_handle_of_a_head_is_a_point(node, arm, robot, rings):
             **{**vars(arm), "chain": chain, "tool": SimpleNamespace(chain=chain), "measured": still}
         ),
     )
-    drag._look()
+    drag._update()
     turn = InteractiveMarkerControl.ROTATE_AXIS
     controls = drag._server.get("target").controls
     assert sum(control.interaction_mode == turn for control in controls) == rings
@@ -130,7 +130,7 @@ def test_a_pose_is_dragged_straight(node, arm):
         taken.append((message.header.frame_id, straight))
 
     drag = Drag(node, SimpleNamespace(**{**vars(arm), "take_pose": take_pose}))
-    drag._look()
+    drag._update()
     feedback = Feedback(event_type=Feedback.POSE_UPDATE)
     feedback.header.frame_id = "base_link"
     drag._on_feedback(feedback)
@@ -148,7 +148,7 @@ def test_a_clicked_point_is_for_the_arm_whose_handle_was_used_last(node, arm):
             "take_point": taken.append,
         }
         drags[side] = Drag(node, SimpleNamespace(**{**vars(arm), **of_side}))
-        drags[side]._look()
+        drags[side]._update()
     clicked = ClickedPoint(node, list(drags.values()))
     clicked._on_point("before any was used")
     for side in ("right", "left"):

@@ -43,17 +43,17 @@ def head(domain):
         seconds = sum(robot.floods)  # of the flood; other tests add no more than four each
         assert robot.output.count(words) <= seconds + 5
     for said in (
-        "head goal pointed there",
+        "head goal succeeded",
         "head goal canceled",
-        "head goal aborted: as near as it can be, 0.",
+        "head goal aborted: the best effort is 0.",
         "head goal aborted: target refused: NO_TRANSFORM",
         "head goal aborted: no nearer for 5 s, 0.",
         "head goal rejected: no joint state of pan_joint, tilt_joint",
-        "head goal aborted: another target has taken its place",
-        "head goal aborted: stopped; ~/enable lets it go on",
+        "head goal aborted: replaced by another target",
+        "head goal aborted: stopped; call ~/enable to continue",
         "head goal aborted: replaced by a newer goal",
         "head goal rejected: target: NON_FINITE",
-        "head goal rejected: stopped; ~/enable lets it go on",
+        "head goal rejected: stopped; call ~/enable to continue",
     ):
         assert said in robot.output
 

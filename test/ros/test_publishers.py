@@ -39,10 +39,10 @@ class Graph:
         split = [name.rsplit("/", 1) for name in self.names]
         return [SimpleNamespace(node_namespace=space, node_name=name) for space, name in split]
 
-    def trouble(self, subject, reason, text):
+    def warn(self, subject, reason, text):
         self.told.append(text)
 
-    def fine(self, subject, text):
+    def recovered(self, subject, text):
         self.told.append(text)
 
 
@@ -54,27 +54,27 @@ def graph(monkeypatch):
 
 def test_a_publisher_is_told_of_by_its_name_not_before_it_has_one(graph):
     target_publishers = TargetPublishers(graph, ["target"], graph)
-    target_publishers.look()
+    target_publishers.check()
     graph.told.clear()
     graph.names.append("_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_")
-    target_publishers.look()
+    target_publishers.check()
     graph.names[1] = "/second"
-    target_publishers.look()
+    target_publishers.check()
     assert graph.told == []
-    target_publishers.look()
+    target_publishers.check()
     assert graph.told == [
-        "2 publishers, the newest target counts: published on /target by /robot, /second"
+        "2 publishers, the newest target wins: published on /target by /robot, /second"
     ]
 
 
 def test_a_second_publisher_that_goes_is_told_of_at_once(graph):
     graph.names.append("/second")
     target_publishers = TargetPublishers(graph, ["target"], graph)
-    target_publishers.look()
-    target_publishers.look()
+    target_publishers.check()
+    target_publishers.check()
     graph.names.pop()
     graph.told.clear()
-    target_publishers.look()
+    target_publishers.check()
     assert graph.told == ["no second publisher on /target"]
 
 
@@ -82,9 +82,9 @@ def test_rviz_beside_another_is_not_told_of(graph):
     graph.names += ["/rviz2", "/arm1/rviz"]
     target_publishers = TargetPublishers(graph, ["target"], graph)
     for _ in range(3):
-        target_publishers.look()
+        target_publishers.check()
     assert graph.told == ["no second publisher on /target"] * 3
     graph.names.append("/rviz_relay/second")
-    target_publishers.look()
-    target_publishers.look()
+    target_publishers.check()
+    target_publishers.check()
     assert graph.told[-1].startswith("4 publishers")

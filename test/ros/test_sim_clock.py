@@ -59,7 +59,7 @@ def test_it_is_said_once_that_it_is_missing_and_that_it_has_come(make, capfd):
     node = make(simulated=True)
     watch = ClockWatch(node)
     for _ in range(3):
-        watch.look()
+        watch.check()
     assert clock_missing(node)
     assert capfd.readouterr().err.count(CLOCK_MISSING) == 1
     clock = node.create_publisher(Clock, "/clock", 1)
@@ -71,7 +71,7 @@ def test_it_is_said_once_that_it_is_missing_and_that_it_has_come(make, capfd):
         clock.publish(message)
         rclpy.spin_once(node, executor=executor, timeout_sec=0.05)
     for _ in range(3):
-        watch.look()
+        watch.check()
     error = capfd.readouterr().err
     assert error.count("receiving the time on /clock") == 1
     assert CLOCK_MISSING not in error
@@ -79,7 +79,7 @@ def test_it_is_said_once_that_it_is_missing_and_that_it_has_come(make, capfd):
 
 def test_nothing_is_said_by_a_node_that_goes_by_the_systems_time(make, capfd):
     node = make(simulated=False)
-    ClockWatch(node).look()
+    ClockWatch(node).check()
     assert not clock_missing(node)
     assert capfd.readouterr().err == ""
 

@@ -45,7 +45,7 @@ def heard():
             resolve=lambda topic: f"~/{name}/{topic}" if name else f"~/{topic}",
             own=lambda _: given[-1][1] if given else 1.0,
             refusals=refusals,
-            journal=SimpleNamespace(trouble=lambda *_: None, fine=lambda *_: None),
+            journal=SimpleNamespace(warn=lambda *_: None, recovered=lambda *_: None),
         )
         SpeedOverride(node, arm)
         return topics, given, refusals.counts

@@ -74,7 +74,7 @@ def report(arm, published):
         get_fully_qualified_name=lambda: "/basis_ik",
         create_publisher=lambda *_: SimpleNamespace(publish=published.append),
     )
-    journal = SimpleNamespace(trouble=lambda *_: None, fine=lambda *_: None)
+    journal = SimpleNamespace(warn=lambda *_: None, recovered=lambda *_: None)
     return StatusReport(node, arm, journal)
 
 

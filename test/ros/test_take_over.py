@@ -54,7 +54,7 @@ def take_over(old, make):
     )  # fmt: skip
     node._adopt = lambda new: setattr(node, "_robot", new)
     node._refuse = node.refused.append
-    IkNode._succeed(node)
+    IkNode._replace_robot(node)
     assert node._successor is None
     return node
 

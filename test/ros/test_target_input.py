@@ -68,7 +68,7 @@ def refusals():
 
 @pytest.fixture
 def targets(tf, refusals):
-    quiet = SimpleNamespace(trouble=ignore, fine=ignore, say=ignore)
+    quiet = SimpleNamespace(warn=ignore, recovered=ignore, info=ignore)
     return TargetInput(tf, RobotModel.from_urdf(URDF).chain(), quiet, refusals)
 
 

@@ -70,12 +70,12 @@ def test_of_a_moving_goal_it_is_said_that_it_is_followed():
 
 def test_stopped_and_how_to_go_on():
     said = words(state(*READY, (Event.STOP, "stopped")), None)
-    assert said == ("stopped; ~/enable lets it go on", ORANGE)
+    assert said == ("stopped; call ~/enable to continue", ORANGE)
 
 
 def test_tracking_lost_and_by_which_joint():
     said = words(state(*READY, (Event.LOSE_TRACK, "elbow is 0.3 from where it was")), None)
-    assert said == ("elbow is 0.3 from where it was; ~/enable lets it go on", RED)
+    assert said == ("elbow is 0.3 from where it was; call ~/enable to continue", RED)
 
 
 def test_waiting_for_what():

@@ -50,7 +50,7 @@ from basis_ik.motion.trajectory_controller import (
     Update,
 )
 from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
-from basis_ik.ros.trajectory_messages import to_array, to_command, to_point, to_wishes
+from basis_ik.ros.trajectory_messages import to_array, to_command, to_overrides, to_point
 
 # After a longer pause of the process, or a leap of its clock, the motion goes on where it was.
 LONGEST_PAUSE = 10**8  # [ns]
@@ -217,7 +217,7 @@ class SimulatedController:
 
     def _tolerances(self, goal: FollowJointTrajectory.Goal) -> Tolerances:
         defaults = self._parameters.tolerances(self._joints)
-        merged = defaults.with_wishes(self._joints, *to_wishes(goal))
+        merged = defaults.with_overrides(self._joints, *to_overrides(goal))
         if isinstance(merged, Tolerances):
             return merged
         self._node.get_logger().warning(

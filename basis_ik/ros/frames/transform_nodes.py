@@ -154,11 +154,11 @@ class TransformNodes(Node):
 
     def _report(self) -> None:
         for name, error in self._lost.items():
-            self._journal.trouble(name, type(error).__name__, f"'{name}': {error}", lasting=True)
+            self._journal.warn(name, type(error).__name__, f"'{name}': {error}", lasting=True)
             self._publish(name, DiagnosticStatus.ERROR, str(error), {})
         for name, found in self._combined.items():
             if isinstance(found, NotOneNodeError):
-                self._journal.trouble(name, "not one", f"'{name}': {found}", lasting=True)
+                self._journal.warn(name, "not one", f"'{name}': {found}", lasting=True)
                 values = {"residual": repr(found.residual), "scale_ratio": repr(found.ratio)}
                 self._publish(name, DiagnosticStatus.ERROR, str(found), values)
                 continue
@@ -195,7 +195,7 @@ class TransformNodes(Node):
             ]
         )
         if not result.successful:
-            self._journal.deny(f"handle of '{name}': {result.reason}")
+            self._journal.error(f"handle of '{name}': {result.reason}")
             self._place()  # the handle is where the node still is
 
 
