@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""tf's buffer: which frame hangs on which, and where frames are, at once or not at all."""
+"""tf's buffer: the parents of frames, and their transforms without waiting."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from basis_ik.transforms.rigid import RigidTransform
 class FrameBuffer(Buffer):
     """A tf buffer that knows the parent of each frame.
 
-    tf2 tells parents only as YAML of the whole tree, too slowly for a control loop.
+    tf2 returns parents only as YAML of the whole tree, too slowly for a control loop.
 
     Attributes:
         parents: The parent of each frame in the transform that came last.
@@ -50,18 +50,18 @@ class FrameBuffer(Buffer):
         self._note(transform)
 
     def _note(self, transform: TransformStamped) -> None:
-        # tf2, too, takes names of tf1, which begin with a slash.
+        # tf2 also accepts names of tf1, which begin with a slash.
         self.parents[transform.child_frame_id.lstrip("/")] = transform.header.frame_id.lstrip("/")
 
 
 def look_up(buffer: Buffer, reference: str, header: Header) -> RigidTransform | Refused:
     """Return reference_T_frame for a header's frame, or why it is refused.
 
-    A stamp that tf does not know yet is taken for the latest time that it knows, for a client asks
-    with a stamp of "now", and an answer must not wait; stamp zero means the latest, too.
+    For a stamp that tf does not know yet the latest transform is used, because a client sends a
+    stamp of "now", and the response must not wait; stamp zero means the latest, too.
 
     Args:
-        buffer: Where transforms come from; asked with zero timeout.
+        buffer: Source of the transforms; queried with zero timeout.
         reference: The frame whose coordinates are wanted.
         header: The frame, and at which time.
     """

@@ -30,8 +30,8 @@ GIVE_WAY = 1e-5
 def giving_way() -> Iterator[None]:
     """Let a control loop have the GIL soon.
 
-    It needs it a dozen times in each period; and much that is new would have Python look for
-    garbage, for some periods.
+    The loop needs the GIL a dozen times in each period; and many new objects would start a garbage
+    collection that takes some periods.
     """
     interval = sys.getswitchinterval()
     sys.setswitchinterval(GIVE_WAY)

@@ -39,7 +39,7 @@ class PlugIn(Protocol):
     """Holds ROS entities of its own."""
 
     def destroy(self) -> None:
-        """Give them up."""
+        """Destroy them."""
 
 
 class Operator:
@@ -47,7 +47,7 @@ class Operator:
 
     Args:
         node: The node that serves.
-        arm: The arm that obeys.
+        arm: The arm.
     """
 
     def __init__(self, node: Node, arm: ChainController) -> None:
@@ -59,7 +59,7 @@ class Operator:
         ]
 
     def destroy(self) -> None:
-        """Give up the services."""
+        """Destroy the services."""
         for service in self._services:
             self._node.destroy_service(service)
 
@@ -95,10 +95,10 @@ def make_plug_ins(
     """Make all plug-ins for the arms of a robot, one by one: should one fail, the others are known.
 
     Args:
-        node: The node that they live in.
+        node: The node that owns them.
         arms: Its arms.
-        loop: What watches its control loop.
-        buffer: Its transforms; to be asked with zero timeout only.
+        loop: Measures its control loop.
+        buffer: Its transforms; only queried with zero timeout.
         parameters: The node's parameters, those of its chains included.
     """
     yield KinematicsServices(node, arms, buffer, parameters)

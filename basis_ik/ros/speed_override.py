@@ -26,10 +26,10 @@ from basis_ik.ros.publishers import incompatible_qos
 
 
 class SpeedOverride:
-    """Hears `~/speed_override` of one arm, and sets its parameter `speed_override`.
+    """Subscribes to `~/speed_override` of one arm, and sets its parameter `speed_override`.
 
     Args:
-        node: The node that hears it.
+        node: The node that subscribes.
         arm: The arm whose motions are scaled.
     """
 
@@ -42,7 +42,7 @@ class SpeedOverride:
         )
 
     def destroy(self) -> None:
-        """Give up the subscription."""
+        """Destroy the subscription."""
         self._node.destroy_subscription(self._subscription)
 
     def _on_message(self, message: Float64) -> None:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The tool at a chain's tip: a frame that is fixed to it, and may be another one at run time."""
+"""The tool at a chain's tip: a frame that is fixed to it, and may change at run time."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from basis_ik.warm_up import prepare
 
 
 class Tool:
-    """What reaches the targets of a chain.
+    """The frame of a chain that moves to the targets.
 
     Args:
         model: The robot.
         chain: One of its chains, which ends at a link.
-        buffer: Where transforms come from; asked with zero timeout.
-        is_done: Tells whether a thread is through with something.
+        buffer: Source of the transforms; queried with zero timeout.
+        is_done: Returns whether a thread's future is done.
 
     Attributes:
         frame: The tool's frame; empty: the chain's tip.
@@ -62,14 +62,14 @@ class Tool:
         self._next, self._making = "", Future[Chain]()
 
     def complaint(self, frame: str) -> str | None:
-        """Return what keeps a frame from being the tool, to be said after the parameter's name."""
+        """Return why a frame cannot be the tool, as a text to follow the parameter's name."""
         found = self._find(frame)
         if isinstance(found, str):
             return f"is {shown(frame)}, which is not fixed to {self._bare.tip}: {found}"
         return None
 
     def change(self, frame: str) -> str:
-        """Take another tool; return why it is not taken yet, or nothing. Call it until it is."""
+        """Change the tool; return why it is not ready yet, or nothing. Call this until it is."""
         if not frame:
             self.frame, self.chain = "", self._bare
             return ""
@@ -101,7 +101,7 @@ class Tool:
 
 
 def _prepared(chain: Chain) -> Chain:
-    """Return a chain of which all is worked out that a control loop has no time for."""
+    """Return a chain with all its precomputed data, so that a control loop need not wait."""
     with giving_way():
         prepare(chain)
     return chain
