@@ -132,7 +132,7 @@ def leap(world, seconds):
     """Let the simulation's clock jump, between two messages of it; return the windows before."""
     world.clock.pause()
     time.sleep(0.2)  # or states of before would be taken for states of afterwards
-    world.recorder.clock_leaps()
+    world.recorder.clock_leaps(ahead=seconds > 0.0)
     before = len(world.recorder.windows)
     world.clock.seconds += seconds
     world.clock.run()

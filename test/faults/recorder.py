@@ -98,6 +98,8 @@ class Recorder:
         self._before = None  # the last window that was judged
         # Stamp [ns], positions, delay [ns]: a list for each time the clock leaps.
         self._arm, self._led = [[]], [[]]
+        # By how much the arm may be ahead after each leap [s].
+        self._ahead = [0.0]
 
     # Hearing -----------------------------------------------------------------------------------
 
@@ -129,8 +131,15 @@ class Recorder:
         """Learn that windows were sent which this process had no time to hear."""
         self._heard.append(count)
 
-    def clock_leaps(self):
-        """Compare no stamps of before with those of afterwards."""
+    def clock_leaps(self, *, ahead=False):
+        """Compare no stamps of before with those of afterwards.
+
+        Args:
+            ahead: Whether it leaps to after the last window: the controller is then at the window's
+                end at once, and the drives follow as fast as they can.
+        """
+        window = self.windows[-1] if self.windows else None
+        self._ahead.append(window.times[-1] / SECOND if ahead and window else 0.0)
         self._heard.append(None)
         self._arm.append([])
         self._led.append([])
@@ -154,6 +163,7 @@ class Recorder:
         heard, self._heard = self._heard, []
         arm, self._arm = self._arm, [self._arm[-1][-KEPT:]]
         led, self._led = self._led, [self._led[-1][-KEPT:]]
+        ahead, self._ahead = self._ahead, self._ahead[-1:]
         arm, led, faults, epoch = list(map(Told, arm)), list(map(Told, led)), [], 0
         missed = False
         for window in heard:
@@ -170,7 +180,8 @@ class Recorder:
             faults += [f"window at {window.stamp}: {fault}" for fault in found]
         if self._before is not None:
             self._before = self._before[0], 0
-        bad = [fault for told in arm for fault in self._of_arm(told)]
+        each = zip(arm, ahead, strict=True)
+        bad = [fault for told, allowed in each for fault in self._of_arm(told, allowed)]
         if bad:
             del self._arm[0][:KEPT]
         return faults + bad
@@ -254,8 +265,13 @@ class Recorder:
             f"{self.joints[j]} begins at {positions[j]:.6g}, where neither it nor its command is"
         ]
 
-    def _of_arm(self, told):
-        """Return what no arm may do: leave its limits, or go faster than it is commanded."""
+    def _of_arm(self, told, ahead):
+        """Return what no arm may do: leave its limits, or go faster than it is commanded.
+
+        Args:
+            told: What the arm has told.
+            ahead: By how much it may be ahead beyond that [s].
+        """
         times, positions = told.times, told.positions
         if not len(times):
             return []
@@ -272,7 +288,7 @@ class Recorder:
             ways = np.abs(positions[k] - positions[first:k])
             if (ways[-1:] > (spans[-1:] + 1e-6) * self._drives).any():
                 return [*faults, "the measured arm is faster than its drives"]
-            late = LATENESS + max(told.delays[first : k + 1]) / SECOND
+            late = LATENESS + ahead + max(told.delays[first : k + 1]) / SECOND
             if (ways > (spans + late) * self._velocity).any():
                 over = (ways / self._velocity - spans).max()
                 return [*faults, f"the measured arm is {over:.3f} s ahead of what it may go"]

@@ -82,7 +82,6 @@ def test_row_23_contradictory_frames(world, observed):
 
 def hold_once(world, observed, before):
     """Hold that the arm brakes once, and moves no more; say how many commands that took."""
-    world.wait_status(state="BRAKING")
     world.settled()
     assert not world.at(FAR, 1e-2)
     windows = world.recorder.windows[before:]
