@@ -97,6 +97,7 @@ def relayed(own_domain):
             world.reset()
             yield world, relay
             relay.start()
+            time.sleep(1.0)  # until both sides have found it
             world.ready()
     finally:
         relay.stop()
