@@ -78,3 +78,29 @@ def test_a_description_of_which_no_robot_can_be_made_leaves_the_old_one_active()
     assert node._robot is old
     assert node._description == "before"
     assert [str(each) for each in node.refused] == ["no such frame"]
+
+
+def test_a_description_that_waits_for_rest_is_kept_when_the_robot_is_given_up():
+    node = SimpleNamespace(
+        come_to_rest=lambda _: None, _states={}, _description="before",
+        _successor=SimpleNamespace(text="another"), _robot=None, _prepared=None,
+    )  # fmt: skip
+    IkNode._unload(node)
+    assert node._description == "another"
+    assert node._successor is None
+
+
+@pytest.mark.parametrize(("text", "is_read"), [("another", False), ("before", True)])
+def test_a_description_is_compared_with_the_one_that_waits_for_rest(text, is_read):
+    read = []
+
+    def submit(_, text, *__):
+        read.append(text)
+
+    node = SimpleNamespace(
+        _unread=text, _reading=None, _description="before", _names=[], _robot=object(),
+        _successor=SimpleNamespace(text="another"), parameters={"robot_description": ""},
+        _reader=SimpleNamespace(submit=submit),
+    )  # fmt: skip
+    IkNode._read(node)
+    assert read == [text] * is_read
