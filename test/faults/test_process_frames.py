@@ -100,8 +100,10 @@ def test_row_24_clock_goes_back(own_domain, observed, seconds):
         world.frames["table"] = lambda: NEAR
         set_off(world)
         newest = world.clock.seconds  # of what tf knows of the table
+        seen = len(world.statuses)
         before = leap(world, seconds)
         hold_once(world, observed, before)
+        assert "BRAKING" in [status["state"] for status in world.statuses[seen:]]
         world.clock.run(0.3)  # so that the arm is there before that time comes again
         world.frames["table"] = lambda: BESIDE
         time.sleep(0.2)
