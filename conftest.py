@@ -30,9 +30,9 @@ LONGEST_ID = 200
 for folder in (
     "ros",
     "config",
-    "kernels",
     "motion",
-    "solvers",
+    "numerics",
+    "search",
     "transforms",
     "view",
     "faults",

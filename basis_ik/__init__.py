@@ -25,51 +25,51 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from basis_ik.errors import BasisIkError as BasisIkError
-    from basis_ik.model.chain import Chain as Chain
-    from basis_ik.model.robot import RobotModel as RobotModel
-    from basis_ik.solvers.batch import solve_batch as solve_batch
-    from basis_ik.solvers.look_at import look_at as look_at
-    from basis_ik.solvers.path import arc as arc
-    from basis_ik.solvers.path import follow as follow
-    from basis_ik.solvers.path import line as line
-    from basis_ik.solvers.pose_constraint import PoseConstraint as PoseConstraint
-    from basis_ik.solvers.prefer import solve_pole as solve_pole
-    from basis_ik.solvers.prefer import solve_posture as solve_posture
-    from basis_ik.solvers.solve import Solution as Solution
-    from basis_ik.solvers.solve import solve as solve
-    from basis_ik.solvers.solve_all import Preference as Preference
-    from basis_ik.solvers.solve_all import solve_all as solve_all
-    from basis_ik.solvers.solve_tasks import solve_tasks as solve_tasks
-    from basis_ik.solvers.task_problem import LookTask as LookTask
-    from basis_ik.solvers.task_problem import PoseTask as PoseTask
-    from basis_ik.solvers.track import track as track
-    from basis_ik.solvers.verdict import Verdict as Verdict
+    from basis_ik.look.look_at import look_at as look_at
+    from basis_ik.path.cartesian_path import arc as arc
+    from basis_ik.path.cartesian_path import follow as follow
+    from basis_ik.path.cartesian_path import line as line
+    from basis_ik.pose.batch import solve_batch as solve_batch
+    from basis_ik.pose.solve import Solution as Solution
+    from basis_ik.pose.solve import solve as solve
+    from basis_ik.pose.solve_all import Preference as Preference
+    from basis_ik.pose.solve_all import solve_all as solve_all
+    from basis_ik.pose.track import track as track
+    from basis_ik.robot.chain import Chain as Chain
+    from basis_ik.robot.robot import RobotModel as RobotModel
+    from basis_ik.search.pose_constraint import PoseConstraint as PoseConstraint
+    from basis_ik.tasks.prefer import solve_pole as solve_pole
+    from basis_ik.tasks.prefer import solve_posture as solve_posture
+    from basis_ik.tasks.solve_tasks import solve_tasks as solve_tasks
+    from basis_ik.tasks.task_problem import LookTask as LookTask
+    from basis_ik.tasks.task_problem import PoseTask as PoseTask
     from basis_ik.transforms.rigid import RigidTransform as RigidTransform
+    from basis_ik.verdict import Verdict as Verdict
 
 __version__ = "0.1.0"
 
 _HOME = {
     "BasisIkError": "errors",
-    "Chain": "model.chain",
-    "LookTask": "solvers.task_problem",
-    "PoseConstraint": "solvers.pose_constraint",
-    "PoseTask": "solvers.task_problem",
-    "Preference": "solvers.solve_all",
+    "Chain": "robot.chain",
+    "LookTask": "tasks.task_problem",
+    "PoseConstraint": "search.pose_constraint",
+    "PoseTask": "tasks.task_problem",
+    "Preference": "pose.solve_all",
     "RigidTransform": "transforms.rigid",
-    "RobotModel": "model.robot",
-    "Solution": "solvers.solve",
-    "Verdict": "solvers.verdict",
-    "arc": "solvers.path",
-    "follow": "solvers.path",
-    "line": "solvers.path",
-    "look_at": "solvers.look_at",
-    "solve": "solvers.solve",
-    "solve_all": "solvers.solve_all",
-    "solve_batch": "solvers.batch",
-    "solve_pole": "solvers.prefer",
-    "solve_posture": "solvers.prefer",
-    "solve_tasks": "solvers.solve_tasks",
-    "track": "solvers.track",
+    "RobotModel": "robot.robot",
+    "Solution": "pose.solve",
+    "Verdict": "verdict",
+    "arc": "path.cartesian_path",
+    "follow": "path.cartesian_path",
+    "line": "path.cartesian_path",
+    "look_at": "look.look_at",
+    "solve": "pose.solve",
+    "solve_all": "pose.solve_all",
+    "solve_batch": "pose.batch",
+    "solve_pole": "tasks.prefer",
+    "solve_posture": "tasks.prefer",
+    "solve_tasks": "tasks.solve_tasks",
+    "track": "pose.track",
 }
 
 __all__ = sorted(_HOME)

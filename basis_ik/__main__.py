@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from basis_ik.errors import BasisIkError
 
 if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help does not need it
-    from basis_ik.model.chain import Chain
-    from basis_ik.solvers.solve import Solution
+    from basis_ik.pose.solve import Solution
+    from basis_ik.robot.chain import Chain
 
 PROGRAM = "python -m basis_ik"
 LONGEST = 400  # characters of a message
@@ -231,7 +231,7 @@ def _solve(options: argparse.Namespace) -> int:
 
 
 def _take_pose(chain: Chain, options: argparse.Namespace) -> Solution:
-    from basis_ik.solvers.solve import solve
+    from basis_ik.pose.solve import solve
     from basis_ik.transforms.rigid import RigidTransform
 
     roll, pitch, yaw = options.rpy or (0.0, 0.0, 0.0)
@@ -243,8 +243,8 @@ def _take_pose(chain: Chain, options: argparse.Namespace) -> Solution:
 
 
 def _look_at(chain: Chain, options: argparse.Namespace) -> Solution:
-    from basis_ik.model.infer import forward_axis
-    from basis_ik.solvers.look_at import look_at
+    from basis_ik.look.look_at import look_at
+    from basis_ik.robot.infer import forward_axis
 
     axis = tuple(options.axis or forward_axis(chain.tip))
     return look_at(chain, options.look_at, options.seed, axis=axis)
@@ -252,7 +252,7 @@ def _look_at(chain: Chain, options: argparse.Namespace) -> Solution:
 
 def _chain(options: argparse.Namespace) -> tuple[str, Chain]:
     """Return the robot's name and the chain asked for."""
-    from basis_ik.model.robot import RobotModel
+    from basis_ik.robot.robot import RobotModel
 
     if options.urdf == "-":
         model = RobotModel.from_urdf(_stdin())
@@ -263,7 +263,7 @@ def _chain(options: argparse.Namespace) -> tuple[str, Chain]:
 
 def _stdin() -> str:
     """Read standard input, no more of it than a robot description may have."""
-    from basis_ik.model.elements import MAX_BYTES
+    from basis_ik.robot.elements import MAX_BYTES
 
     try:
         return sys.stdin.buffer.read(MAX_BYTES + 1).decode()

@@ -26,22 +26,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.motion_joints import FOLLOW, VELOCITY, is_equal
-from basis_ik.kernels.safety import is_inside, is_safe
-from basis_ik.model.chain import Chain
+from basis_ik.look.look_at import look_at
 from basis_ik.motion.caps import SpeedCaps
 from basis_ik.motion.goal_motion import GoalMotion
 from basis_ik.motion.goals import JOGGING, Goal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
 from basis_ik.motion.jog import Held, Jog
 from basis_ik.motion.joint_jog import JointJog
+from basis_ik.motion.joints_kernel import FOLLOW, VELOCITY, is_equal
 from basis_ik.motion.lasting import Lasting
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.singularity import Notice, Singularities
-from basis_ik.solvers.look_at import look_at
-from basis_ik.solvers.solve import MAX_ITERATIONS, Solution, solve
-from basis_ik.solvers.verdict import Reason, Verdict
+from basis_ik.pose.solve import MAX_ITERATIONS, Solution, solve
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.safety_kernel import is_inside, is_safe
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Reason, Verdict
 
 FloatArray = NDArray[np.float64]
 

@@ -31,15 +31,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from basis_ik.kernels.jit import count_ready, when_compiling
-from basis_ik.model.chain import Chain
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.limits import MotionLimits
+from basis_ik.numerics.jit import count_ready, when_compiling
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 
 if TYPE_CHECKING:
-    from basis_ik.solvers.meet import Needs
+    from basis_ik.bones.meet import Needs
 
 # Six joints, two of which move further links: enough for every kernel.
 _LINK = """<link name="{below}"/><joint name="{below}" type="{kind}">
@@ -148,7 +148,7 @@ def still_compiling() -> bool:
 
 def node_steps() -> list[Step]:
     """Return the steps for all that the node basis_ik may call."""
-    from basis_ik.solvers import solve_tasks
+    from basis_ik.tasks import solve_tasks
 
     return [
         Step("robot descriptions", sample_chain),
@@ -163,11 +163,12 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
     Args:
         chain: Gives the chain, when the first of the steps is done.
     """
-    from basis_ik.kernels.motion_joints import is_equal
-    from basis_ik.kernels.safety import is_inside, is_safe
+    from basis_ik.look import look_at
     from basis_ik.motion import caps, jog, limiter
+    from basis_ik.motion.joints_kernel import is_equal
     from basis_ik.motion.tracking import Tracking
-    from basis_ik.solvers import look_at, solve, track
+    from basis_ik.pose import solve, track
+    from basis_ik.robot.safety_kernel import is_inside, is_safe
     from basis_ik.transforms import rigid
 
     def check() -> None:
@@ -205,8 +206,8 @@ def frames_steps(needs: Needs | None = None) -> list[Step]:
     Args:
         needs: What its constraints need; all if not given.
     """
-    from basis_ik.solvers.bone_limits import Hinge, SwingTwist
-    from basis_ik.solvers.constraints import Point, Reach, apply_together
+    from basis_ik.bones.bone_limits import Hinge, SwingTwist
+    from basis_ik.bones.constraints import Point, Reach, apply_together
     from basis_ik.transforms import rigid
 
     rest = RigidTransform.identity()
@@ -247,12 +248,12 @@ def transform_nodes_steps() -> list[Step]:
 
 def library_steps() -> list[Step]:
     """Return the steps for what only the library's users call."""
-    from basis_ik.solvers.batch import solve_batch
-    from basis_ik.solvers.bone_limits import SwingTwist
-    from basis_ik.solvers.fabrik import sweep_chain
-    from basis_ik.solvers.fabrik_limits import BallLimit
-    from basis_ik.solvers.fabrik_tree import solve_tree
-    from basis_ik.solvers.points_at import Up, points_at
+    from basis_ik.bones.bone_limits import SwingTwist
+    from basis_ik.bones.points_at import Up, points_at
+    from basis_ik.fabrik.ball_limits import BallLimit
+    from basis_ik.fabrik.fabrik import sweep_chain
+    from basis_ik.fabrik.fabrik_tree import solve_tree
+    from basis_ik.pose.batch import solve_batch
 
     def point_within_limits() -> None:
         up = Up((1.0, 0.0, 0.0), "a", (0.0, 1.0, 0.0))

@@ -29,7 +29,7 @@ from multiprocessing.queues import SimpleQueue
 from typing import TextIO
 
 from basis_ik.errors import BasisIkError
-from basis_ik.kernels.jit import count_ready, ready_kernels, when_compiling
+from basis_ik.numerics.jit import count_ready, ready_kernels, when_compiling
 from basis_ik.warm_up import Step, WarmUp, all_steps
 
 BAR = 30  # characters

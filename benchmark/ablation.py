@@ -24,9 +24,11 @@ import numpy as np
 from peers import Judge
 from robots import Arm
 
-from basis_ik.kernels.descent import REACHED
-from basis_ik.kernels.fabrik_sweep import ORIENTATION_MOMENT, sweep
-from basis_ik.kernels.pose_solve import (
+from basis_ik.pose.solve import MAX_RESTARTS
+from basis_ik.robot.robot import RobotModel
+from basis_ik.search.descent_kernel import REACHED
+from basis_ik.search.fabrik_sweep_kernel import ORIENTATION_MOMENT, sweep
+from basis_ik.search.pose_search_kernel import (
     COLUMNS,
     FREE_TURNS,
     begin_inside,
@@ -35,10 +37,9 @@ from basis_ik.kernels.pose_solve import (
     set_bounds,
     solve_pose,
 )
-from basis_ik.kernels.proof import distance_and_angle, place_exactly
-from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.prepared import NEAR, prepare
-from basis_ik.solvers.solve import MAX_RESTARTS
+from basis_ik.search.prepare import prepare
+from basis_ik.search.prepared_chain import NEAR
+from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 
 NEVER = np.inf  # near everything: no sweep ever
 

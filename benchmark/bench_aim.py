@@ -27,9 +27,9 @@ from pathlib import Path
 
 import numpy as np
 
-from basis_ik.model.chain import Chain
-from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.look_at import look_at, warm_up
+from basis_ik.look.look_at import look_at, warm_up
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.robot import RobotModel
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmark" / "results" / "aim.json"

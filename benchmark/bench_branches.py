@@ -33,20 +33,21 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).parents[1] / "test" / "solvers"))
+sys.path.append(str(Path(__file__).parents[1] / "test" / "search"))
 
 from closed_arms import ROWS, apart, chain_of
 
-from basis_ik.kernels.descent import REACHED
-from basis_ik.kernels.pose_solve import solve_pose
-from basis_ik.model.chain import Chain
-from basis_ik.model.robot import RobotModel
-from basis_ik.solvers import solve_all as every
-from basis_ik.solvers.prepared import NEAR, PATIENCE, PreparedChain, prepared
-from basis_ik.solvers.solve import ENDLESS, solve
-from basis_ik.solvers.solve_all import solve_all
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.pose import solve_all as every
+from basis_ik.pose.solve import ENDLESS, solve
+from basis_ik.pose.solve_all import solve_all
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.robot import RobotModel
+from basis_ik.search.descent_kernel import REACHED
+from basis_ik.search.pose_search_kernel import solve_pose
+from basis_ik.search.prepare import prepared
+from basis_ik.search.prepared_chain import NEAR, PATIENCE, PreparedChain
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
 
 UR5E = Path(__file__).parents[1] / "urdf" / "ur5e.urdf"
 DISTINCT, SAME = 0.05, 1e-3  # [rad]

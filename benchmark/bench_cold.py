@@ -58,8 +58,8 @@ Row = dict[str, Any]
 
 
 def solve_pose(xyz: tuple[float, float, float]) -> None:
-    from basis_ik.model.robot import RobotModel
-    from basis_ik.solvers.solve import solve
+    from basis_ik.pose.solve import solve
+    from basis_ik.robot.robot import RobotModel
     from basis_ik.transforms.rigid import RigidTransform
 
     chain = RobotModel.from_urdf_file(ROOT / "urdf" / "ur5e.urdf").chain()
@@ -67,16 +67,16 @@ def solve_pose(xyz: tuple[float, float, float]) -> None:
 
 
 def solve_gaze() -> None:
-    from basis_ik.model.robot import RobotModel
-    from basis_ik.solvers.look_at import look_at
+    from basis_ik.look.look_at import look_at
+    from basis_ik.robot.robot import RobotModel
 
     chain = RobotModel.from_urdf_file(ROOT / "urdf" / "ur5e.urdf").chain()
     look_at(chain, (1.0, 0.5, 0.2), axis=(0.0, 0.0, 1.0))
 
 
 def solve_bones(xyz: tuple[float, float, float], angle: float | None) -> None:
-    from basis_ik.solvers.fabrik import solve_chain
-    from basis_ik.solvers.fabrik_limits import BallLimit
+    from basis_ik.fabrik.ball_limits import BallLimit
+    from basis_ik.fabrik.fabrik import solve_chain
 
     limits = None if angle is None else {1: BallLimit.cone(angle), 2: BallLimit.cone(angle)}
     joints = [[0.0, 0.0, float(k)] for k in range(4)]

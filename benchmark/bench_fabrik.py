@@ -42,16 +42,16 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from basis_ik.kernels.fabrik import sweep_chain
-from basis_ik.kernels.fabrik_descent import descend
-from basis_ik.kernels.fabrik_freedom import scatter
-from basis_ik.kernels.fabrik_reach import reach_chain
-from basis_ik.kernels.fabrik_skeleton import errors, place
-from basis_ik.kernels.fabrik_tree import sweep_tree
-from basis_ik.solvers.fabrik import solve_chain
-from basis_ik.solvers.fabrik_limits import BallLimit, HingeLimit, Limit
-from basis_ik.solvers.fabrik_skeleton import make_goals, make_skeleton, starts_of
-from basis_ik.solvers.fabrik_tree import solve_tree
+from basis_ik.fabrik.ball_chain_kernel import sweep_chain
+from basis_ik.fabrik.ball_limits import BallLimit, HingeLimit, Limit
+from basis_ik.fabrik.fabrik import solve_chain
+from basis_ik.fabrik.fabrik_descent_kernel import descend
+from basis_ik.fabrik.fabrik_tree import solve_tree
+from basis_ik.fabrik.fabrik_tree_kernel import sweep_tree
+from basis_ik.fabrik.free_reach_kernel import reach_chain
+from basis_ik.fabrik.freedom_kernel import scatter
+from basis_ik.fabrik.skeleton import make_goals, make_skeleton, starts_of
+from basis_ik.fabrik.skeleton_kernel import errors, place
 
 RESULTS = Path(__file__).parent / "results" / "fabrik.json"
 SWEEPS = 2000

@@ -43,7 +43,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
 

@@ -34,7 +34,7 @@ from pathlib import Path
 import numpy as np
 import ruckig
 
-from basis_ik.kernels.motion_joints import COLUMNS, GOAL, plan_joints
+from basis_ik.motion.joints_kernel import COLUMNS, GOAL, plan_joints
 from basis_ik.motion.limiter import Limiter, plan_motion
 from basis_ik.motion.limits import MotionLimits
 

@@ -17,7 +17,7 @@
     python benchmark/bench_reached.py [--quick] [--poses N] [--robots A,B] [--state FILE]
 
 For each robot of `robots.py` that is installed, for the robots shipped here and those of
-`test/solvers`, a quarter of the poses is of uniform random positions, a quarter has half of the
+`test/search`, a quarter of the poses is of uniform random positions, a quarter has half of the
 joints at limits, a quarter half of them at multiples of a quarter turn, and a quarter both. Seeds
 are random. Every answer is judged by forward kinematics and limits; every miss is printed with
 what reproduces it. With `--state` the run goes on where it was stopped.
@@ -37,14 +37,14 @@ import numpy as np
 import numpy.typing as npt
 from robots import ROBOTS, find
 
-sys.path.append(str(Path(__file__).parents[1] / "test" / "solvers"))
+sys.path.append(str(Path(__file__).parents[1] / "test" / "search"))
 
 from closed_arms import ROWS, chain_of
 from hard_arms import ARMS
 
-from basis_ik.model.chain import Chain
-from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.solve import solve
+from basis_ik.pose.solve import solve
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.robot import RobotModel
 
 FloatArray = npt.NDArray[np.float64]
 

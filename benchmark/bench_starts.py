@@ -18,7 +18,7 @@
 
 Random arms of six to eight joints, within limits from a third of a radian wide up, then six and
 seven hinges without any that matter; a thousand poses each. These figures set HOPE, LIFTED_STARTS
-and PERSISTENCE of `basis_ik.solvers.inquiry`.
+and PERSISTENCE of `basis_ik.pose.diagnosis`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.kernels.chain import ChainArrays
-from basis_ik.kernels.pose_batch import solve_poses
-from basis_ik.kernels.proof import place_exactly
-from basis_ik.solvers.inquiry import FEWEST_STARTS, Inquiry
-from basis_ik.solvers.prepared import NEAR, PATIENCE, prepare
-from basis_ik.solvers.solve import MAX_RESTARTS
+from basis_ik.pose.batch_kernel import solve_poses
+from basis_ik.pose.diagnosis import FEWEST_STARTS, Inquiry
+from basis_ik.pose.solve import MAX_RESTARTS
+from basis_ik.robot.chain_kernel import ChainArrays
+from basis_ik.search.prepare import prepare
+from basis_ik.search.prepared_chain import NEAR, PATIENCE
+from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = npt.NDArray[np.float64]

@@ -33,10 +33,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.model.chain import Chain
-from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.prepared import prepared
-from basis_ik.solvers.solve import solve, warm_up
+from basis_ik.pose.solve import solve, warm_up
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.robot import RobotModel
+from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = npt.NDArray[np.float64]

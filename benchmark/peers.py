@@ -36,8 +36,8 @@ import numpy as np
 import pinocchio
 from robots import Arm
 
-from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.solve import solve, warm_up, warm_up_fabrik
+from basis_ik.pose.solve import solve, warm_up, warm_up_fabrik
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
 
 Answer = Any  # whatever the library returns; `positions` is read from it outside the clock

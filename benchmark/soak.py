@@ -55,7 +55,7 @@ from tf2_ros import TransformBroadcaster
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message, transform_message
 from basis_ik.transforms.rigid import RigidTransform
 

@@ -26,9 +26,9 @@ import pinocchio
 from peers import TOLERANCE, Judge, roboticstoolbox
 from robots import Arm
 
-from basis_ik.model.robot import RobotModel
-from basis_ik.solvers.batch import solve_batch
-from basis_ik.solvers.track import track, warm_up
+from basis_ik.pose.batch import solve_batch
+from basis_ik.pose.track import track, warm_up
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
 
 RATE = 500.0  # Hz

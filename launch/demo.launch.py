@@ -30,7 +30,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.demo.tour_end import end_with
 
 

@@ -26,7 +26,7 @@ import pytest
 import yaml
 from launch_ros.actions import Node
 
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 
 ROOT = Path(__file__).parents[1]
 JOBS = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]

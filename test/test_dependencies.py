@@ -81,8 +81,8 @@ def test_a_node_says_it_in_one_line(python):
 @pytest.mark.parametrize(
     ("module", "package"),
     [
-        ("basis_ik.kernels.jit", "numba"),
-        ("basis_ik.solvers.solve", "numba"),
+        ("basis_ik.numerics.jit", "numba"),
+        ("basis_ik.pose.solve", "numba"),
         ("basis_ik.transforms.quaternion", "transforms3d"),
         ("basis_ik.transforms.rigid", "transforms3d"),
     ],

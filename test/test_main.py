@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 from basis_ik.__main__ import main
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 
 ROOT = Path(__file__).parents[1]
 UR5E = str(ROOT / "urdf" / "ur5e.urdf")

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmark"))

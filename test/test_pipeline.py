@@ -23,12 +23,12 @@ import numpy as np
 import pytest
 
 from basis_ik import pipeline
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray, TwistGoal
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.pipeline import Phase, Pipeline
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
 from basis_ik.warm_up import prepare
 
 URDF = Path(__file__).parents[1] / "urdf"

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 
 ROOT = Path(__file__).parents[1]
 # Which robot each is shown with, and the chains that the node drives there.

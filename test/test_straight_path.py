@@ -20,12 +20,12 @@ import numpy as np
 import pytest
 from shipped_arms import HOMES, chain_of, worst
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray, TwistGoal
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.pipeline import Phase, Pipeline
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
 
 URDF = Path(__file__).parents[1] / "urdf"
 AWAY = np.array([0.9, 0.4, -0.6, 0.2, 0.3, 0.5])

@@ -25,14 +25,14 @@ import numba
 import pytest
 
 from basis_ik import warm_up
-from basis_ik.kernels import jit
-from basis_ik.model.robot import RobotModel
+from basis_ik.numerics import jit
+from basis_ik.robot.robot import RobotModel
 from basis_ik.warm_up import Step, WarmUp
 
 URDF = Path(__file__).parents[1] / "urdf"
 SCRIPT = """
 import sys
-from basis_ik.kernels.jit import jit, when_compiling
+from basis_ik.numerics.jit import jit, when_compiling
 sys.stderr.isatty = lambda: True
 
 @jit
@@ -98,7 +98,7 @@ def test_the_kernels_of_one_robot_are_those_of_all(robot, tip):
 def test_nothing_of_the_library_is_left_to_be_compiled():
     code = """
 from basis_ik import warm_up
-from basis_ik.kernels import jit
+from basis_ik.numerics import jit
 for step in warm_up.all_steps():
     step.run()
 reached, entered = set(), [each for each in jit._kernels if each.overloads]
@@ -133,10 +133,10 @@ def test_frames_node_finds_all_that_its_constraints_need(cases):
     code = f"""
 import numpy as np
 from basis_ik import warm_up
-from basis_ik.kernels import jit
-from basis_ik.solvers.bone_limits import Cone, Hinge, SwingTwist
-from basis_ik.solvers.constraints import Point, Reach
-from basis_ik.solvers.meet import Needs, meet, needs
+from basis_ik.numerics import jit
+from basis_ik.bones.bone_limits import Cone, Hinge, SwingTwist
+from basis_ik.bones.constraints import Point, Reach
+from basis_ik.bones.meet import Needs, meet, needs
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 

@@ -83,7 +83,7 @@ FAKE = """
 import os, sys, time
 from pathlib import Path
 from basis_ik.warm_up import Step
-from basis_ik.kernels.jit import jit
+from basis_ik.numerics.jit import jit
 from basis_ik.warm_up_command import compile_in_processes, is_cached
 
 HERE = Path(__file__).parent

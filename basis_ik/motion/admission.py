@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from basis_ik.kernels.pose_solve import LARGEST_LENGTH
+from basis_ik.search.pose_search_kernel import LARGEST_LENGTH
 from basis_ik.transforms.rigid import RigidTransform, from_checked
 
 QUATERNION_NORM_TOLERANCE = 1e-3

@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels import motion_caps as kernels
-from basis_ik.kernels.motion_joints import (
+from basis_ik.motion import caps_kernel as kernels
+from basis_ik.motion.joints_kernel import (
     ACCELERATION,
     COLUMNS,
     JERK,
@@ -38,9 +38,9 @@ from basis_ik.kernels.motion_joints import (
     advance,
     is_equal,
 )
-from basis_ik.kernels.motion_joints import step as step_joints
-from basis_ik.model.chain import Chain
-from basis_ik.solvers.prepared import prepared
+from basis_ik.motion.joints_kernel import step as step_joints
+from basis_ik.robot.chain import Chain
+from basis_ik.search.prepare import prepared
 
 FloatArray = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class _Step(NamedTuple):
     out: FloatArray
     """(n, 27) the same, with profiles that brake."""
     ticks: int
-    """As in `kernels.motion_joints.step`."""
+    """As in `motion.joints_kernel.step`."""
 
 
 class SpeedCaps:
@@ -130,9 +130,9 @@ class SpeedCaps:
         """Return whether a step keeps the caps; if so, store the braking after it.
 
         Args:
-            memory: As in `kernels.motion_joints`, before the step.
+            memory: As in `motion.joints_kernel`, before the step.
             then: The same, after the step.
-            limits: As in `kernels.motion_joints`.
+            limits: As in `motion.joints_kernel`.
             period: Time between the two [s].
         """
         return self._accept(self._judged(memory, then, limits, period, 0))

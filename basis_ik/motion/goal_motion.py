@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.motion_joints import is_equal
+from basis_ik.motion.joints_kernel import is_equal
 
 FloatArray = NDArray[np.float64]
 

@@ -27,7 +27,9 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.motion_joints import (
+from basis_ik.motion.caps import SPARE
+from basis_ik.motion.goals import TwistGoal
+from basis_ik.motion.joints_kernel import (
     ACCELERATION,
     COLUMNS,
     JERK,
@@ -35,21 +37,19 @@ from basis_ik.kernels.motion_joints import (
     UPPER,
     VELOCITY,
 )
-from basis_ik.kernels.motion_joints import step as step_joints
-from basis_ik.kernels.motion_profile import ROW, plan_stop, sample
-from basis_ik.kernels.motion_twist import states_on_line
-from basis_ik.model.chain import Chain
-from basis_ik.motion.caps import SPARE
-from basis_ik.motion.goals import TwistGoal
+from basis_ik.motion.joints_kernel import step as step_joints
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.line_stop import LineStop
+from basis_ik.motion.profile_kernel import ROW, plan_stop, sample
 from basis_ik.motion.singularity import VERY_NEAR, Gains, Notice, Singularities
-from basis_ik.solvers import track as tracking
-from basis_ik.solvers.prepared import prepared
-from basis_ik.solvers.track import track
-from basis_ik.solvers.verdict import Reason, Verdict
+from basis_ik.motion.twist_kernel import states_on_line
+from basis_ik.pose import track as tracking
+from basis_ik.pose.track import track
+from basis_ik.robot.chain import Chain
+from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Reason, Verdict
 
 FloatArray = NDArray[np.float64]
 

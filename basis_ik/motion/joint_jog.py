@@ -19,13 +19,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.motion_joints import ACCELERATION, JERK, LOWER, UPPER, VELOCITY
-from basis_ik.kernels.motion_profile import ROW, plan_stop, sample
-from basis_ik.model.chain import Chain
 from basis_ik.motion.caps import SPARE
 from basis_ik.motion.jog import LATE, STANDING, Held, fastest_before
+from basis_ik.motion.joints_kernel import ACCELERATION, JERK, LOWER, UPPER, VELOCITY
 from basis_ik.motion.limiter import Limiter
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.motion.profile_kernel import ROW, plan_stop, sample
+from basis_ik.robot.chain import Chain
+from basis_ik.verdict import Verdict
 
 FloatArray = NDArray[np.float64]
 

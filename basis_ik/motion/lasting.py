@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from math import inf
 
-from basis_ik.solvers.verdict import Reason
+from basis_ik.verdict import Reason
 
 LASTS = 0.3  # s
 

@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels import motion_joints as kernels
-from basis_ik.kernels.motion_caps import plan_brake_together
-from basis_ik.kernels.motion_profile import duration
+from basis_ik.motion import joints_kernel as kernels
 from basis_ik.motion.caps import SpeedCaps
+from basis_ik.motion.caps_kernel import plan_brake_together
 from basis_ik.motion.limits import MotionLimits
+from basis_ik.motion.profile_kernel import duration
 from basis_ik.transforms.checks import finite_array
 
 FloatArray = NDArray[np.float64]
@@ -104,7 +104,7 @@ class Limiter:
     the n-th differences of consecutive commands, divided by the period to the n-th power, also keep
     the limits of velocity, acceleration and jerk, up to rounding. The motion is the quickest of
     each joint; from rest all joints move on a straight line in joint space (see
-    `kernels.motion_joints.plan_joints`). At its end the command is the goal, bit for bit.
+    `motion.joints_kernel.plan_joints`). At its end the command is the goal, bit for bit.
 
     Args:
         limits: Of the n joints.

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model.chain import Chain
+from basis_ik.robot.chain import Chain
 from basis_ik.transforms.checks import read_only, real_array
 
 FloatArray = NDArray[np.float64]

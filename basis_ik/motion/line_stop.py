@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.motion_joints import ACCELERATION, JERK
-from basis_ik.kernels.motion_profile import ROW, duration, plan_stop, sample
+from basis_ik.motion.joints_kernel import ACCELERATION, JERK
+from basis_ik.motion.profile_kernel import ROW, duration, plan_stop, sample
 
 FloatArray = NDArray[np.float64]
 

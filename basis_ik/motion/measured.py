@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.pose_solve import LARGEST_ANGLE
 from basis_ik.motion.admission import Refusal, Refused, StampRules, admit_stamp, printable
+from basis_ik.search.pose_search_kernel import LARGEST_ANGLE
 
 # Factor on a joint's velocity limit up to which a measurement is accepted: stamps jitter.
 FASTEST = 2.0

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model.robot import RobotModel
-from basis_ik.model.variables import find_variable, tie_of
 from basis_ik.motion.simulated_joints import SimulatedJoints, initial_positions
+from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.variables import find_variable, tie_of
 
 FloatArray = NDArray[np.float64]
 

@@ -22,8 +22,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.model.chain import Chain
-from basis_ik.solvers.verdict import Reason, Verdict
+from basis_ik.robot.chain import Chain
+from basis_ik.verdict import Reason, Verdict
 
 FloatArray = NDArray[np.float64]
 Singularities = Literal["pass", "slow", "stop"]

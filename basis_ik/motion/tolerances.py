@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.model.elements import shown
+from basis_ik.robot.elements import shown
 
 FloatArray = NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.kernels.motion_joints import is_near
+from basis_ik.motion.joints_kernel import is_near
 
 FloatArray = NDArray[np.float64]
 

@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.model.elements import listed
+from basis_ik.robot.elements import listed
 
 FloatArray = NDArray[np.float64]
 

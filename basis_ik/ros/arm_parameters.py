@@ -22,12 +22,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.model.chain import Chain
-from basis_ik.model.infer import forward_axis
-from basis_ik.model.placement import place_link
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import StampRules
 from basis_ik.motion.goals import Ray
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.infer import forward_axis
+from basis_ik.robot.placement import place_link
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters import ConfigError, Parameters
 from basis_ik.transforms.rigid import RigidTransform
 

@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model.chain import Chain
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import Refusal, Refusals, Refused, printable
 from basis_ik.motion.chain_state import ChainState, Event, State
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, Ray
@@ -38,6 +36,8 @@ from basis_ik.motion.pace import Pace
 from basis_ik.motion.statistics import ArmMeter
 from basis_ik.motion.tracking import Tracking
 from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.arm_parameters import Settings, misplaced
 from basis_ik.ros.boundary import Moment, boundary_of
 from basis_ik.ros.chain_parameters import ChainParameters

@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model.chain import Chain
-from basis_ik.model.elements import listed, shown
-from basis_ik.model.path import ChainError, path_between
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import SPEED_UNITS, Units
 from basis_ik.motion.caps import SpeedCaps
 from basis_ik.motion.goals import Ray
 from basis_ik.motion.limits import MotionLimits
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.elements import listed, shown
+from basis_ik.robot.joint_path import ChainError, path_between
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.arm_parameters import misplaced, pointing_ray
 from basis_ik.ros.parameters import ConfigError, Parameters, refused
 

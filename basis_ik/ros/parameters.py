@@ -33,8 +33,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model.elements import listed, shown
 from basis_ik.motion.admission import LONGEST_FRAME_ID, admit_frame
+from basis_ik.robot.elements import listed, shown
 
 # Declared by rclpy itself, or read by it before any node exists.
 FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")

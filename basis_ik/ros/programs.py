@@ -116,7 +116,7 @@ def run(program: str) -> int:
         from rclpy.exceptions import NameValidationException, ParameterException
         from rclpy.signals import SignalHandlerOptions
 
-        from basis_ik.kernels.jit import when_compiling
+        from basis_ik.numerics.jit import when_compiling
 
         when_compiling(lambda: None)  # a node logs
         module = importlib.import_module(MODULES[program])

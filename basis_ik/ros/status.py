@@ -16,23 +16,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from basis_ik.motion.chain_state import LATCHES, State
+from basis_ik.motion.admission import Refusals
+from basis_ik.motion.chain_state import LATCHES, ChainState, State
 from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PointGoal, PoseGoal, TwistGoal
+from basis_ik.motion.measured import MeasuredState
 from basis_ik.motion.targets import Target
+from basis_ik.pipeline import Pipeline
+from basis_ik.pose.solve import Solution
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.target_input import TargetInput
-from basis_ik.solvers.solve import Solution
-from basis_ik.solvers.verdict import Reason, Verdict
-
-if TYPE_CHECKING:
-    from basis_ik.ros.chain_controller import ChainController
+from basis_ik.ros.tool import Tool
+from basis_ik.verdict import Reason, Verdict
 
 PERIOD = 0.5  # s between repetitions of an unchanged status
 # s between two statuses that differ only in target or solution: a stream of targets would cause
@@ -47,6 +49,35 @@ INPUTS = {  # the active input
 }
 
 
+class ReportedChain(Protocol):
+    """What the status tells of a chain; see `ChainController`, which is one."""
+
+    name: str
+    tip: str
+    model: RobotModel
+    tool: Tool
+    measured: MeasuredState
+    targets: TargetInput
+    refusals: Refusals
+    pipeline: Pipeline
+    state: ChainState
+
+    @property
+    def speed_override(self) -> float:
+        """Factor on the speed of every motion, in [0, 1]."""
+
+    @property
+    def trouble(self) -> str:
+        """Problem of the controller; empty if there is none."""
+
+    @property
+    def rival(self) -> str:
+        """The other node that commands the arm; empty if there is none."""
+
+    def resolve(self, name: str) -> str:
+        """Return a private topic or service name of this chain."""
+
+
 class StatusReport:
     """Publishes a chain's status when it changes, and at intervals.
 
@@ -58,7 +89,7 @@ class StatusReport:
         journal: Logs changes.
     """
 
-    def __init__(self, node: Node, arm: ChainController, journal: Journal) -> None:
+    def __init__(self, node: Node, arm: ReportedChain, journal: Journal) -> None:
         self._node, self._journal, self._boundary = node, journal, boundary_of(node)
         self._name = f"{node.get_fully_qualified_name()}: {arm.tip}"
         self._publisher = node.create_publisher(DiagnosticStatus, arm.resolve("status"), 10)
@@ -67,7 +98,7 @@ class StatusReport:
         self._solution: Solution | None = None
         self._time = 0.0
 
-    def publish(self, arm: ChainController) -> None:
+    def publish(self, arm: ReportedChain) -> None:
         """Publish the chain's status, unless it was published just now."""
         state, solution, refused = arm.state, arm.pipeline.solution, arm.targets.last_refusal
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
@@ -107,7 +138,7 @@ class StatusReport:
             level = max(level, DiagnosticStatus.WARN)
         self._publish(arm, level, state.state.name, text)
 
-    def report_standstill(self, arm: ChainController, text: str) -> None:
+    def report_standstill(self, arm: ReportedChain, text: str) -> None:
         """Publish why simulated time stands still."""
         if self._is_due((text,), arm):
             self._publish(arm, DiagnosticStatus.WARN, State.WAITING.name, text)
@@ -116,7 +147,7 @@ class StatusReport:
         """Destroy the publisher."""
         self._node.destroy_publisher(self._publisher)
 
-    def _is_due(self, key: tuple[object, ...], arm: ChainController) -> bool:
+    def _is_due(self, key: tuple[object, ...], arm: ReportedChain) -> bool:
         """Return whether to publish now; if so, store the key."""
         now, target, solution = self._boundary.steady(), arm.targets.target, arm.pipeline.solution
         same = target is self._target and solution is self._solution
@@ -125,7 +156,7 @@ class StatusReport:
         self._key, self._time, self._target, self._solution = key, now, target, solution
         return True
 
-    def _publish(self, arm: ChainController, level: bytes, state: str, text: str) -> None:
+    def _publish(self, arm: ReportedChain, level: bytes, state: str, text: str) -> None:
         text = f"{arm.name}: {text}" if arm.name else text
         targets, refusals = arm.targets, arm.refusals
         values = {
@@ -154,7 +185,7 @@ class StatusReport:
         self._boundary.publish(self._publisher, message)
 
 
-def _notice(arm: ChainController) -> Reason | None:
+def _notice(arm: ReportedChain) -> Reason | None:
     """Return the notice about a singularity, unless there is a more serious message."""
     solution = arm.pipeline.solution
     moves = arm.state.state is State.MOVING and (solution is None or solution.success)
@@ -185,7 +216,7 @@ def _solution_values(solution: Solution | None) -> dict[str, str]:
     return values | _reason_values(solution.reason)
 
 
-def _distances(arm: ChainController) -> dict[str, str]:
+def _distances(arm: ReportedChain) -> dict[str, str]:
     """Return the distances of command and arm from the goal, for the farthest joint."""
     if not arm.state.pursuing:
         return {}

@@ -25,7 +25,6 @@ from rclpy.time import Time
 from std_msgs.msg import Header
 from tf2_ros import TransformException
 
-from basis_ik.model.chain import Chain
 from basis_ik.motion.admission import (
     SPEED_UNITS,
     Refusal,
@@ -50,6 +49,7 @@ from basis_ik.motion.targets import (
     Target,
     TwistTarget,
 )
+from basis_ik.robot.chain import Chain
 from basis_ik.ros.convert import pose_value, transform_value
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal

@@ -40,8 +40,8 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import printable
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.parameters import Declaration, Parameters, given_lists
 
 NAME = "teleop_keyboard"

@@ -22,10 +22,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.kernels import node as kernels
-from basis_ik.kernels.node import CENTER, LINEAR, ORIENTATION, ROTATION, ROWS, SCALE, TRANSLATION
-from basis_ik.kernels.rigid import FloatArray
-from basis_ik.kernels.stretch import decompose
+from basis_ik.transforms import node_kernel as kernels
 from basis_ik.transforms.checks import (
     NotFiniteError,
     NotHomogeneousError,
@@ -35,7 +32,18 @@ from basis_ik.transforms.checks import (
     read_only,
     real_array,
 )
+from basis_ik.transforms.node_kernel import (
+    CENTER,
+    LINEAR,
+    ORIENTATION,
+    ROTATION,
+    ROWS,
+    SCALE,
+    TRANSLATION,
+)
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.rigid_kernel import FloatArray
+from basis_ik.transforms.stretch_kernel import decompose
 
 FIELDS: Mapping[str, tuple[float, ...]] = {
     "center": (0.0, 0.0, 0.0),
@@ -109,7 +117,7 @@ class TransformNode:
 
     __slots__ = ("_n",)
     __array_ufunc__ = None  # array @ self and self @ array are type errors, not numpy puzzles
-    _n: FloatArray  # packed, see kernels/node.py; only read-only views are handed out
+    _n: FloatArray  # packed, see transforms/node_kernel.py; only read-only views are handed out
 
     def __init__(
         self,

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from basis_ik.kernels import tree as kernels
-from basis_ik.kernels.rigid import FloatArray
-from basis_ik.kernels.tree import IntArray
+from basis_ik.transforms import tree_kernel as kernels
 from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.node import SingularMatrixError, TransformNode
 from basis_ik.transforms.rigid import RigidTransform, trusted
+from basis_ik.transforms.rigid_kernel import FloatArray
+from basis_ik.transforms.tree_kernel import IntArray
 
 Basis = RigidTransform | TransformNode
 """Where a frame is in its parent: origin and orientation, and for a node centre and scale too."""

@@ -22,11 +22,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.model.chain import Chain
 from basis_ik.motion.chain_state import State
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, PoseGoal, Ray
-from basis_ik.solvers.passes import Stage
-from basis_ik.solvers.solve import Solution
+from basis_ik.pose.fabrik_passes import Stage
+from basis_ik.pose.solve import Solution
+from basis_ik.robot.chain import Chain
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.ghost import Ghost
 from basis_ik.view.shapes import (

@@ -20,9 +20,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from basis_ik.solvers.constraints import Applied, Constraint, Point
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.bones.constraints import Applied, Constraint, Point
 from basis_ik.transforms.tree import TransformTree
+from basis_ik.verdict import Verdict
 from basis_ik.view.shapes import (
     GREEN,
     MAGENTA,

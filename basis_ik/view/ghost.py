@@ -21,8 +21,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from basis_ik.model.chain import Chain
-from basis_ik.model.visuals import Visual
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.visuals import Visual
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.shapes import BOX_EDGES, Color, FloatArray, Lines, Mesh, Shape, joined
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from basis_ik.motion.admission import Refused
 from basis_ik.motion.chain_state import LATCHES, ChainState, State
-from basis_ik.solvers.solve import Solution
+from basis_ik.pose.solve import Solution
 from basis_ik.view.shapes import GREEN, GREY, ORANGE, RED, WHITE, YELLOW, Color
 
 

@@ -28,9 +28,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from basis_ik.solvers.bones import bones_in_object, chain_positions
-from basis_ik.solvers.fabrik import solve_chain
-from basis_ik.solvers.points_at import points_at
+from basis_ik.bones.bones import bones_in_object, chain_positions
+from basis_ik.bones.points_at import points_at
+from basis_ik.fabrik.fabrik import solve_chain
 from basis_ik.transforms.about_point import rotation_about_point
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform

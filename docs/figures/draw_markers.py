@@ -30,16 +30,16 @@ import yaml
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from basis_ik.model.robot import RobotModel
+from basis_ik.bones.constraints import Point, Reach
+from basis_ik.bones.meet import meet
+from basis_ik.look.look_at import look_at
 from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.goals import Goal, PointGoal, PoseGoal, Ray
+from basis_ik.pose.fabrik_passes import trace_passes
+from basis_ik.pose.solve import solve
+from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.scene import scene as scene_of_robot
 from basis_ik.ros.demo.legs_motion import SWING
-from basis_ik.solvers.constraints import Point, Reach
-from basis_ik.solvers.look_at import look_at
-from basis_ik.solvers.meet import meet
-from basis_ik.solvers.passes import trace_passes
-from basis_ik.solvers.scene import scene as scene_of_robot
-from basis_ik.solvers.solve import solve
 from basis_ik.transforms.combine import combine
 from basis_ik.transforms.node import FIELDS, TransformNode
 from basis_ik.transforms.rigid import RigidTransform

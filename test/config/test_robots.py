@@ -22,9 +22,9 @@ import yaml
 from robot_bench import start_node, stop_node, wait_until_said
 from robot_descriptions import urdf
 
-from basis_ik.model.robot import RobotModel
+from basis_ik.pose.solve import solve
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.ik_parameters import CHAIN, NODE
-from basis_ik.solvers.solve import solve
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = sorted((ROOT / "config" / "robots").glob("*.yaml"))

@@ -39,6 +39,8 @@ from mutations import MUTATIONS
 
 REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs" / "faults_mutations.md"
+PACKAGE = REPOSITORY / "basis_ik"
+KERNELS = {*PACKAGE.glob("numerics/*.py"), *PACKAGE.glob("*/*_kernel.py")}
 COPIED = ("basis_ik", "test")
 LINKED = ("conftest.py", "docs", "urdf", "config", "launch", "pyproject.toml", "package.xml")
 PATIENCE = 120.0, 400.0  # s for pure tests, and for those with processes; then they have fallen
@@ -72,8 +74,8 @@ class Tree:
             )
         for name in LINKED:
             (folder / name).symlink_to(REPOSITORY / name)
-        self._kernels = folder / "basis_ik" / "kernels"
-        self._link_kernels()
+        for source in KERNELS:
+            self._link(source)
         os.chdir(folder)
         paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
         os.environ.update(PYTHONPATH=os.pathsep.join(paths), PYTHONDONTWRITEBYTECODE="1")
@@ -81,9 +83,10 @@ class Tree:
         sys.dont_write_bytecode = True
         _load_kernels(folder)
 
-    def _link_kernels(self):
-        shutil.rmtree(self._kernels)
-        self._kernels.symlink_to(REPOSITORY / "basis_ik" / "kernels")
+    def _link(self, source):
+        file = self._folder / source.relative_to(REPOSITORY)
+        file.unlink()
+        file.symlink_to(source)
 
     def run(self, tests, *, patience, anew=()):
         """Run tests here, in a process of their own; return pytest's exit status and its output.
@@ -110,21 +113,19 @@ class Tree:
 
     def try_out(self, mutation):
         """Return what has fallen of what must fall by a mutation, and pytest's output."""
-        kernel, anew = mutation.file.startswith("kernels/"), []
-        if kernel:
-            self._kernels.unlink()
-            shutil.copytree(REPOSITORY / "basis_ik" / "kernels", self._kernels)
-            anew = [f"basis_ik.kernels.{Path(mutation.file).stem}"]
-        file = self._folder / "basis_ik" / mutation.file
+        file, anew = self._folder / "basis_ik" / mutation.file, []
         whole = file.read_text()
+        if file.is_symlink():
+            file.unlink()
+            anew = [f"basis_ik.{mutation.file.removesuffix('.py').replace('/', '.')}"]
         file.write_text(whole.replace(mutation.text, mutation.replacement))
         enough = ["-x"] if len(mutation.falls) == 1 else []  # one failure will do
         tests = given_for(mutation.falls)
         patience = PATIENCE[any("test_process_" in test for test in tests)]
         status, output = self.run([*enough, *tests], patience=patience, anew=anew)
         file.write_text(whole)
-        if kernel:
-            self._link_kernels()
+        if anew:
+            self._link(REPOSITORY / "basis_ik" / mutation.file)
         if status == ENDLESS:
             return set(mutation.falls), output
         failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
@@ -148,7 +149,7 @@ def _load_kernels(folder):
         )
     for name, module in list(sys.modules.items()):
         copied = str(getattr(module, "__file__", None)).startswith(str(folder))
-        if copied and not re.match(r"basis_ik($|\.kernels)", name):
+        if copied and not re.fullmatch(r"basis_ik(\.numerics(\.\w+)?|.*_kernel)?", name):
             del sys.modules[name]
 
 
@@ -160,6 +161,7 @@ def _in_child(log, words, anew):
             for stream in (1, 2):
                 os.dup2(file.fileno(), stream)
         for name in anew:
+            importlib.import_module(name.rpartition(".")[0])  # what is reloaded needs its package
             importlib.reload(sys.modules[name])
         status = int(pytest.main(words))
         sys.stdout.flush()

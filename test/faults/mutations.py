@@ -43,12 +43,12 @@ ADMISSION, TARGET_INPUT, MEASURED = (
 )
 IK_NODE = "ros/ik_node.py"
 CONTROLLER, PIPELINE, STATE = "ros/chain_controller.py", "pipeline.py", "motion/chain_state.py"
-ELEMENTS, GRAMMAR, LIMITS = "model/elements.py", "model/grammar.py", "model/joint_limits.py"
-TREE, URDF, BUILD = "model/tree.py", "model/urdf.py", "model/build.py"
+ELEMENTS, GRAMMAR, LIMITS = "robot/elements.py", "robot/grammar.py", "robot/joint_limits.py"
+TREE, URDF, BUILD = "robot/link_tree.py", "robot/urdf.py", "robot/build.py"
 PARAMETERS, OF_CHAINS = "ros/parameters.py", "ros/chain_parameters.py"
-SAFETY, EXPLAIN = "kernels/safety.py", "solvers/explain.py"
-BORDERS = "test/model/test_infer.py::test_the_borders_of_what_is_obvious"
-NO_BORDERS = "test/model/test_infer.py::test_the_borders_of_what_is_not"
+SAFETY, EXPLAIN = "robot/safety_kernel.py", "pose/explain.py"
+BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
+NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
 
 LED_ON = "test/test_pipeline.py::test_an_arm_that_stands_beside_its_command_is_led_on_from_it"
 
@@ -528,14 +528,14 @@ MUTATIONS = tuple(
         ),
         (
             "a fault off the chain is not noted",
-            "model/chain.py",
+            "robot/chain.py",
             "    if faulty:\n",
             "    if False:\n",
             (44, 45, 46, 48),
         ),
         (
             "a faulty joint may be on a chain",
-            "model/path.py",
+            "robot/joint_path.py",
             "        if joint.fault:",
             "        if False:",
             (44, 45, 46, 48),
@@ -622,14 +622,14 @@ MUTATIONS = tuple(
         ),
         (
             "planar joints may be on a chain",
-            "model/path.py",
+            "robot/joint_path.py",
             '        elif joint.kind in ("floating", "planar"):',
             '        elif joint.kind == "floating":',
             (50,),
         ),
         (
             "floating joints may be on a chain",
-            "model/path.py",
+            "robot/joint_path.py",
             '        elif joint.kind in ("floating", "planar"):',
             '        elif joint.kind == "planar":',
             (50,),
@@ -658,7 +658,7 @@ MUTATIONS = tuple(
         ),
         (
             "a continuous joint is not known as one",
-            "model/variables.py",
+            "robot/variables.py",
             "        return Variable(name, -math.inf, math.inf, velocity, True)",
             "        return Variable(name, -math.inf, math.inf, velocity, False)",
             (52,),
@@ -694,14 +694,14 @@ MUTATIONS = tuple(
         ),
         (
             "claims of a target without a second start",
-            "solvers/inquiry.py",
+            "pose/diagnosis.py",
             "FEWEST_STARTS = ",
             "FEWEST_STARTS = 0 * ",
-            ("test/solvers/test_solve_verdicts.py::test_few_steps_or_starts_support_no_claim",),
+            ("test/pose/test_solve_verdicts.py::test_few_steps_or_starts_support_no_claim",),
         ),
         (
             "no direction is no verdict",
-            "solvers/aim_explain.py",
+            "look/explain_look.py",
             "    if answer.away <= NO_LENGTH:",
             "    if False:",
             (56,),
@@ -744,7 +744,7 @@ MUTATIONS = tuple(
         ),
         (
             "a spent budget is a verdict like any other",
-            "solvers/solve.py",
+            "pose/solve.py",
             "        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=fresh + 1)",
             "        reason = Reason(Verdict.TOO_FAR, away, turn, starts=fresh + 1)",
             (59,),
@@ -843,7 +843,7 @@ MUTATIONS = tuple(
         ),
         (
             "chains may share joints",
-            "ros/robot.py",
+            "ros/loaded_robot.py",
             "    check_apart(chains)\n",
             "",
             (89,),
@@ -1150,20 +1150,20 @@ MUTATIONS = tuple(
         ),
         (
             "a corrupt cache ends the program",
-            "kernels/jit.py",
+            "numerics/jit.py",
             """    except Exception as error:
         _warn(f"is corrupt""",
             """    except ZeroDivisionError as error:
         _warn(f"is corrupt""",
-            ("test/kernels/test_jit.py::test_a_cache_that_was_cut_off_is_written_anew_and_told",),
+            ("test/numerics/test_jit.py::test_a_cache_that_was_cut_off_is_written_anew_and_told",),
         ),
         (
             "a cache that cannot be written ends the program",
-            "kernels/jit.py",
+            "numerics/jit.py",
             "    except OSError as error:  # the disk is full",
             "    except ZeroDivisionError as error:",
             (
-                "test/kernels/test_jit.py::test_where_the_cache_cannot_be_written_kernels_still_compile_and_say_so",
+                "test/numerics/test_jit.py::test_where_the_cache_cannot_be_written_kernels_still_compile_and_say_so",
             ),
         ),
         (
@@ -1232,39 +1232,39 @@ MUTATIONS = tuple(
         # Guards that no row is about
         (
             "more than twice the joints",
-            "model/infer.py",
+            "robot/infer.py",
             "    if best >= _OBVIOUS * second:",
             "    if best > _OBVIOUS * second:",
             (BORDERS,),
         ),
         (
             "a hand shorter than its arm",
-            "model/infer.py",
+            "robot/infer.py",
             "    if best <= len(arm.joints):",
             "    if best < len(arm.joints):",
             (BORDERS,),
         ),
         (
             "half as long is a candidate",
-            "model/infer.py",
+            "robot/infer.py",
             "if _OBVIOUS * tree.depth(joint) > best]",
             "if _OBVIOUS * tree.depth(joint) >= best]",
             (NO_BORDERS,),
         ),
         (
             "fingers of one joint",
-            "model/infer.py",
+            "robot/infer.py",
             "    if tree.depth(joint) > _FINGER_JOINTS or",
             "    if tree.depth(joint) >= _FINGER_JOINTS or",
             (BORDERS,),
         ),
-        ("three times the joints", "model/infer.py", "_OBVIOUS = 2", "_OBVIOUS = 3", (BORDERS,)),
+        ("three times the joints", "robot/infer.py", "_OBVIOUS = 2", "_OBVIOUS = 3", (BORDERS,)),
         (
             "soft limits inside on both sides",
-            "model/chain.py",
+            "robot/chain.py",
             "joint.soft_lower > joint.lower or",
             "joint.soft_lower > joint.lower and",
-            ("test/model/test_chain.py::test_a_soft_limit_on_one_side_is_reported_too",),
+            ("test/robot/test_chain.py::test_a_soft_limit_on_one_side_is_reported_too",),
         ),
         (
             "a hundred times the ratio of a singular matrix",
@@ -1284,10 +1284,10 @@ MUTATIONS = tuple(
         ),
         (
             "ten thousand times the band about opposite",
-            "kernels/aim.py",
+            "transforms/directions_kernel.py",
             "_OPPOSITE = 1e-9",
             "_OPPOSITE = 1e-5",
-            ("test/kernels/test_aim.py::test_nothing_turns_less_near_opposite",),
+            ("test/transforms/test_directions_kernel.py::test_nothing_turns_less_near_opposite",),
         ),
         (
             "one step of Newton's",
@@ -1300,11 +1300,11 @@ MUTATIONS = tuple(
         ),
         (
             "FABRIK stops at 0.1 mm",
-            "solvers/constraints.py",
+            "bones/constraints.py",
             "TOLERANCE = 1e-9",
             "TOLERANCE = 1e-4",
             (
-                "test/solvers/test_constraints.py::test_fabrik_is_the_published_iteration_in_the_frame_that_the_chain_hangs_in",
+                "test/bones/test_constraints.py::test_fabrik_is_the_published_iteration_in_the_frame_that_the_chain_hangs_in",
             ),
         ),
     )

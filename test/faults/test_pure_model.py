@@ -21,12 +21,12 @@ import pytest
 from pure_arm import PERIOD, UR5E, Arm, Settings, plain_forward
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model import elements, urdf
-from basis_ik.model.elements import MAX_BYTES, MAX_DEPTH, MAX_JOINTS, UrdfError
-from basis_ik.model.path import ChainError
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.chain_state import State
-from basis_ik.ros.robot import read_description
+from basis_ik.robot import elements, urdf
+from basis_ik.robot.elements import MAX_BYTES, MAX_DEPTH, MAX_JOINTS, UrdfError
+from basis_ik.robot.joint_path import ChainError
+from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.loaded_robot import read_description
 from basis_ik.transforms.rigid import RigidTransform
 
 LIMIT = '<limit lower="-2" upper="2" velocity="1" effort="1"/>'

@@ -27,12 +27,12 @@ from geometry_msgs.msg import PointStamped, TwistStamped
 from pure_arm import HOME, PERIOD, UR5E, Arm, down, plain_forward
 
 from basis_ik import pipeline
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.chain_state import State
 from basis_ik.motion.limits import MotionLimits
-from basis_ik.solvers.solve import solve
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.pose.solve import solve
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
 
 HERE = Path(__file__).parent
 PLANAR = {"position_only_ik": True}

@@ -14,9 +14,9 @@
 
 """The node's arm without a ROS around it: what may happen to it, in any order, and what may not.
 
-`Arm` drives the highest object of the package that takes time as an argument, `ros.robot.Robot`,
-the way `ik_node` does. Each step is a list that JSON holds, a name and its arguments; after each
-control period the oracle looks at every command.
+`Arm` drives the highest object of the package that takes time as an argument, `Robot` in
+`ros/loaded_robot.py`, the way `ik_node` does. Each step is a list that JSON holds, a name and its
+arguments; after each control period the oracle looks at every command.
 """
 
 import contextlib
@@ -58,8 +58,8 @@ from basis_ik.motion.measured import StateStamp
 from basis_ik.ros import ik_parameters
 from basis_ik.ros.boundary import Boundary, Moment
 from basis_ik.ros.frame_buffer import FrameBuffer
+from basis_ik.ros.loaded_robot import Robot, read_description
 from basis_ik.ros.parameters import Parameters
-from basis_ik.ros.robot import Robot, read_description
 from basis_ik.ros.sim_clock import LEAP
 from basis_ik.ros.speed_override import SpeedOverride
 from basis_ik.ros.trajectory_messages import to_command

@@ -23,7 +23,7 @@ from fuzz_inputs import CHARACTERS, any_float, name
 from fuzz_messages import check_text
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 
 SHIPPED = [path.read_text() for path in sorted((Path(__file__).parents[2] / "urdf").glob("*.urdf"))]
 KINDS = ("revolute",) * 8 + ("continuous", "prismatic") * 2 + ("fixed", "floating", "planar")

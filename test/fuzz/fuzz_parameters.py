@@ -23,7 +23,7 @@ from fuzz_inputs import CHARACTERS, any_float, name
 from fuzz_messages import check_text
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros import ik_parameters
 from basis_ik.ros.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.demo.demo_targets import read_targets

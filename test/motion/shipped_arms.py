@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 import numpy as np
 from rotations import turned
 
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 
 URDF = Path(__file__).parents[2] / "urdf"
 HOMES = {

@@ -20,10 +20,10 @@ import numpy as np
 import pytest
 from shipped_arms import HOMES, Kinematics, chain_of, urdf_of, worst
 
-from basis_ik.kernels.motion_caps import plan_brake_together
-from basis_ik.kernels.motion_joints import ACCELERATION, COLUMNS, RATE, SPEED, advance
 from basis_ik.motion.caps import SpeedCaps
+from basis_ik.motion.caps_kernel import plan_brake_together
 from basis_ik.motion.goals import JointGoal, JointVelocityGoal, PoseGoal, TwistGoal
+from basis_ik.motion.joints_kernel import ACCELERATION, COLUMNS, RATE, SPEED, advance
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.pipeline import Pipeline
 from basis_ik.transforms.rigid import RigidTransform

@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import (
     JointGoal,
     JointVelocityGoal,
@@ -30,6 +29,7 @@ from basis_ik.motion.goals import (
 )
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
 
 URDF = Path(__file__).parents[2] / "urdf"

@@ -23,7 +23,7 @@ from basis_ik.motion.goals import TwistGoal
 from basis_ik.motion.jog import Jog, fastest_before, warm_up
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.verdict import Verdict
 
 PERIOD = 0.01
 STILL = (0.0, 0.0, 0.0)

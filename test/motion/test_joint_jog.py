@@ -21,7 +21,7 @@ from shipped_arms import chain_of, worst
 from basis_ik.motion.goals import JointVelocityGoal, PoseGoal
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.pipeline import Pipeline
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.verdict import Verdict
 
 HOME = np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8])
 PERIOD = 0.01

@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basis_ik.model.path import ChainError
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointVelocityGoal, PoseGoal
 from basis_ik.pipeline import Pipeline
-from basis_ik.solvers.solve import solve
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.pose.solve import solve
+from basis_ik.robot.joint_path import ChainError
+from basis_ik.robot.robot import RobotModel
+from basis_ik.verdict import Verdict
 
 URDF = Path(__file__).parents[2] / "urdf"
 HOME = np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8])

@@ -19,7 +19,7 @@ import itertools
 import pytest
 
 from basis_ik.motion.lasting import LASTS, Lasting
-from basis_ik.solvers.verdict import Reason, Verdict
+from basis_ik.verdict import Reason, Verdict
 
 LIMIT = Reason(Verdict.LIMIT, joint="elbow", bound=1.0)
 OTHER = Reason(Verdict.LIMIT, joint="wrist", bound=1.0)

@@ -17,7 +17,7 @@
 import numpy as np
 import pytest
 
-from basis_ik.kernels import motion_joints as kernels
+from basis_ik.motion import joints_kernel as kernels
 from basis_ik.motion.limiter import AHEAD, LEAD, Limiter, plan_motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.trajectory import Trajectory

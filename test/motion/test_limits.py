@@ -17,13 +17,13 @@
 import numpy as np
 import pytest
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.limits import (
     ACCELERATION_TIME,
     SPEED_TIME,
     MotionLimitError,
     MotionLimits,
 )
+from basis_ik.robot.robot import RobotModel
 
 ROBOT = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
 <joint name="turn" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>

@@ -17,9 +17,9 @@ import math
 import numpy as np
 import pytest
 
-from basis_ik.model.path import ChainError
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.simulated_robot import SimulatedRobot, SimulatedRobotError
+from basis_ik.robot.joint_path import ChainError
+from basis_ik.robot.robot import RobotModel
 
 
 def joint(name, kind, limit="", extra=""):

@@ -19,15 +19,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import PoseGoal, TwistGoal
 from basis_ik.motion.jog import Jog
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.singularity import NEAR, SLOW, VERY_NEAR, Gains
 from basis_ik.pipeline import Pipeline
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
 
 URDF = Path(__file__).parents[2] / "urdf"
 PERIOD = 0.01

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import PointGoal, PoseGoal, Ray, TwistGoal
 from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
 
 URDF = Path(__file__).parents[2] / "urdf"

@@ -39,8 +39,8 @@ from std_msgs.msg import Float64MultiArray, String
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.limiter import LEAD
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message, transform_message
 from basis_ik.transforms.rigid import RigidTransform
 

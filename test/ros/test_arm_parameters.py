@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import StampRules
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.arm_parameters import Settings, axis_complaint, misplaced, pointing_ray
 
 MODEL = RobotModel.from_urdf(

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basis_ik.model.path import ChainError
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import SPEED_UNITS, Units
+from basis_ik.robot.joint_path import ChainError
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.chain_parameters import MOST_JOINTS, ChainParameters, check_apart
 from basis_ik.ros.ik_parameters import CHAIN
 from basis_ik.ros.parameters import ConfigError

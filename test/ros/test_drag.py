@@ -28,8 +28,8 @@ from visualization_msgs.msg import (
 )
 from visualization_msgs.srv import GetInteractiveMarkers
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import PointGoal, Ray
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.drag import AHEAD, SMALLEST, ahead, handle_size
 from basis_ik.transforms.rigid import RigidTransform

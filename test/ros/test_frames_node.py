@@ -33,13 +33,13 @@ from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster
 from visualization_msgs.msg import Marker, MarkerArray
 
+from basis_ik.bones.bone_limits import Cone, Hinge, SwingTwist
+from basis_ik.bones.constraints import Applied, Point, Reach
 from basis_ik.ros.frames.frame_parameters import read_constraints
 from basis_ik.ros.frames.frames_node import FrameError, corrected_frames, edges_of, status_of
-from basis_ik.solvers.bone_limits import Cone, Hinge, SwingTwist
-from basis_ik.solvers.constraints import Applied, Point, Reach
-from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
+from basis_ik.verdict import Verdict
 
 PATIENCE = 180.0  # the first time, kernels are compiled
 PROGRAM = ("-m", "basis_ik.ros.programs", "frames_node")

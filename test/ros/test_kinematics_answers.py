@@ -27,8 +27,8 @@ from moveit_msgs.srv import GetPositionFK, GetPositionIK
 from rclpy.executors import SingleThreadedExecutor
 from tf2_ros import Buffer
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.measured import MeasuredState
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.chain_controller import other_joints
 from basis_ik.ros.kinematics import services
 from basis_ik.ros.kinematics.services import KinematicsServices

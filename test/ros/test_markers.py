@@ -23,8 +23,8 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.goals import JointGoal, PoseGoal
+from basis_ik.pose.solve import solve
 from basis_ik.ros.markers import SHOWN_PASSES, Markers, stages_of
-from basis_ik.solvers.solve import solve
 from basis_ik.transforms.rigid import RigidTransform
 
 

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basis_ik.kernels import jit
+from basis_ik.numerics import jit
 from basis_ik.ros.frames.node_handles import dragged, place_of
 from basis_ik.transforms.combine import combine
 from basis_ik.transforms.node import TransformNode

@@ -24,11 +24,11 @@ from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Time
 from control_msgs.msg import JointTrajectoryControllerState
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.goals import JointGoal, TwistGoal
 from basis_ik.motion.limiter import Motion
 from basis_ik.motion.tracking import RecentCommands
 from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import LIVE, Moment
 from basis_ik.ros.outputs import (
     ControllerState,

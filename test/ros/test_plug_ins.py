@@ -24,13 +24,14 @@ from tf2_ros import Buffer
 from visualization_msgs.msg import InteractiveMarkerControl
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.admission import Refusals
 from basis_ik.motion.goals import Ray
 from basis_ik.motion.statistics import ArmMeter, LoopMeter
-from basis_ik.ros import robot
+from basis_ik.robot.robot import RobotModel
+from basis_ik.ros import loaded_robot
 from basis_ik.ros.diagnostics import Diagnostics
 from basis_ik.ros.drag import ClickedPoint, Drag
+from basis_ik.ros.loaded_robot import Description, Robot
 from basis_ik.ros.markers import Markers
 
 URDF = Path(__file__).parents[2] / "urdf" / "ur5e.urdf"
@@ -168,9 +169,9 @@ def test_where_one_fails_those_before_it_are_given_up_with_the_robot(monkeypatch
         yield made[0]
         raise RuntimeError("the second")
 
-    monkeypatch.setattr(robot, "make_plug_ins", make)
-    no_arms = robot.Description("", None, {})
-    loaded = robot.Robot(None, no_arms, None, None, {})
+    monkeypatch.setattr(loaded_robot, "make_plug_ins", make)
+    no_arms = Description("", None, {})
+    loaded = Robot(None, no_arms, None, None, {})
     with pytest.raises(RuntimeError, match="the second"):
         loaded.plug_in(None)
     loaded.destroy()

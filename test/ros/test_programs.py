@@ -81,7 +81,7 @@ def test_a_package_that_is_missing_is_named(program, package):
 
 
 def test_a_module_of_our_own_that_is_missing_is_no_installation_fault():
-    code, error = run("ik_node", lacking=["basis_ik.ros.robot"])
+    code, error = run("ik_node", lacking=["basis_ik.ros.loaded_robot"])
     assert code == 1
     assert "Traceback" in error
     assert "needs" not in error

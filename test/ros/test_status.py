@@ -34,8 +34,8 @@ from basis_ik.motion.goals import (
 from basis_ik.motion.singularity import Notice
 from basis_ik.ros import boundary as module
 from basis_ik.ros.status import PERIOD, REFRESH, StatusReport
-from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
 
 
 @pytest.fixture

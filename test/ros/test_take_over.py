@@ -21,7 +21,7 @@ import pytest
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.chain_controller import RivalError
 from basis_ik.ros.ik_node import IkNode
-from basis_ik.ros.robot import Robot
+from basis_ik.ros.loaded_robot import Robot
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from rclpy.time import Time
 from robot_bench import URDF
 from tf2_ros import TransformException
 
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.tool import Tool
 
 MODEL = RobotModel.from_urdf(URDF)

@@ -27,7 +27,6 @@ from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.control_loop import ControlLoop
 from basis_ik.motion.goals import JointGoal, PoseGoal
 from basis_ik.motion.limits import MotionLimits
@@ -37,6 +36,7 @@ from basis_ik.motion.tracking import Tracking
 from basis_ik.motion.trajectory_command import refuse_trajectory
 from basis_ik.motion.trajectory_controller import TrajectoryController
 from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import Moment
 from basis_ik.ros.outputs import OutputOptions, TrajectoryOutput
 from basis_ik.ros.trajectory_messages import to_command, to_point

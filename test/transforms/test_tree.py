@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basis_ik.kernels import tree as kernels
+from basis_ik.transforms import tree_kernel as kernels
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import (
     CycleError,

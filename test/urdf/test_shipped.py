@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 
 FOLDER = Path(__file__).parents[2] / "urdf"
 ROBOTS = ["legs", "pan_tilt", "panda", "two_arms", "ur5e"]

@@ -16,10 +16,10 @@
 
 import numpy as np
 
+from basis_ik.look.look_at import look_at
 from basis_ik.motion.chain_state import State
 from basis_ik.motion.goals import PointGoal, PoseGoal
-from basis_ik.solvers.look_at import look_at
-from basis_ik.solvers.solve import solve
+from basis_ik.pose.solve import solve
 from basis_ik.view.arm import ArmScene, ArmView
 from basis_ik.view.ghost import Ghost
 from basis_ik.view.shapes import WHITE

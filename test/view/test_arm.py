@@ -20,10 +20,10 @@ import numpy as np
 import pytest
 from arm_views import scene_of, view_of
 
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.chain_state import State
 from basis_ik.motion.goals import JointGoal, PointGoal, PoseGoal, Ray
-from basis_ik.solvers.passes import Stage
+from basis_ik.pose.fabrik_passes import Stage
+from basis_ik.robot.robot import RobotModel
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.arm import APART, LINE, ArmScene, extent
 from basis_ik.view.shapes import BLUE, GREEN, GREY, LETTER, ORANGE, RED, Ball, Lines

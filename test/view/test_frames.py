@@ -17,10 +17,10 @@
 import numpy as np
 import pytest
 
-from basis_ik.solvers.constraints import Applied, Point, Reach
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.bones.constraints import Applied, Point, Reach
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
+from basis_ik.verdict import Verdict
 from basis_ik.view.frames import frames_scene, told
 from basis_ik.view.shapes import GREEN, ORANGE
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basis_ik.model.robot import RobotModel
-from basis_ik.model.visuals import Visual
+from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.visuals import Visual
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.ghost import OUTLINES, Ghost
 from basis_ik.view.shapes import GREEN, Lines, Mesh

@@ -29,8 +29,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from basis_ik.errors import BasisIkError
-from basis_ik.model.robot import RobotModel
 from basis_ik.motion.simulated_robot import SimulatedRobot
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.demo.simulated_controller import SimulatedController
 from basis_ik.ros.parameters import given_lists, refused

@@ -29,6 +29,8 @@ from rclpy.time import Time
 from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformListener
 from visualization_msgs.msg import MarkerArray
 
+from basis_ik.bones.constraints import Applied, Constraint, Point
+from basis_ik.bones.meet import meet, needs
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused
 from basis_ik.ros.convert import transform_message, transform_value
@@ -38,10 +40,8 @@ from basis_ik.ros.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
 from basis_ik.ros.readiness import ColdStart
 from basis_ik.ros.sim_clock import ClockWatch
-from basis_ik.solvers.constraints import Applied, Constraint, Point
-from basis_ik.solvers.meet import meet, needs
-from basis_ik.solvers.verdict import Verdict
 from basis_ik.transforms.tree import TransformTree
+from basis_ik.verdict import Verdict
 from basis_ik.view.frames import frames_scene, told
 from basis_ik.warm_up import WarmUp, frames_steps
 

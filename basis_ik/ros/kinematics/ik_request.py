@@ -25,8 +25,8 @@ from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import Constraints, JointConstraint, MoveItErrorCodes, PositionIKRequest
 from numpy.typing import NDArray
 
-from basis_ik.model.chain import Chain
 from basis_ik.motion.admission import printable
+from basis_ik.robot.chain import Chain
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 
 FloatArray = NDArray[np.float64]

@@ -24,11 +24,11 @@ from moveit_msgs.msg import MoveItErrorCodes, RobotState
 from sensor_msgs.msg import JointState
 
 from basis_ik.errors import BasisIkError
-from basis_ik.kernels.pose_solve import LARGEST_ANGLE
-from basis_ik.model.elements import listed
-from basis_ik.model.robot import RobotModel
-from basis_ik.model.variables import tie_of
 from basis_ik.motion.admission import printable
+from basis_ik.robot.elements import listed
+from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.variables import tie_of
+from basis_ik.search.pose_search_kernel import LARGEST_ANGLE
 
 
 class RequestRefusedError(BasisIkError):

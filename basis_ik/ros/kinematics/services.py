@@ -38,10 +38,11 @@ from std_msgs.msg import Header
 from tf2_ros import Buffer
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.model.chain import Chain
-from basis_ik.model.path import ChainError
-from basis_ik.model.placement import UnknownPositionError, place_link
 from basis_ik.motion.admission import Refused, printable
+from basis_ik.pose.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.joint_path import ChainError
+from basis_ik.robot.placement import UnknownPositionError, place_link
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message, pose_value
 from basis_ik.ros.frame_buffer import look_up
@@ -56,8 +57,7 @@ from basis_ik.ros.kinematics.robot_state import (
 from basis_ik.ros.kinematics.several_tips import solve_several
 from basis_ik.ros.kinematics.side_thread import SideThread
 from basis_ik.ros.parameters import Parameters
-from basis_ik.solvers.prepared import prepared
-from basis_ik.solvers.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
+from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = NDArray[np.float64]

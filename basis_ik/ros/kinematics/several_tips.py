@@ -21,14 +21,14 @@ from collections.abc import Mapping, Sequence
 from moveit_msgs.msg import MoveItErrorCodes
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.model.robot import RobotModel
+from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError, error_code
 from basis_ik.ros.parameters import Parameters
-from basis_ik.solvers.pose_constraint import PoseConstraint
-from basis_ik.solvers.solve_tasks import solve_tasks
-from basis_ik.solvers.task_problem import PoseTask
-from basis_ik.solvers.verdict import Verdict
+from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.tasks.solve_tasks import solve_tasks
+from basis_ik.tasks.task_problem import PoseTask
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
 
 
 def solve_several(

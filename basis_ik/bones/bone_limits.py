@@ -1,0 +1,234 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a bone's joint allows, in the bone's own space: a cone, swing and twist, or a hinge.
+
+Each limit is told the joint's rotation now, the bone's direction at rest, the direction wanted, and
+how to turn the bone towards a direction; it answers with the best rotation that it allows. Joint
+rotations are `rest_R_bone`: how the bone is turned against its rest pose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import BasisIkError
+from basis_ik.transforms.checks import unit_vector
+from basis_ik.transforms.directions_kernel import perpendicular, rotation_about, twist_angle
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.rigid_kernel import FloatArray
+
+_TURN = 2.0 * math.pi
+_ALONG = 1e-9  # sine within which a direction counts as lying along a hinge
+
+
+class BoneLimitError(BasisIkError):
+    """A limit's bounds are not a range."""
+
+    def __init__(self, name: str, lower: float, upper: float, valid: str) -> None:
+        super().__init__(f"{name} must be {valid}, got [{lower}, {upper}]")
+        self.name = name
+        self.lower = lower
+        self.upper = upper
+
+
+class Allowed(NamedTuple):
+    """The best that a limit allows.
+
+    Attributes:
+        joint: rest_R_bone, shape (3, 3).
+        angle: Swing away from rest, or the hinge's angle [rad].
+        twist: Twist about the bone [rad]; 0 for cone and hinge, which do not measure it.
+    """
+
+    joint: FloatArray
+    angle: float
+    twist: float
+
+
+Turn = Callable[[FloatArray], FloatArray]
+"""Gives the joint rotation, shape (3, 3), that points the bone along a direction in rest space."""
+
+
+class BoneLimit(Protocol):
+    """Anything that keeps a bone within bounds."""
+
+    @property
+    def rest(self) -> RigidTransform:
+        """The bone in its parent, at rest."""
+
+    def allow(self, now: FloatArray, bone: FloatArray, wanted: FloatArray, turn: Turn) -> Allowed:
+        """Return the allowed rotation that points the bone nearest to where it is wanted.
+
+        Args:
+            now: The joint's rotation now, shape (3, 3).
+            bone: Where the bone points at rest: unit vector in rest space, shape (3,).
+            wanted: Where it is to point: unit vector in rest space, shape (3,).
+            turn: How to turn the bone towards a direction.
+        """
+
+
+@dataclass(frozen=True)
+class Cone:
+    """The bone stays within an angle of its direction at rest; its twist is free.
+
+    Attributes:
+        rest: The bone in its parent, at rest.
+        half_angle: Largest angle away from rest [rad], in [0, π].
+    """
+
+    rest: RigidTransform
+    half_angle: float
+
+    def __post_init__(self) -> None:
+        """Refuse an angle that is none."""
+        _check_half_angle("cone", self.half_angle)
+
+    def allow(self, now: FloatArray, bone: FloatArray, wanted: FloatArray, turn: Turn) -> Allowed:
+        """Point to the place on the cone that is nearest to `wanted`."""
+        direction, angle = _within_cone(bone, wanted, self.half_angle)
+        return Allowed(turn(direction), angle, 0.0)
+
+
+@dataclass(frozen=True)
+class SwingTwist:
+    """The bone stays within a cone, and its twist about itself within bounds.
+
+    Attributes:
+        rest: The bone in its parent, at rest.
+        half_angle: Largest swing away from rest [rad], in [0, π].
+        lower: Least twist [rad].
+        upper: Greatest twist [rad].
+    """
+
+    rest: RigidTransform
+    half_angle: float
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that are none."""
+        _check_half_angle("swing", self.half_angle)
+        _check_range("twist", self.lower, self.upper)
+
+    def allow(self, now: FloatArray, bone: FloatArray, wanted: FloatArray, turn: Turn) -> Allowed:
+        """Point as a cone allows, then twist back about the bone as far as need be."""
+        direction, angle = _within_cone(bone, wanted, self.half_angle)
+        joint = turn(direction)
+        twist = twist_angle(joint, bone)
+        allowed = nearest_angle(twist, twist_angle(now, bone), self.lower, self.upper)
+        return Allowed(joint @ _rotation(bone, allowed - twist), angle, allowed)
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """The bone turns about one axis only.
+
+    Attributes:
+        rest: The bone in its parent, at angle 0.
+        axis: Direction of the hinge in the bone's own space, shape (3,), any length above zero.
+        lower: Least angle [rad]; −inf for none.
+        upper: Greatest angle [rad]; inf for none.
+    """
+
+    rest: RigidTransform
+    axis: npt.ArrayLike
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        """Refuse bounds and axes that are none."""
+        unit_vector("axis", self.axis)
+        _check_range("hinge", self.lower, self.upper)
+
+    def allow(self, now: FloatArray, bone: FloatArray, wanted: FloatArray, turn: Turn) -> Allowed:
+        """Turn to the angle that points the bone nearest to `wanted`.
+
+        (R(φ) b)·d = const + cos φ (b⊥·d⊥) + sin φ (n·(b⊥×d⊥)): largest at one atan2, and falling
+        off to both sides of it, so that beyond a limit the nearer limit is best. Where bone or
+        target lie along the hinge every angle is as good, and the present one is kept.
+        """
+        n = unit_vector("axis", self.axis)
+        present = twist_angle(now, n)
+        b, d = bone - (bone @ n) * n, wanted - (wanted @ n) * n
+        best = present
+        if b @ b > _ALONG**2 and d @ d > _ALONG**2:
+            best = math.atan2(n @ np.cross(b, d), b @ d)
+        angle = nearest_angle(best, present, self.lower, self.upper)
+        return Allowed(_rotation(n, angle), angle, 0.0)
+
+
+Limit = Cone | SwingTwist | Hinge
+"""Every kind of limit that there is."""
+
+
+def nearest_angle(wanted: float, present: float, lower: float, upper: float) -> float:
+    """Return the angle within bounds that is nearest to a wanted one on the circle.
+
+    Args:
+        wanted: Angle [rad]; any number of whole turns may be added to it.
+        present: Of several that are as good, the one nearest to this [rad] is taken.
+        lower: Lower bound [rad]; may be −inf.
+        upper: Upper bound [rad]; may be inf.
+
+    Returns:
+        An angle in [lower, upper] [rad].
+    """
+    angle = wanted + _TURN * round((present - wanted) / _TURN)
+    if angle < lower:
+        angle += _TURN * math.ceil((lower - angle) / _TURN)
+    elif angle > upper:
+        angle -= _TURN * math.ceil((angle - upper) / _TURN)
+    if lower <= angle <= upper:
+        return angle
+    ends = (lower, upper)
+    return min(
+        ends, key=lambda e: (round(abs(math.remainder(wanted - e, _TURN)), 12), abs(present - e))
+    )
+
+
+def _within_cone(
+    bone: FloatArray, wanted: FloatArray, half_angle: float
+) -> tuple[FloatArray, float]:
+    """Return the direction within a cone about `bone` nearest to `wanted`, and its angle."""
+    side = wanted - (wanted @ bone) * bone
+    angle = math.atan2(math.sqrt(side @ side), wanted @ bone)
+    if angle <= half_angle:
+        return wanted, angle
+    if side @ side <= _ALONG**2:  # opposite: every way round is as far
+        perpendicular(bone, side)
+    side /= math.sqrt(side @ side)
+    return math.cos(half_angle) * bone + math.sin(half_angle) * side, half_angle
+
+
+def _rotation(axis: FloatArray, angle: float) -> FloatArray:
+    out = np.empty((3, 3))
+    rotation_about(axis[0], axis[1], axis[2], math.cos(angle), math.sin(angle), out)
+    return out
+
+
+def _check_half_angle(name: str, half_angle: float) -> None:
+    if not 0.0 <= half_angle <= math.pi:
+        raise BoneLimitError(name, 0.0, half_angle, "an angle from 0 to π")
+
+
+def _check_range(name: str, lower: float, upper: float) -> None:
+    if not lower <= upper or lower == math.inf or upper == -math.inf:
+        raise BoneLimitError(name, lower, upper, "lower ≤ upper")

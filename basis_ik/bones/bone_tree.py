@@ -1,0 +1,205 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Bones of a transform tree as FABRIK's tree of bones: limits, and chains that share bones.
+
+FABRIK's bone runs from one joint to one other, whereas a frame may have several joints below it, as
+a chest has two shoulders. Such a frame becomes a bone to the first of them, and bones that never
+turn from there to the others (hinges without play): together they turn as one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from basis_ik.bones.bone_limits import Cone, Hinge, Limit, SwingTwist
+from basis_ik.bones.joint import centre, express, turned
+from basis_ik.fabrik.ball_limits import BallLimit, HingeLimit
+from basis_ik.fabrik.fabrik_tree import solve_tree
+from basis_ik.fabrik.rotations import bone_rotations
+from basis_ik.transforms.checks import unit_vector
+from basis_ik.transforms.rigid_kernel import FloatArray
+from basis_ik.transforms.tree import TransformTree
+from basis_ik.verdict import Verdict
+
+_BUDGET = 400  # sweeps and steps: what is out of reach costs them all
+_SAME = 1e-12  # m within which two joints of a bone are one
+_ORIGIN = np.zeros(3)
+
+
+def reach_as_tree(
+    tree: TransformTree,
+    chains: Sequence[Sequence[str]],
+    goals: Sequence[FloatArray],
+    limits: Mapping[str, Limit],
+    common: str,
+    tolerance: float,
+) -> Verdict:
+    """Turn the bones of chains, each within its limit, so that all tips get to their goals.
+
+    Args:
+        tree: The tree; the bones are turned.
+        chains: Frames of each chain, first bone to tip. If there are several, they share bones.
+        goals: Where each tip should be [m], in `common`, shape (3,).
+        limits: What the bones' joints allow, by bone.
+        common: The frame that the topmost bone hangs in; nothing below it is scaled.
+        tolerance: Distance at which a goal counts as reached [m].
+
+    Returns:
+        REACHED if all are; else why not, of all together.
+
+    Raises:
+        LimitError: A limit does not fit its bone.
+    """
+    bones = _Bones(tree, chains, common, limits)
+    solved = solve_tree(
+        bones.place(bones.now),
+        bones.parents,
+        {bones.joints[chain[-1]]: goal for chain, goal in zip(chains, goals, strict=True)},
+        limits=bones.limits(limits),
+        rest=bones.place(bones.rest),
+        rotations=bones.turns(),
+        tolerance=tolerance,
+        max_iterations=_BUDGET,
+    )
+    turns = solved.rotations
+    if turns is None:  # without limits they follow from the positions
+        turns = bone_rotations(bones.place(bones.rest), solved.positions, bones.parents)
+    bones.turn(turns)
+    if solved.verdict is Verdict.LIMIT and not limits:
+        return Verdict.BUDGET_SPENT  # what does not turn is no limit
+    return solved.verdict
+
+
+class _Bones:
+    """The bones of chains, topmost first, and the joints between them.
+
+    Attributes:
+        joints: Number of the joint where a bone turns, or of a tip, by frame.
+        parents: Each joint's parent, −1 for the first.
+        now: How each bone is turned in the common frame, shape (3, 3), by bone.
+        rest: How it is turned when all are at rest; a bone without limit rests as it is now.
+    """
+
+    def __init__(
+        self,
+        tree: TransformTree,
+        chains: Sequence[Sequence[str]],
+        common: str,
+        limits: Mapping[str, Limit],
+    ) -> None:
+        self._tree, self._common = tree, common
+        frames = list(dict.fromkeys(frame for chain in chains for frame in chain))
+        turning = {bone for chain in chains for bone in chain[:-1]}
+        self._bones = sorted((f for f in frames if f in turning), key=tree.depth)
+        self._root = express(tree, common, self._bones[0], centre(tree.basis(self._bones[0])))
+        self.now = {bone: tree.lookup(common, bone).rotation for bone in self._bones}
+        self.rest: dict[str, FloatArray] = {}
+        self._above: dict[str, str | None] = {}
+        for bone in self._bones:
+            self._above[bone] = self._bone_above(bone)
+            calm = limits[bone].rest if bone in limits else tree.basis(bone)
+            self.rest[bone] = self._hung(self.rest, bone) @ calm.rotation
+        # Each FABRIK bone: the bone that it is of, and the way from its start to its end there.
+        self._parts: list[tuple[str, FloatArray]] = []
+        self.joints, self.parents = {self._bones[0]: 0}, [-1]
+        below: dict[str, list[str]] = {bone: [] for bone in self._bones}
+        for frame in frames:
+            above = self._bone_above(frame)
+            if above is not None:
+                below[above].append(frame)
+        for bone in self._bones:
+            self._add(bone, below[bone])
+
+    def _bone_above(self, frame: str) -> str | None:
+        parent = self._tree.parent(frame)
+        while parent is not None and parent not in self._bones:
+            parent = self._tree.parent(parent)
+        return parent
+
+    def _hung(self, turned: Mapping[str, FloatArray], bone: str) -> FloatArray:
+        """Return how the frame that a bone hangs in is turned, given how the bones are."""
+        parent, above = self._tree.parent(bone), self._above[bone]
+        assert parent is not None  # the topmost hangs in the common frame
+        if above is None:
+            return np.eye(3)
+        hung: FloatArray = turned[above] @ self._tree.lookup(above, parent).rotation
+        return hung
+
+    def _add(self, bone: str, frames: Sequence[str]) -> None:
+        """Add what a bone is made of: one FABRIK bone to each different joint below it."""
+        start, at = self.joints[bone], centre(self._tree.basis(bone))
+        ends: list[tuple[FloatArray, int]] = []
+        for frame in frames:
+            own = centre(self._tree.basis(frame)) if frame in self._bones else _ORIGIN
+            place = express(self._tree, bone, frame, own)
+            same = [joint for end, joint in ends if np.abs(end - place).max() <= _SAME]
+            if not same:
+                if ends:
+                    at, start = ends[0]
+                self._parts.append((bone, place - at))
+                self.parents.append(start)
+                ends.append((place, len(self.parents) - 1))
+            self.joints[frame] = same[0] if same else ends[-1][1]
+
+    def place(self, turned: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the joints in the common frame [m], given how each bone is turned there."""
+        p = [self._root]
+        for parent, (bone, way) in zip(self.parents[1:], self._parts, strict=True):
+            p.append(p[parent] + turned[bone] @ way)
+        return np.array(p)
+
+    def turns(self) -> FloatArray:
+        """Return how each FABRIK bone is turned against rest, shape (m, 3, 3)."""
+        return np.array([self.now[bone] @ self.rest[bone].T for bone, _ in self._parts])
+
+    def limits(self, limits: Mapping[str, Limit]) -> dict[int, BallLimit | HingeLimit]:
+        """Return the limits by FABRIK bone, in the common frame at rest."""
+        found: dict[int, BallLimit | HingeLimit] = {}
+        seen: set[str] = set()
+        for number, (bone, _) in enumerate(self._parts):
+            if bone in seen:
+                found[number] = HingeLimit((1.0, 0.0, 0.0), 0.0, 0.0)
+            elif bone in limits:
+                found[number] = _limit(limits[bone], self.rest[bone])
+            seen.add(bone)
+        return found
+
+    def turn(self, turns: FloatArray) -> None:
+        """Turn the tree's bones to where a solution has them against rest, shape (m, 3, 3)."""
+        turned_to: dict[str, FloatArray] = {}
+        for (bone, _), turn in zip(self._parts, turns, strict=True):
+            turned_to.setdefault(bone, turn @ self.rest[bone])
+        for bone in self._bones:
+            basis = self._tree.basis(bone)
+            wanted = self._hung(turned_to, bone).T @ turned_to[bone]
+            self._tree.move(bone, turned(basis, basis.rotation.T @ wanted))
+
+
+def _limit(limit: Limit, rest: FloatArray) -> BallLimit | HingeLimit:
+    """Return a bone's limit in the common frame, where its own space is turned by `rest`."""
+    if isinstance(limit, Hinge):
+        return HingeLimit(rest @ unit_vector("axis", limit.axis), *_range(limit.lower, limit.upper))
+    if isinstance(limit, SwingTwist):
+        return BallLimit.cone(limit.half_angle, _range(limit.lower, limit.upper))
+    assert isinstance(limit, Cone)
+    return BallLimit.cone(limit.half_angle)
+
+
+def _range(lower: float, upper: float) -> tuple[float, float]:
+    """Return bounds [rad] that are finite: without an end to one side they span the circle."""
+    return (lower, upper) if math.isfinite(upper - lower) else (-math.pi, math.pi)

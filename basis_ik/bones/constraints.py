@@ -1,0 +1,215 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Constraints on the bones of a transform tree: points-at and FABRIK, each within limits.
+
+This is what an animation system does with its bones (change_of_basis, 2 and 3): "the left calf
+points at the right ankle", "the right foot stands here". `basis_ik.bones.meet` meets several at
+once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from basis_ik.bones.bone_limits import Limit
+from basis_ik.bones.bone_tree import reach_as_tree
+from basis_ik.bones.bones import BoneChainError, bones_in_object, chain_positions
+from basis_ik.bones.joint import express, express_direction
+from basis_ik.bones.points_at import pointing_miss, points_at
+from basis_ik.bones.scaled_chain import reach_scaled
+from basis_ik.errors import BasisIkError
+from basis_ik.fabrik.fabrik import solve_chain, sweep_chain
+from basis_ik.transforms.directions import length
+from basis_ik.transforms.rigid_kernel import FloatArray
+from basis_ik.transforms.tree import TransformTree
+from basis_ik.verdict import Verdict
+
+TOLERANCE = 1e-9
+"""Distance [m] at which FABRIK stops."""
+MET = 1e-8
+"""Angle [rad] or distance [m] up to which a constraint counts as met."""
+
+Method = Literal["fabrik", "shared"]
+
+_ORIGIN = np.zeros(3)
+
+
+class ScaledLimitError(BasisIkError):
+    """A chain has limits, or shares bones with another, and a frame of it is scaled."""
+
+    def __init__(self, chain: Sequence[str]) -> None:
+        super().__init__(
+            f"{' → '.join(chain)}: a frame of it is scaled; limits and shared bones need lengths "
+            "that stay"
+        )
+        self.chain = tuple(chain)
+
+
+@dataclass(frozen=True)
+class Applied:
+    """How well a constraint is met.
+
+    Attributes:
+        verdict: REACHED, or what stood in the way; OTHER_TASKS if it was another constraint.
+        miss: What is left: an angle [rad] for `Point`, in the bone's own coordinates; a distance
+            [m] for `Reach`, as seen from the root, where scale is seen.
+        conflicts: Names of the constraints that it was not met together with: each turns
+            or moves what the other needs.
+    """
+
+    verdict: Verdict
+    miss: float
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Point:
+    """A bone points at a frame.
+
+    Attributes:
+        bone: Frame that turns about its origin, or as a transform node about its centre.
+        tail: Frame below it that its line runs to.
+        target: Frame to point at.
+        limit: What the bone's joint allows; everything if not given.
+    """
+
+    bone: str
+    tail: str
+    target: str
+    limit: Limit | None = None
+
+    @property
+    def chain(self) -> tuple[str, ...]:
+        """The frames whose places change, from the bone to its tail."""
+        return (self.bone, self.tail)
+
+    def apply(self, tree: TransformTree) -> Applied:
+        """Turn the bone."""
+        answer = points_at(tree, self.bone, self.tail, self.target, limit=self.limit)
+        tree.move(self.bone, answer.parent_T_bone)
+        return Applied(answer.verdict, answer.miss)
+
+    def miss(self, tree: TransformTree) -> float:
+        """Return the angle between bone and target as they are [rad]; NaN without a direction."""
+        return pointing_miss(tree, self.bone, self.tail, self.target)
+
+    def size(self, tree: TransformTree) -> float:
+        """Return the miss that counts for as much as a radian."""
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The tip of a chain of bones is at a frame's origin, by FABRIK.
+
+    Attributes:
+        chain: Frames of the chain, first bone to tip.
+        target: Frame to reach.
+        method: `fabrik` for the published iteration; `shared` for `solve_chain`, which shares the
+            motion among all bones. Of a chain by itself, without limits.
+        limits: What the bones' joints allow, by bone.
+    """
+
+    chain: tuple[str, ...]
+    target: str
+    method: Method = "fabrik"
+    limits: Mapping[str, Limit] = field(default_factory=dict)
+
+    def apply(self, tree: TransformTree) -> Applied:
+        """Turn the bones; without limits each by the smallest rotation.
+
+        FABRIK runs in the frame that the chain hangs in, its root frame: there the bones keep their
+        lengths however all of it is scaled from above. Where a frame of the chain is scaled itself
+        they do not, and lengths prove nothing: a goal that is not reached is then BUDGET_SPENT.
+        """
+        return apply_together(tree, (self,))[0]
+
+    def miss(self, tree: TransformTree) -> float:
+        """Return how far the tip is from the target [m], as seen from the root."""
+        target = express(tree, tree.root, self.target, _ORIGIN)
+        return length(target - express(tree, tree.root, self.chain[-1], _ORIGIN))
+
+    def size(self, tree: TransformTree) -> float:
+        """Return the miss that counts for as much as a radian: the chain's reach [m]."""
+        p = chain_positions(tree, self.chain, tree.root)
+        return float(np.linalg.norm(np.diff(p, axis=0), axis=1).sum()) or 1.0
+
+
+Constraint = Point | Reach
+
+
+def apply_together(tree: TransformTree, reaches: Sequence[Reach]) -> list[Applied]:
+    """Move chains that share bones, as one tree; or a single chain.
+
+    Args:
+        tree: The tree; the chains' bones are turned.
+        reaches: What is to be reached. Chains that are several share bones.
+
+    Returns:
+        How well each is met.
+
+    Raises:
+        BoneChainError: Frames are no chain, start at the root, or take their target along.
+        ScaledLimitError: A frame of a chain that has limits or shares bones is scaled.
+        UnknownFrameError: A frame is not in the tree.
+        LimitError: A limit does not fit its bone.
+    """
+    topmost = min(reaches, key=lambda each: tree.depth(each.chain[0]))
+    common = tree.parent(topmost.chain[0])
+    if common is None:
+        raise BoneChainError(topmost.chain, "the root of the tree cannot turn")
+    for each in reaches:
+        _check(tree, each)
+    goals = [express(tree, common, each.target, _ORIGIN) for each in reaches]
+    scaled = [each for each in reaches if not tree.is_rigid(common, each.chain[-1])]
+    if len(reaches) > 1 or reaches[0].limits:
+        if scaled:
+            raise ScaledLimitError(scaled[0].chain)
+        chains = [each.chain for each in reaches]
+        limits = {bone: limit for each in reaches for bone, limit in each.limits.items()}
+        verdict = reach_as_tree(tree, chains, goals, limits, common, TOLERANCE)
+    elif scaled:
+        reach_scaled(tree, scaled[0].chain, goals[0], common, TOLERANCE)
+        verdict = Verdict.BUDGET_SPENT
+    else:
+        verdict = _reach_alone(tree, reaches[0], goals[0], common)
+    applied = []
+    for each, goal in zip(reaches, goals, strict=True):
+        left = goal - express(tree, common, each.chain[-1], _ORIGIN)
+        miss = length(express_direction(tree, tree.root, common, left))
+        applied.append(Applied(Verdict.REACHED if length(left) <= MET else verdict, miss))
+    return applied
+
+
+def _reach_alone(tree: TransformTree, reach: Reach, goal: FloatArray, common: str) -> Verdict:
+    """Move a rigid chain without limits, each bone by the smallest rotation."""
+    run = sweep_chain if reach.method == "fabrik" else solve_chain
+    solved = run(chain_positions(tree, reach.chain, common), goal, tolerance=TOLERANCE)
+    for bone, basis in bones_in_object(tree, reach.chain, solved.positions, common).items():
+        tree.move(bone, basis)
+    return solved.verdict
+
+
+def _check(tree: TransformTree, reach: Reach) -> None:
+    for above, below in pairwise(reach.chain):
+        if above == below or tree.common_ancestor(above, below) != above:
+            raise BoneChainError(reach.chain, f"{below!r} is not below {above!r}")
+    if tree.common_ancestor(reach.chain[0], reach.target) == reach.chain[0]:
+        raise BoneChainError(reach.chain, f"takes its target {reach.target!r} along")

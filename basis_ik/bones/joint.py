@@ -1,0 +1,85 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Where a bone turns, and how things look from there: bases with centre and scale too.
+
+A rigid basis turns about its origin. A transform node turns about its centre, after it has
+stretched: P' = R·U·(P − C) + C + T. What matters to R is U·(P − C), so this is where directions are
+compared: a straight line is straight through any scale, and what points there points everywhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from basis_ik.transforms.node import TransformNode
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.rigid_kernel import FloatArray
+from basis_ik.transforms.tree import Basis, TransformTree
+
+_ORIGIN = np.zeros(3)
+
+
+def centre(basis: Basis) -> FloatArray:
+    """Return what a basis turns about, in its own coordinates [m], shape (3,)."""
+    return basis.center if isinstance(basis, TransformNode) else _ORIGIN
+
+
+def from_joint(basis: Basis, points: FloatArray) -> FloatArray:
+    """Return points as seen from the joint, stretched but not yet turned.
+
+    Args:
+        basis: The bone's.
+        points: In the bone's own coordinates [m], shape (3,) or (N, 3).
+    """
+    if isinstance(basis, TransformNode):
+        seen: FloatArray = (points - basis.center) @ basis.stretch  # symmetric
+        return seen
+    return points
+
+
+def turned(basis: Basis, rotation: FloatArray) -> Basis:
+    """Return a basis turned about its joint, by a rotation in the coordinates of `from_joint`."""
+    if isinstance(basis, TransformNode):
+        return basis.with_rotation(basis.rotation @ rotation)
+    return basis @ RigidTransform.from_rotation_translation(rotation, _ORIGIN)
+
+
+def express(tree: TransformTree, target: str, source: str, points: FloatArray) -> FloatArray:
+    """Map points [m], shape (3,) or (N, 3), from one frame to another, through scale too.
+
+    Raises:
+        UnknownFrameError: A frame is not in the tree.
+    """
+    return _between(tree, target, source).apply(points)
+
+
+def express_direction(
+    tree: TransformTree, target: str, source: str, direction: FloatArray
+) -> FloatArray:
+    """Map a direction, shape (3,), from one frame to another; through scale its length changes.
+
+    Raises:
+        UnknownFrameError: A frame is not in the tree.
+    """
+    between = _between(tree, target, source)
+    if isinstance(between, TransformNode):
+        return between.linear @ direction
+    return between.apply_vector(direction)
+
+
+def _between(tree: TransformTree, target: str, source: str) -> Basis:
+    if tree.is_rigid(target, source):
+        return tree.lookup(target, source)
+    return tree.lookup_node(target, source)

@@ -1,0 +1,315 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Points-at: turn one bone of a transform tree until it points at something (change_of_basis, 2).
+
+A bone is a frame: its joint is the frame's origin, or the centre of a transform node; its tail is
+a point that moves with it. The text gives two ways to the same pose. In the world, the correction
+is conjugated to turn about the joint and applied on the left of world_T_bone; in the bone's own
+coordinates it is a pure rotation on the right, and what bone and target hang from in common cancels
+out.
+
+Below a scaled frame only the second is open: a rotation of the world is none of the bone's there,
+whereas a line that runs to the target in the bone's coordinates runs to it in all others.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.bones.bone_limits import Allowed, BoneLimit
+from basis_ik.bones.joint import centre, express, express_direction, from_joint, turned
+from basis_ik.errors import BasisIkError
+from basis_ik.transforms.about_point import rotation_about_point
+from basis_ik.transforms.checks import finite_array, unit_vector
+from basis_ik.transforms.directions import NO_LENGTH, Lean, length, perpendicular_to, turn_between
+from basis_ik.transforms.directions_kernel import roll_towards
+from basis_ik.transforms.node import TransformNode
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.rigid_kernel import FloatArray, rotation_vector
+from basis_ik.transforms.tree import Basis, TransformTree
+from basis_ik.verdict import Verdict
+
+Place = str | tuple[str, npt.ArrayLike]
+"""A frame's origin, by its name; or a point [m], shape (3,), in a named frame."""
+
+_ZERO = np.zeros(3)
+_MISS = 1e-9  # angle [rad] below which a bone points where it should
+
+
+class BoneError(BasisIkError):
+    """A bone cannot be pointed at all: it is the root, or its tail or target does not fit it."""
+
+    def __init__(self, bone: str, problem: str) -> None:
+        super().__init__(f"bone {bone!r} {problem}")
+        self.bone = bone
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Up:
+    """Which way a pointing bone rolls: an axis of the bone leans towards a direction.
+
+    Attributes:
+        axis: Direction in the bone's own coordinates, shape (3,).
+        frame: The frame in which `direction` is given.
+        direction: What the axis leans towards, shape (3,).
+    """
+
+    axis: npt.ArrayLike
+    frame: str
+    direction: npt.ArrayLike
+
+
+@dataclass(frozen=True)
+class PointsAt:
+    """Where a bone has to be put, and how well it then points.
+
+    Attributes:
+        parent_T_bone: The bone's new place in its parent, for `TransformTree.move`: of a transform
+            node only the rotation is another.
+        angle: Without a limit, how far the bone turns; with one, the reached angle in the limit's
+            own terms: swing away from rest, or the hinge's angle [rad].
+        twist: Twist about the bone that a swing-twist limit reached; else 0 [rad].
+        miss: Angle left between bone and target [rad], in the bone's own coordinates; NaN where
+            there is no direction.
+        roll_miss: Angle left between the axis and `up`, seen along the bone; 0 without `up` [rad].
+        verdict: REACHED; LIMIT, as near as the limit allows; DEGENERATE, because tail or target lie
+            on the joint: the bone is then left as it is.
+    """
+
+    parent_T_bone: Basis
+    angle: float
+    twist: float
+    miss: float
+    roll_miss: float
+    verdict: Verdict
+
+
+def points_at_in_world(
+    tree: TransformTree,
+    bone: str,
+    tail: Place,
+    target: Place,
+    *,
+    up: Up | None = None,
+    world: str | None = None,
+) -> RigidTransform:
+    """Return the correction C for world_T_bone ← C @ world_T_bone (option 1).
+
+    Args:
+        tree: The tree; it is not changed.
+        bone: Frame to turn about its joint.
+        tail: Where the bone ends; moves with the bone.
+        target: What it is to point at; does not move with the bone.
+        up: Which way it rolls; without it the correction is the smallest rotation.
+        world: Any frame that does not move with the bone; the tree's root if not given.
+
+    Returns:
+        Conjugated rotation translate(joint) · R · translate(−joint), in `world` coordinates; the
+        identity where tail or target lie on the joint.
+
+    Raises:
+        BoneError: Tail or target do not fit the bone.
+        UnknownFrameError: A frame is not in the tree.
+        ScaledFrameError: A frame between the world and what is named is scaled.
+    """
+    world = tree.root if world is None else world
+    _check(tree, bone, tail, target, up)
+    if tree.common_ancestor(bone, world) == bone:
+        raise BoneError(bone, f"takes {world!r} along, which cannot be its world")
+    world_T_bone = tree.lookup(world, bone)
+    world_target = tree.lookup(world, _frame(target)).apply(_offset(target))  # step 1
+    basis = tree.basis(bone)
+    world_joint = world_T_bone.apply(centre(basis))  # step 2
+    desired = world_target - world_joint  # step 3
+    bone_tail = _point(tree, bone, tail)
+    world_tail = world_T_bone.apply(bone_tail)  # step 4
+    current = world_tail - world_joint  # step 5
+    lean = None
+    if up is not None:
+        axis = world_T_bone.apply_vector(unit_vector("up axis", up.axis))
+        lean = axis, tree.lookup(world, up.frame).apply_vector(unit_vector("up", up.direction))
+    fallback = world_T_bone.apply_vector(perpendicular_to(from_joint(basis, bone_tail)))
+    rotation = turn_between(current, desired, fallback, lean)  # step 6
+    return rotation_about_point(rotation, world_joint)  # step 7
+
+
+def points_at_in_object(
+    tree: TransformTree, bone: str, tail: Place, target: Place, *, up: Up | None = None
+) -> RigidTransform:
+    """Return the correction R for parent_T_bone ← parent_T_bone @ R (option 2).
+
+    For a transform node it is the correction of its field: rotation ← rotation @ R.
+
+    Args:
+        tree: The tree; it is not changed.
+        bone: Frame to turn about its joint.
+        tail: Where the bone ends; moves with the bone.
+        target: What it is to point at; does not move with the bone.
+        up: Which way it rolls; without it the correction is the smallest rotation.
+
+    Returns:
+        A rotation in the bone's own coordinates; the identity where tail or target lie on the
+        joint.
+
+    Raises:
+        BoneError: Tail or target do not fit the bone.
+        UnknownFrameError: A frame is not in the tree.
+    """
+    _check(tree, bone, tail, target, up)
+    # Steps 1 and 2: up to the common ancestor and down again, never further. Steps 3 and 4: the
+    # joint is the origin of these coordinates, so nothing is left to subtract.
+    desired = _seen(tree, bone, target)
+    current = _seen(tree, bone, tail)
+    lean = _lean(tree, bone, up)
+    rotation = turn_between(current, desired, perpendicular_to(current), lean)  # step 5
+    return RigidTransform.from_rotation_translation(rotation, _ZERO)  # step 6
+
+
+def points_at(
+    tree: TransformTree,
+    bone: str,
+    tail: Place,
+    target: Place,
+    *,
+    up: Up | None = None,
+    limit: BoneLimit | None = None,
+) -> PointsAt:
+    """Point a bone at a target as well as its limit allows.
+
+    Args:
+        tree: The tree; it is not changed, see `TransformTree.move`.
+        bone: Frame to turn about its joint.
+        tail: Where the bone ends; moves with the bone.
+        target: What it is to point at; does not move with the bone.
+        up: Which way it rolls; without it the bone turns by the smallest rotation.
+        limit: What the joint allows; everything if not given.
+
+    Returns:
+        The bone's new place, the angle reached and the angle missed.
+
+    Raises:
+        BoneError: Tail or target do not fit the bone, or it is the root.
+        UnknownFrameError: A frame is not in the tree.
+    """
+    if tree.parent(bone) is None:
+        raise BoneError(bone, "is the root of the tree and cannot turn")
+    _check(tree, bone, tail, target, up)
+    parent_T_bone = tree.basis(bone)
+    desired, current = _seen(tree, bone, target), _seen(tree, bone, tail)
+    if length(current) <= NO_LENGTH or length(desired) <= NO_LENGTH:
+        return PointsAt(parent_T_bone, 0.0, 0.0, math.nan, 0.0, Verdict.DEGENERATE)
+    desired, current = desired / length(desired), current / length(current)
+    lean = _lean(tree, bone, up)
+    if limit is None:
+        rotation = turn_between(current, desired, perpendicular_to(current), lean)
+        angle, twist = _angle(rotation), 0.0
+    else:
+        now = limit.rest.rotation.T @ parent_T_bone.rotation
+        joint, angle, twist = _within(limit, now, current, desired, lean)
+        rotation = now.T @ joint
+    pointing = rotation @ current
+    miss = math.atan2(length(np.cross(pointing, desired)), pointing @ desired)
+    roll_miss = 0.0 if lean is None else _roll_left(pointing, lean, rotation)
+    reached = miss <= _MISS and roll_miss <= _MISS
+    verdict = Verdict.REACHED if reached else Verdict.LIMIT
+    return PointsAt(turned(parent_T_bone, rotation), angle, twist, miss, roll_miss, verdict)
+
+
+def pointing_miss(tree: TransformTree, bone: str, tail: Place, target: Place) -> float:
+    """Return the angle between a bone and its target, in the bone's own coordinates [rad].
+
+    Args:
+        tree: The tree.
+        bone: The frame that points.
+        tail: Where the bone ends.
+        target: What it is to point at.
+
+    Returns:
+        The angle; NaN where tail or target lie on the joint.
+
+    Raises:
+        UnknownFrameError: A frame is not in the tree.
+    """
+    current, desired = _seen(tree, bone, tail), _seen(tree, bone, target)
+    if length(current) <= NO_LENGTH or length(desired) <= NO_LENGTH:
+        return math.nan
+    return math.atan2(length(np.cross(current, desired)), float(current @ desired))
+
+
+def _within(
+    limit: BoneLimit, now: FloatArray, current: FloatArray, desired: FloatArray, lean: Lean | None
+) -> Allowed:
+    """Ask a limit for the best it allows; directions are in the bone's present coordinates."""
+
+    def turn(direction: FloatArray) -> FloatArray:
+        there = now.T @ direction
+        return now @ turn_between(current, there, perpendicular_to(current), lean)
+
+    return limit.allow(now, current, now @ desired, turn)
+
+
+def _angle(rotation: FloatArray) -> float:
+    return rotation_vector(rotation, np.empty(3))
+
+
+def _roll_left(pointing: FloatArray, lean: Lean, rotation: FloatArray) -> float:
+    """Return how far the bone would still have to roll [rad]; 0 where no roll is better."""
+    rolled = rotation.copy()
+    roll_towards(pointing, *lean, rolled)
+    return _angle(rotation.T @ rolled)
+
+
+def _check(tree: TransformTree, bone: str, tail: Place, target: Place, up: Up | None) -> None:
+    if tree.common_ancestor(bone, _frame(tail)) != bone:
+        raise BoneError(bone, f"does not move its tail {_frame(tail)!r}")
+    if tree.common_ancestor(bone, _frame(target)) == bone:
+        raise BoneError(bone, f"takes its target {_frame(target)!r} along")
+    if up is not None and tree.common_ancestor(bone, up.frame) == bone:
+        raise BoneError(bone, f"takes the frame {up.frame!r} of its up direction along")
+
+
+def _frame(place: Place) -> str:
+    return place if isinstance(place, str) else place[0]
+
+
+def _offset(place: Place) -> FloatArray:
+    return _ZERO if isinstance(place, str) else finite_array("point", place[1], 3)
+
+
+def _point(tree: TransformTree, frame: str, place: Place) -> FloatArray:
+    """Return a place in coordinates of `frame` [m], shape (3,)."""
+    return express(tree, frame, _frame(place), _offset(place))
+
+
+def _seen(tree: TransformTree, bone: str, place: Place) -> FloatArray:
+    """Return a place as seen from the bone's joint [m], shape (3,)."""
+    return from_joint(tree.basis(bone), _point(tree, bone, place))
+
+
+def _lean(tree: TransformTree, bone: str, up: Up | None) -> Lean | None:
+    """Return the axis and where it is to lean, both as seen from the bone's joint."""
+    if up is None:
+        return None
+    axis = unit_vector("up axis", up.axis)
+    towards = express_direction(tree, bone, up.frame, unit_vector("up", up.direction))
+    basis = tree.basis(bone)
+    if isinstance(basis, TransformNode):
+        axis, towards = basis.stretch @ axis, basis.stretch @ towards
+    return unit_vector("up axis", axis), unit_vector("up", towards)

@@ -1,0 +1,122 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""FABRIK where frames of the chain are scaled: there a bone's length depends on how it is turned.
+
+Positions that FABRIK solves with the lengths of now are not met once the bones point at them. So
+it runs again with the lengths that they have then; what that leaves, or what it does not get nearer
+to, damped Newton steps on the bones' rotations take away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from basis_ik.bones.bones import bones_in_object, chain_positions
+from basis_ik.bones.joint import express, from_joint, turned
+from basis_ik.fabrik.fabrik import solve_chain
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.rigid_kernel import FloatArray
+from basis_ik.transforms.tree import Basis, TransformTree
+
+_ROUNDS = 10  # of FABRIK
+_STEPS = 60  # of Newton
+_NEARER = 0.5  # a round that leaves more than this part of the distance is the last
+_DAMPING = 1e-3  # at first, in mean squares of what the tip moves per angle
+_LEAST, _MOST = 1e-12, 1e8  # damping
+_ORIGIN = np.zeros(3)
+
+
+def reach_scaled(
+    tree: TransformTree, frames: Sequence[str], goal: FloatArray, common: str, tolerance: float
+) -> None:
+    """Turn the bones of a chain so that its tip gets to a goal, or nearer to it.
+
+    Args:
+        tree: The tree; its bones are turned.
+        frames: The chain, first bone to tip.
+        goal: Where the tip should be [m], in `common`, shape (3,).
+        common: The frame that the chain hangs in.
+        tolerance: Distance at which the goal counts as reached [m].
+
+    Raises:
+        BoneChainError: The frames are no chain.
+        UnknownFrameError: A frame is not in the tree.
+    """
+    left = _left(tree, frames, goal, common)
+    for _ in range(_ROUNDS):
+        before = _size(left)
+        solved = solve_chain(chain_positions(tree, frames, common), goal, tolerance=tolerance)
+        kept = _move(tree, bones_in_object(tree, frames, solved.positions, common))
+        left = _left(tree, frames, goal, common)
+        if not _size(left) < before:
+            _move(tree, kept)
+        if not tolerance < _size(left) <= _NEARER * before:
+            break
+    left, damping = _left(tree, frames, goal, common), _DAMPING
+    for _ in range(_STEPS):
+        if _size(left) <= tolerance:
+            return
+        jacobian = _jacobian(tree, frames, common)
+        square = jacobian @ jacobian.T
+        while damping < _MOST:
+            damped = square + damping * np.trace(square) / 3.0 * np.eye(3)
+            kept = _move(tree, _turns(tree, frames, jacobian.T @ np.linalg.solve(damped, left)))
+            then = _left(tree, frames, goal, common)
+            if _size(then) < _size(left):
+                left, damping = then, max(0.1 * damping, _LEAST)
+                break
+            _move(tree, kept)
+            damping *= 10.0
+        else:
+            return  # as near as small turns get it
+
+
+def _left(tree: TransformTree, frames: Sequence[str], goal: FloatArray, common: str) -> FloatArray:
+    missing: FloatArray = goal - express(tree, common, frames[-1], _ORIGIN)
+    return missing
+
+
+def _size(vector: FloatArray) -> float:
+    return float(np.linalg.norm(vector))
+
+
+def _move(tree: TransformTree, bases: dict[str, Basis]) -> dict[str, Basis]:
+    """Move bones, and return where they were."""
+    before = {bone: tree.basis(bone) for bone in bases}
+    for bone, basis in bases.items():
+        tree.move(bone, basis)
+    return before
+
+
+def _jacobian(tree: TransformTree, frames: Sequence[str], common: str) -> FloatArray:
+    """Return how the tip moves in `common` per small turn of each bone, shape (3, 3·bones)."""
+    columns = []
+    for bone in frames[:-1]:
+        basis, parent = tree.basis(bone), tree.parent(bone)
+        assert parent is not None  # `bones_in_object` has seen to it
+        x, y, z = from_joint(basis, express(tree, bone, frames[-1], _ORIGIN))
+        crossed = np.array(((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0)))  # δ × v = crossed @ δ
+        columns.append(tree.lookup_node(common, parent).linear @ basis.rotation @ crossed)
+    return np.hstack(columns)
+
+
+def _turns(tree: TransformTree, frames: Sequence[str], step: FloatArray) -> dict[str, Basis]:
+    """Return the bones turned by a rotation vector each [rad], shape (3·bones,)."""
+    turns = [RigidTransform.exp(np.append(_ORIGIN, v)).rotation for v in step.reshape(-1, 3)]
+    return {
+        bone: turned(tree.basis(bone), turn) for bone, turn in zip(frames[:-1], turns, strict=True)
+    }

@@ -1,0 +1,258 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Where sweeps stall: damped least squares over the joints' own coordinates, within their limits.
+
+Limits make FABRIK stop at poses where no single bone can give way. Here all joints move together.
+A limit that the step would run against is left out of the step (an active set), and what still
+leaves the limits is brought back to the nearest allowed place.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from basis_ik.fabrik.freedom_kernel import advance, freedoms
+from basis_ik.fabrik.skeleton_kernel import Goals, Skeleton, copy, errors, load, place
+from basis_ik.fabrik.swing_twist_kernel import Vector, inverse, product
+from basis_ik.numerics.jit import helper, jit
+from basis_ik.transforms.rigid_kernel import FloatArray
+
+# Damping, as part of the mean diagonal: at first, its factors after a good and a bad step, and
+# the largest that is still worth a try.
+_DAMPING, _EASE, _BRAKE, _STUCK = 1e-3, 0.1, 8.0, 1e8
+# Longest turn of one joint in one step [rad].
+_STRIDE = 0.6
+# Steps in a row that gain less than this part of the squared error end the descent.
+_PATIENCE, _GAIN = 4, 1e-6
+
+
+@helper
+def _chase(
+    s: Skeleton, table: FloatArray, p: FloatArray, i: int, row: int, sign: float, jac: FloatArray
+) -> None:
+    """Add how joint i moves with every freedom between it and the root to three rows of J."""
+    joint = i
+    while joint > 0:
+        bone = joint - 1
+        joint = s.starts[bone]
+        x, y, z = p[i, 0] - p[joint, 0], p[i, 1] - p[joint, 1], p[i, 2] - p[joint, 2]
+        for c in range(3 * bone, 3 * bone + 3):
+            a, b, d = table[c, 0], table[c, 1], table[c, 2]
+            jac[row, c] += sign * (b * z - d * y)
+            jac[row + 1, c] += sign * (d * x - a * z)
+            jac[row + 2, c] += sign * (a * y - b * x)
+    if s.free_root[0] == 1:
+        for c in range(3):
+            jac[row + c, jac.shape[1] - 3 + c] += sign
+
+
+@helper
+def _rotation_vector(goal: FloatArray, k: int, q: FloatArray, j: int) -> Vector:
+    """Rotation vector [rad] from bone j's rotation to goal k."""
+    w, x, y, z = product(load(goal, k), inverse(load(q, j)))
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    sine = math.sqrt(x * x + y * y + z * z)
+    size = 2.0 * math.atan2(sine, w) / sine if sine > 0.0 else 0.0
+    return size * x, size * y, size * z
+
+
+@helper
+def _miss(g: Goals, q: FloatArray, p: FloatArray, scale: float, out: FloatArray) -> float:
+    """Write what is missing to the goals, angles times `scale`; return the sum of squares."""
+    row = 0
+    for k in range(g.joints.shape[0]):
+        for c in range(3):
+            out[row + c] = g.points[k, c] - p[g.joints[k], c]
+        row += 3
+    for k in range(g.loops.shape[0]):
+        for c in range(3):
+            out[row + c] = p[g.loops[k, 1], c] - p[g.loops[k, 0], c]
+        row += 3
+    for k in range(g.turned.shape[0]):
+        x, y, z = _rotation_vector(g.turns, k, q, g.turned[k])
+        out[row], out[row + 1], out[row + 2] = scale * x, scale * y, scale * z
+        row += 3
+    total = 0.0
+    for i in range(row):
+        total += out[i] * out[i]
+    return total
+
+
+@helper
+def _jacobian(
+    s: Skeleton, g: Goals, table: FloatArray, p: FloatArray, scale: float, jac: FloatArray
+) -> None:
+    """Fill J: how the rows of `_miss` shrink with each freedom, shape (rows, 3 m + 3)."""
+    for i in range(jac.shape[0]):
+        for c in range(jac.shape[1]):
+            jac[i, c] = 0.0
+    for k in range(g.joints.shape[0]):
+        _chase(s, table, p, g.joints[k], 3 * k, 1.0, jac)
+    row = 3 * g.joints.shape[0]
+    for k in range(g.loops.shape[0]):
+        _chase(s, table, p, g.loops[k, 0], row + 3 * k, 1.0, jac)
+        _chase(s, table, p, g.loops[k, 1], row + 3 * k, -1.0, jac)
+    row += 3 * g.loops.shape[0]
+    for k in range(g.turned.shape[0]):
+        joint = g.turned[k] + 1
+        while joint > 0:
+            for c in range(3 * joint - 3, 3 * joint):
+                for i in range(3):
+                    jac[row + i, c] = scale * table[c, i]
+            joint = s.starts[joint - 1]
+        row += 3
+
+
+@helper
+def _solve(a: FloatArray, b: FloatArray) -> None:
+    """Replace b by a⁻¹ b for a symmetric positive definite a, which is overwritten (Cholesky)."""
+    n = b.shape[0]
+    for j in range(n):
+        for i in range(j, n):
+            value = a[i, j]
+            for k in range(j):
+                value -= a[i, k] * a[j, k]
+            a[i, j] = math.sqrt(value) if i == j else value / a[j, j]
+    for i in range(n):
+        for k in range(i):
+            b[i] -= a[i, k] * b[k]
+        b[i] /= a[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            b[i] -= a[k, i] * b[k]
+        b[i] /= a[i, i]
+
+
+@helper
+def _clear(jac: FloatArray, c: int) -> None:
+    """Take a freedom out of J."""
+    for i in range(jac.shape[0]):
+        jac[i, c] = 0.0
+
+
+@helper
+def _step(
+    jac: FloatArray, table: FloatArray, miss: FloatArray, damping: float, step: FloatArray
+) -> None:
+    """Write the damped least-squares step, Jᵀ(J Jᵀ + μ I)⁻¹ miss, that runs against no limit.
+
+    Args:
+        jac: J, shape (rows, columns); columns of blocked freedoms are cleared.
+        table: Freedoms, shape (3 m, 6).
+        miss: Shape (rows,).
+        damping: μ as part of the mean diagonal of J Jᵀ.
+        step: Filled, shape (columns,).
+    """
+    rows = jac.shape[0]
+    normal, weights = np.empty((rows, rows)), np.empty(rows)
+    for c in range(table.shape[0]):
+        if table[c, 5] == 2.0:
+            _clear(jac, c)
+    for _ in range(8):
+        mean = 0.0
+        for i in range(rows):
+            for k in range(i + 1):
+                value = 0.0
+                for c in range(jac.shape[1]):
+                    value += jac[i, c] * jac[k, c]
+                normal[i, k] = value
+            mean += normal[i, i] / rows
+            weights[i] = miss[i]
+        for i in range(rows):
+            normal[i, i] += damping * mean + 1e-300
+        _solve(normal, weights)
+        blocked = False
+        for c in range(jac.shape[1]):
+            step[c] = 0.0
+            for i in range(rows):
+                step[c] += jac[i, c] * weights[i]
+            if c < table.shape[0] and step[c] * table[c, 5] > 0.0:
+                blocked = True
+                _clear(jac, c)
+                step[c] = 0.0
+        if not blocked:
+            break
+    longest = 0.0
+    for c in range(table.shape[0]):
+        longest = max(longest, abs(step[c]))
+    if longest > _STRIDE:
+        for c in range(step.shape[0]):
+            step[c] *= _STRIDE / longest
+
+
+@jit
+def descend(
+    s: Skeleton,
+    g: Goals,
+    q: FloatArray,
+    p: FloatArray,
+    tolerance: float,
+    turn_tolerance: float,
+    scale: float,
+    budget: int,
+    record: FloatArray,
+) -> int:
+    """Move all joints downhill until the goals are met, no more is won, or the budget is spent.
+
+    Args:
+        s: The tree.
+        g: The goals.
+        q: Rotations within their limits, shape (m, 4); overwritten with better ones.
+        p: Joint positions that belong to them [m], shape (m + 1, 3); likewise.
+        tolerance: Distance to stop at [m].
+        turn_tolerance: Angle to stop at [rad].
+        scale: What a radian counts for against metres [m].
+        budget: Largest number of steps tried.
+        record: Filled with the distance from the goals [m] after each, as far as it goes.
+
+    Returns:
+        The steps tried.
+    """
+    m = q.shape[0]
+    rows = 3 * (g.joints.shape[0] + g.loops.shape[0] + g.turned.shape[0])
+    jac, table = np.empty((rows, 3 * m + 3)), np.empty((3 * m, 6))
+    miss, step, other = np.empty(rows), np.empty(3 * m + 3), np.empty(rows)
+    next_q, next_p = np.empty_like(q), np.empty_like(p)
+    error, damping = _miss(g, q, p, scale, miss), _DAMPING
+    used, idle = 0, 0
+    while used < budget and idle < _PATIENCE and damping < _STUCK:
+        apart, turned = errors(g, q, p)
+        if apart <= tolerance and turned <= turn_tolerance:
+            break
+        used += 1
+        freedoms(s, q, table)
+        _jacobian(s, g, table, p, scale, jac)
+        _step(jac, table, miss, damping, step)
+        advance(s, q, table, step, next_q)
+        for c in range(3):
+            next_p[0, c] = p[0, c] + step[3 * m + c]
+        place(s, next_q, next_p)
+        trial = _miss(g, next_q, next_p, scale, other)
+        if trial < error:
+            idle = idle + 1 if trial > (1.0 - _GAIN) * error else 0
+            copy(next_q, q)
+            copy(next_p, p)
+            for i in range(rows):
+                miss[i] = other[i]
+            error = trial
+            damping = max(damping * _EASE, 1e-12)
+        else:
+            damping *= _BRAKE
+        if used <= record.shape[0]:
+            record[used - 1] = errors(g, q, p)[0]
+    return used

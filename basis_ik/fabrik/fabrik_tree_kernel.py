@@ -1,0 +1,255 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""FABRIK on trees of bones that turn: limits hold in both passes, not only in the positions.
+
+Every bone carries its rotation along, so that hinges and twists mean something. The backward pass
+goes from the end effectors to the root and turns each bone as far towards its new place as the
+joints to its children allow; the forward pass does the same from the root outwards against the
+joint to the parent, and so ends in a pose that obeys every limit and keeps every bone's length.
+Where branches meet (a sub-base), the backward pass goes on from the centroid of what they propose
+(Aristidou & Lasenby 2011, on several end effectors); both ends of a loop go to the point between.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from basis_ik.fabrik.skeleton_kernel import (
+    Goals,
+    IntArray,
+    Skeleton,
+    aim,
+    copy,
+    errors,
+    load,
+    store,
+)
+from basis_ik.fabrik.swing_twist_kernel import (
+    HINGE,
+    LOWER,
+    UPPER,
+    Quaternion,
+    Vector,
+    about,
+    clamp_joint,
+    hinge_angle,
+    inverse,
+    nearest_angle,
+    product,
+    rotated,
+)
+from basis_ik.numerics.jit import helper, jit
+from basis_ik.transforms.rigid_kernel import FloatArray
+
+# So many sweeps must bring the error below this part of itself to be followed by as many more.
+_SWEEPS, _WORTH = 5, 0.3
+
+
+@helper
+def _fitted(axis: FloatArray, bone: Vector, wanted: Vector, otherwise: float) -> float:
+    """Angle [rad] about an axis that brings a bone nearest to a direction."""
+    n0, n1, n2 = axis[0], axis[1], axis[2]
+    along = (bone[0] * n0 + bone[1] * n1 + bone[2] * n2) * (
+        wanted[0] * n0 + wanted[1] * n1 + wanted[2] * n2
+    )
+    cosine = bone[0] * wanted[0] + bone[1] * wanted[1] + bone[2] * wanted[2] - along
+    sine = (
+        n0 * (bone[1] * wanted[2] - bone[2] * wanted[1])
+        + n1 * (bone[2] * wanted[0] - bone[0] * wanted[2])
+        + n2 * (bone[0] * wanted[1] - bone[1] * wanted[0])
+    )
+    if cosine == 0.0 and sine == 0.0:
+        return otherwise
+    return math.atan2(sine, cosine)
+
+
+@helper
+def _allowed_by_parent(
+    s: Skeleton, parent: Quaternion, j: int, aimed: Quaternion, x: float, y: float, z: float
+) -> Quaternion:
+    """Nearest rotation of bone j to `aimed`, along (x, y, z), that its joint to the parent has."""
+    turn = product(inverse(parent), aimed)
+    if s.kinds[j] == HINGE:
+        bone = (s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+        wanted = rotated(inverse(parent), x, y, z)
+        angle = _fitted(s.axes[j], bone, wanted, hinge_angle(turn, s.axes[j]))
+        angle = nearest_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
+        return product(parent, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], angle))
+    frame = load(s.frames, j)
+    return product(parent, clamp_joint(turn, s.kinds[j], s.bounds[j], s.axes[j], frame))
+
+
+@helper
+def _allowed_by_child(
+    s: Skeleton, child: Quaternion, j: int, i: int, aimed: Quaternion, x: float, y: float, z: float
+) -> Quaternion:
+    """Nearest rotation of bone i to `aimed`, along (x, y, z), that the joint to child j has."""
+    turn = product(inverse(aimed), child)
+    if s.kinds[j] == HINGE:
+        bone = (s.bones[i, 0], s.bones[i, 1], s.bones[i, 2])
+        wanted = rotated(inverse(child), x, y, z)
+        angle = -_fitted(s.axes[j], bone, wanted, -hinge_angle(turn, s.axes[j]))
+        angle = nearest_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
+        return product(child, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], -angle))
+    frame = load(s.frames, j)
+    allowed = clamp_joint(turn, s.kinds[j], s.bounds[j], s.axes[j], frame)
+    return product(child, inverse(allowed))
+
+
+@helper
+def backward(
+    s: Skeleton, g: Goals, q: FloatArray, p: FloatArray, sums: FloatArray, votes: IntArray
+) -> None:
+    """Pull the bones from the end effectors to the root.
+
+    Args:
+        s: The tree.
+        g: The goals.
+        q: Rotations, shape (m, 4); those of active bones are changed.
+        p: Joint positions [m], shape (m + 1, 3); the ends of active bones are moved, and the root
+            if it is free.
+        sums: Scratch, shape (m + 1, 3).
+        votes: Scratch, shape (m + 1,).
+    """
+    for i in range(votes.shape[0]):
+        sums[i, 0], sums[i, 1], sums[i, 2], votes[i] = 0.0, 0.0, 0.0, 0
+    for k in range(g.joints.shape[0]):
+        i = g.joints[k]
+        votes[i] += 1
+        for c in range(3):
+            sums[i, c] += g.points[k, c]
+    for k in range(g.loops.shape[0]):
+        a, b = g.loops[k, 0], g.loops[k, 1]
+        votes[a] += 1
+        votes[b] += 1
+        for c in range(3):
+            middle = 0.5 * (p[a, c] + p[b, c])
+            sums[a, c] += middle
+            sums[b, c] += middle
+    for k in range(g.turned.shape[0]):
+        store(q, g.turned[k], load(g.turns, k))
+    for j in range(q.shape[0] - 1, -1, -1):
+        end, start = j + 1, s.starts[j]
+        if g.active[j] == 0:
+            continue
+        if votes[end] > 0:
+            for c in range(3):
+                p[end, c] = sums[end, c] / votes[end]
+        x, y, z = p[end, 0] - p[start, 0], p[end, 1] - p[start, 1], p[end, 2] - p[start, 2]
+        aimed = load(q, j)
+        if not _is_turned(g, j):
+            aimed = aim(s, q, j, x, y, z)
+            child = s.children[j]
+            while child >= 0:
+                if g.active[child] == 1:
+                    aimed = _allowed_by_child(s, load(q, child), child, j, aimed, x, y, z)
+                child = s.siblings[child]
+        store(q, j, aimed)
+        x, y, z = rotated(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+        votes[start] += 1
+        sums[start, 0] += p[end, 0] - x
+        sums[start, 1] += p[end, 1] - y
+        sums[start, 2] += p[end, 2] - z
+    if s.free_root[0] == 1 and votes[0] > 0:
+        for c in range(3):
+            p[0, c] = sums[0, c] / votes[0]
+
+
+@helper
+def _is_turned(g: Goals, j: int) -> bool:
+    """Whether an orientation is asked of bone j."""
+    found = False
+    for k in range(g.turned.shape[0]):
+        found = found or g.turned[k] == j
+    return found
+
+
+@helper
+def forward(s: Skeleton, g: Goals, q: FloatArray, p: FloatArray) -> None:
+    """Pull the bones from the root outwards, each within its joint's limits.
+
+    Args:
+        s: The tree.
+        g: The goals.
+        q: Rotations, shape (m, 4); changed.
+        p: Joint positions [m], shape (m + 1, 3); all but the root are changed.
+    """
+    for j in range(q.shape[0]):
+        end, start = j + 1, s.starts[j]
+        x, y, z = p[end, 0] - p[start, 0], p[end, 1] - p[start, 1], p[end, 2] - p[start, 2]
+        aimed = load(q, j)
+        if _is_turned(g, j):
+            x, y, z = rotated(aimed, s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+        else:
+            aimed = aim(s, q, j, x, y, z)
+        parent = load(q, start - 1)
+        store(q, j, _allowed_by_parent(s, parent, j, aimed, x, y, z))
+        x, y, z = rotated(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+        p[end, 0], p[end, 1], p[end, 2] = p[start, 0] + x, p[start, 1] + y, p[start, 2] + z
+
+
+@jit
+def sweep_tree(
+    s: Skeleton,
+    g: Goals,
+    q: FloatArray,
+    p: FloatArray,
+    tolerance: float,
+    turn_tolerance: float,
+    scale: float,
+    budget: int,
+    record: FloatArray,
+) -> int:
+    """Sweep for as long as it pays.
+
+    Args:
+        s: The tree.
+        g: The goals.
+        q: Rotations of the start, shape (m, 4); overwritten with the best found, within limits.
+        p: Joint positions of the start [m], shape (m + 1, 3); likewise.
+        tolerance: Distance to stop at [m].
+        turn_tolerance: Angle to stop at [rad].
+        scale: What a radian counts for against metres [m].
+        budget: Largest number of sweeps; before the first, the start is brought within limits.
+        record: Filled with the distance from the goals [m] after each, as far as it goes.
+
+    Returns:
+        The sweeps used.
+    """
+    sums, votes = np.empty_like(p), np.empty(p.shape[0], np.int64)
+    best, best_q, best_p = math.inf, np.empty_like(q), np.empty_like(p)
+    milestone, used = math.inf, 0
+    while True:
+        forward(s, g, q, p)
+        apart, turned = errors(g, q, p)
+        if 0 < used <= record.shape[0]:
+            record[used - 1] = apart
+        if apart + scale * turned < best:
+            best = apart + scale * turned
+            copy(q, best_q)
+            copy(p, best_p)
+        if (apart <= tolerance and turned <= turn_tolerance) or used >= budget:
+            break
+        if used % _SWEEPS == 0:
+            if best > _WORTH * milestone:
+                break
+            milestone = best
+        backward(s, g, q, p, sums, votes)
+        used += 1
+    copy(best_q, q)
+    copy(best_p, p)
+    return used

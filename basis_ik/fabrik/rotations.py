@@ -1,0 +1,90 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""From joint positions back to rotations: FABRIK's last step on a skeleton (change_of_basis, 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.fabrik.result import check_points, fresh_chain
+from basis_ik.fabrik.skeleton import TreeError, make_skeleton, starts_of
+from basis_ik.fabrik.skeleton_kernel import Skeleton, follow
+from basis_ik.transforms.checks import finite_array
+from basis_ik.transforms.quaternion import xyzw_from_matrix
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.rigid_kernel import FloatArray
+
+
+def bone_rotations(
+    rest: npt.ArrayLike, positions: npt.ArrayLike, parents: Sequence[int] | None = None
+) -> FloatArray:
+    """Return how each bone is turned against its rest pose.
+
+    From the root outwards every bone first turns with its parent and then by the smallest rotation
+    that points it at its end: a points-at constraint for each bone, as change_of_basis section 3
+    has it. Both poses and all rotations are in root coordinates; `R_parent.T @ R_bone` is the
+    joint's own rotation, in the rest pose's coordinates.
+
+    Args:
+        rest: Joint positions in the rest pose [m], shape (m + 1, 3).
+        positions: Joint positions now [m], shape (m + 1, 3).
+        parents: −1 for joint 0, an earlier joint for every other; a chain if not given.
+
+    Returns:
+        R with `R[j] @ rest_bone[j]` along bone j now, shape (m, 3, 3), read-only. A bone of length
+        zero turns with its parent.
+
+    Raises:
+        ShapeError, NotFiniteError, OutOfRangeError: Bad positions.
+        NoBonesError: There is one joint only.
+        TreeError: Parents that do not fit, or poses of different size.
+    """
+    calm, now = fresh_chain(rest), fresh_chain(positions)
+    check_points("rest", calm)
+    check_points("positions", now)
+    if calm.shape != now.shape:
+        raise TreeError(f"rest has {len(calm)} joints, positions have {len(now)}")
+    starts = starts_of(range(-1, len(calm) - 1) if parents is None else parents, len(calm))
+    s = make_skeleton(starts, calm, {}, False)
+    return matrices(quaternions(None, s, now))
+
+
+def quaternions(rotations: npt.ArrayLike | None, s: Skeleton, p: FloatArray) -> FloatArray:
+    """Return rotations as the kernels take them, shape (m, 4); explain the positions if None."""
+    m = len(s.starts)
+    q = np.empty((m, 4))
+    if rotations is None:
+        follow(s, p, q)
+        return q
+    for row, rotation in enumerate(finite_array("rotations", rotations, m, 3, 3)):
+        checked = RigidTransform.from_rotation_translation(rotation, np.zeros(3))
+        q[row] = xyzw_from_matrix(checked.rotation)[[3, 0, 1, 2]]
+    return q
+
+
+def matrices(q: FloatArray) -> FloatArray:
+    """Convert unit quaternions (w, x, y, z), (m, 4), to read-only rotations (m, 3, 3)."""
+    w, x, y, z = q.T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    out: FloatArray = np.ascontiguousarray(np.moveaxis(np.array(rows), 2, 0))
+    out.setflags(write=False)
+    return out

@@ -1,0 +1,182 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A tree of bones that turn, what is asked of it, and how far a pose is from that."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.fabrik.swing_twist_kernel import (
+    Quaternion,
+    between,
+    inverse,
+    product,
+    rotated,
+    unit,
+)
+from basis_ik.numerics.jit import helper, jit
+from basis_ik.transforms.rigid_kernel import FloatArray
+
+IntArray = npt.NDArray[np.int64]
+
+
+class Skeleton(NamedTuple):
+    """A tree of m bones. Bone j runs from joint `starts[j]` ≤ j to joint j + 1; 0 is the root.
+
+    Attributes:
+        starts: Shape (m,).
+        children: Last bone that starts where bone j ends, −1 for none, shape (m,).
+        siblings: The bone before j that starts where j starts, −1 for none, shape (m,).
+        bones: Each bone at rest [m], shape (m, 3).
+        kinds: FREE, BALL or HINGE: the joint of each bone to its parent, shape (m,).
+        bounds: See `fabrik_joint` [rad], shape (m, 6).
+        axes: Hinges' axes at rest, unit, shape (m, 3).
+        frames: Balls' frames at rest, shape (m, 4).
+        free_root: 1 where the root may move, shape (1,).
+    """
+
+    starts: IntArray
+    children: IntArray
+    siblings: IntArray
+    bones: FloatArray
+    kinds: IntArray
+    bounds: FloatArray
+    axes: FloatArray
+    frames: FloatArray
+    free_root: IntArray
+
+
+class Goals(NamedTuple):
+    """What a tree is asked for.
+
+    Attributes:
+        joints: End effectors, shape (k,).
+        points: Where they should be [m], shape (k, 3).
+        turned: Bones with an orientation, shape (t,).
+        turns: Those bones' rotations against rest, shape (t, 4).
+        loops: Pairs of joints that should coincide, shape (l, 2).
+        active: 1 for bones on the way from the root to any of these, shape (m,).
+    """
+
+    joints: IntArray
+    points: FloatArray
+    turned: IntArray
+    turns: FloatArray
+    loops: IntArray
+    active: IntArray
+
+
+@helper
+def load(q: FloatArray, j: int) -> Quaternion:
+    """Read bone j's rotation; the root's surroundings (−1) are at rest."""
+    if j < 0:
+        return 1.0, 0.0, 0.0, 0.0
+    return q[j, 0], q[j, 1], q[j, 2], q[j, 3]
+
+
+@helper
+def store(q: FloatArray, j: int, value: Quaternion) -> None:
+    """Write bone j's rotation."""
+    q[j, 0], q[j, 1], q[j, 2], q[j, 3] = unit(value)
+
+
+@helper
+def copy(source: FloatArray, out: FloatArray) -> None:
+    """Copy rows; plain loops compile to a fraction of what array expressions do."""
+    for i in range(source.shape[0]):
+        for c in range(source.shape[1]):
+            out[i, c] = source[i, c]
+
+
+@jit
+def place(s: Skeleton, q: FloatArray, p: FloatArray) -> None:
+    """Lay out the joints from the root p[0] by the bones' rotations.
+
+    Args:
+        s: The tree.
+        q: Rotations, shape (m, 4).
+        p: Joint positions [m], shape (m + 1, 3); all but the first are overwritten.
+    """
+    for j in range(q.shape[0]):
+        x, y, z = rotated(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+        a = s.starts[j]
+        p[j + 1, 0], p[j + 1, 1], p[j + 1, 2] = p[a, 0] + x, p[a, 1] + y, p[a, 2] + z
+
+
+@helper
+def aim(s: Skeleton, q: FloatArray, j: int, x: float, y: float, z: float) -> Quaternion:
+    """Return bone j's rotation, turned as little as possible to point along (x, y, z)."""
+    now = load(q, j)
+    bone = rotated(now, s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+    length = math.sqrt(bone[0] * bone[0] + bone[1] * bone[1] + bone[2] * bone[2])
+    apart = math.sqrt(x * x + y * y + z * z)
+    if length == 0.0 or apart == 0.0:
+        return now
+    a = (bone[0] / length, bone[1] / length, bone[2] / length)
+    return product(between(a, (x / apart, y / apart, z / apart)), now)
+
+
+@jit
+def errors(g: Goals, q: FloatArray, p: FloatArray) -> tuple[float, float]:
+    """Measure how far a pose is from its goals.
+
+    Args:
+        g: The goals.
+        q: Rotations, shape (m, 4).
+        p: Joint positions [m], shape (m + 1, 3).
+
+    Returns:
+        Largest distance of an end effector from its target or between the ends of a loop [m], and
+        largest angle between a bone and the orientation asked of it [rad].
+    """
+    apart, turned = 0.0, 0.0
+    for k in range(g.joints.shape[0]):
+        i, square = g.joints[k], 0.0
+        for c in range(3):
+            square += (p[i, c] - g.points[k, c]) ** 2
+        apart = max(apart, math.sqrt(square))
+    for k in range(g.loops.shape[0]):
+        a, b, square = g.loops[k, 0], g.loops[k, 1], 0.0
+        for c in range(3):
+            square += (p[a, c] - p[b, c]) ** 2
+        apart = max(apart, math.sqrt(square))
+    for k in range(g.turned.shape[0]):
+        off = product(load(g.turns, k), inverse(load(q, g.turned[k])))
+        sine = math.sqrt(off[1] * off[1] + off[2] * off[2] + off[3] * off[3])
+        turned = max(turned, 2.0 * math.atan2(sine, abs(off[0])))
+    return apart, turned
+
+
+@jit
+def follow(s: Skeleton, p: FloatArray, q: FloatArray) -> None:
+    """Find rotations that explain joint positions: bone after bone, a points-at for each.
+
+    From the root outwards (change_of_basis, 3): a bone first turns with its parent, and then by the
+    smallest rotation that points it to where its end is.
+
+    Args:
+        s: The tree.
+        p: Joint positions [m], shape (m + 1, 3).
+        q: Filled with the rotations, shape (m, 4).
+    """
+    for j in range(q.shape[0]):
+        a = s.starts[j]
+        store(q, j, load(q, a - 1))
+        x, y, z = p[j + 1, 0] - p[a, 0], p[j + 1, 1] - p[a, 1], p[j + 1, 2] - p[a, 2]
+        store(q, j, aim(s, q, j, x, y, z))

@@ -1,0 +1,215 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Points-at on robots: joint positions from which a ray fixed to a chain's tip meets a point."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import SolveArgumentError
+from basis_ik.look.explain_look import AimInquiry, explain_aim
+from basis_ik.look.look_kernel import aim
+from basis_ik.pose.solve import Solution
+from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
+from basis_ik.search.descent_kernel import REACHED as ARRIVED
+from basis_ik.search.pose_search_kernel import (
+    BAD_SEED,
+    BAD_TARGET,
+    COLUMNS,
+    LARGEST_ANGLE,
+    LARGEST_LENGTH,
+)
+from basis_ik.search.prepare import prepared
+from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.transforms.checks import read_only
+from basis_ik.transforms.directions_kernel import perpendicular
+from basis_ik.verdict import REACHED, Verdict
+
+if TYPE_CHECKING:
+    from basis_ik.robot.chain import Chain
+
+FloatArray = npt.NDArray[np.float64]
+Triple = tuple[float, float, float]
+
+MAX_ITERATIONS = 20_000
+MAX_RESTARTS = 300
+MOST_KEPT = 64  # a ray that changes on every call must not fill the memory
+
+_REACHED = Verdict.REACHED
+
+
+def look_at(
+    chain: Chain,
+    point: npt.ArrayLike,
+    seed: Positions | None = None,
+    *,
+    axis: Triple = (1.0, 0.0, 0.0),
+    origin: Triple = (0.0, 0.0, 0.0),
+    angle_tolerance: float = 1e-6,
+    max_iterations: int = MAX_ITERATIONS,
+    max_restarts: int = MAX_RESTARTS,
+    max_move: npt.ArrayLike | None = None,
+) -> Solution:
+    """Find joint positions at which a ray, fixed to the chain's tip, passes through a point.
+
+    The ray starts at `origin` and runs along `axis`, both in the tip's coordinates; how it rolls is
+    free, and so is how far along it the point lies. Of the positions that do it, those near the
+    seed are taken. A pan-tilt head is solved in closed form (docs/mathematics.md, section 7).
+    The same arguments give the same bits, in every process and thread.
+
+    Args:
+        chain: What to move.
+        point: (3,) what to look at, in the chain's root frame [m].
+        seed: (n,) or by joint name, where to start, best the present positions [rad or m].
+            Positions outside the limits are taken a full turn or else to the limit. None is
+            `chain.neutral`.
+        axis: Direction of the ray in the tip's coordinates, of any length but zero. Optical frames
+            look along z, (0, 0, 1).
+        origin: Start of the ray in the tip's coordinates [m].
+        angle_tolerance: [rad], above 0.
+        max_iterations: Steps allowed, the explanation of a failure included.
+        max_restarts: Starts to make after the seed's before giving up. With fewer than 20 nothing
+            is said about the point, unless a closed form does.
+        max_move: How far each joint may be from the seed, (n,) or one for all [rad or m], above 0.
+
+    Returns:
+        The solution. Its `orientation_error` is the angle between the ray and the line from the
+        ray's origin to the point [rad], by forward kinematics; its `position_error` is always 0.
+        With another verdict than REACHED, the positions leave the least angle found, and only
+        where `reason.proven` is set it is known that the point cannot be met:
+        TOO_NEAR: the point lies too near to an axis of a pan-tilt head, by `reason.missing` [m];
+        LIMIT, MOVE_BOUND: without the limit (of `reason.joint`) the point could be met;
+        ORIENTATION_NOT_FOUND: no start met it without limits either;
+        DEGENERATE: the point is the ray's own origin, which no joint moves away: there is no
+        direction, the joints stay, and the angle is given as π; BUDGET_SPENT.
+
+    Raises:
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite; a chain
+            without joints.
+        OutsideLimitsError: What was found is outside the limits: an error in basis_ik.
+    """
+    ready = with_ray(prepared(chain), axis, origin)
+    if not (
+        type(angle_tolerance) is float
+        and type(max_iterations) is type(max_restarts) is int
+        and 0.0 < angle_tolerance < math.pi
+        and max_iterations >= 1
+        and max_restarts >= 0
+    ):  # one type each, or the kernel would be compiled anew
+        angle_tolerance = positive("angle_tolerance", angle_tolerance, "rad")
+        max_iterations = count("max_iterations", max_iterations, 1)
+        max_restarts = count("max_restarts", max_restarts, 0)
+    names = chain.joint_names
+    start = ready.middle if seed is None else as_positions("seed", seed, names)
+    goal = _as_point(point)
+    held = ready if max_move is None else hold_near(ready, start, max_move)
+    positions = np.empty(len(start))
+    try:
+        work = ready.spare.pop()
+    except IndexError:
+        work = ready.new_work()
+    status, steps, fresh, angle, _ = aim(
+        held.exact, held.joints, held.variables, held.ends, goal, start, positions, work,
+        angle_tolerance, max_iterations, 0, max_restarts, False,
+    )  # fmt: skip
+    ready.spare.append(work)
+    if status == ARRIVED:
+        ready.prove_inside(positions)
+        positions.setflags(write=False)
+        return Solution(positions, _REACHED, 0.0, angle, steps, fresh, REACHED)
+    if status == BAD_SEED:
+        raise SolveArgumentError("seed", seed, f"finite and within ±{LARGEST_ANGLE:g}")
+    if status == BAD_TARGET:
+        raise SolveArgumentError("point", point, f"finite and within {LARGEST_LENGTH:g} m")
+    inquiry = AimInquiry(
+        ready, held.variables, goal, start, positions, angle_tolerance,
+        max_iterations - steps, fresh + 1,
+    )  # fmt: skip
+    answer, reason = explain_aim(inquiry, names)
+    if reason is REACHED:
+        ready.prove_inside(answer.q)
+    steps = max_iterations - inquiry.budget
+    return Solution(read_only(answer.q), reason.verdict, 0.0, answer.angle, steps, fresh, reason)
+
+
+def warm_up(chain: Chain) -> None:
+    """Prepare a chain and compile all that `look_at` may call, before a control loop starts."""
+    tip = chain.forward(prepared(chain).middle)
+    look_at(chain, tip.apply(np.array([1.0, 0.0, 0.0])))
+    look_at(chain, tip.translation, max_iterations=50, max_move=1e-3)
+
+
+def with_ray(ready: PreparedChain, axis: Triple, origin: Triple) -> PreparedChain:
+    """Return the chain with a ray as its tip's z axis, from memory after the first time.
+
+    Raises:
+        SolveArgumentError: An axis or origin that makes no ray.
+    """
+    key: object = (axis, origin)
+    try:
+        kept = ready.narrowed.get(key)
+    except TypeError:  # lists and arrays are as good
+        kept = None
+    if kept is None:
+        direction, start = as_triple("axis", axis), as_triple("origin", origin)
+        size = float(np.abs(direction).max())
+        if not size > 0.0:
+            raise SolveArgumentError("axis", axis, "a direction, not zero")
+        key = (tuple(direction.tolist()), tuple(start.tolist()))
+        kept = ready.narrowed.get(key)
+        if kept is None:
+            if len(ready.narrowed) >= MOST_KEPT:
+                ready.narrowed.clear()
+            kept = ready.narrowed[key] = _prepare_ray(ready, direction / size, start)
+    return kept
+
+
+def _prepare_ray(ready: PreparedChain, direction: FloatArray, start: FloatArray) -> PreparedChain:
+    z = direction / math.hypot(*direction.tolist())
+    x = np.empty(3)
+    perpendicular(z, x)
+    frame = np.eye(4)
+    frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = x, np.cross(z, x), z, start
+    exact, ends = ready.exact.copy(), ready.ends.copy()
+    ends[1] = ends[1] @ frame
+    exact[-1, :12] = ends[1].reshape(12)
+    variables = ready.variables[:, :COLUMNS].copy()  # the starts that suit poses are not for aims
+    return replace(ready, exact=exact, ends=ends, variables=variables, closed=None)
+
+
+def as_triple(name: str, values: object) -> FloatArray:
+    """Return three coordinates or directions as an array (3,), or refuse them by name."""
+    try:
+        array = np.array(values, np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(())
+    if array.shape != (3,) or not (np.abs(array) <= LARGEST_LENGTH).all():
+        raise SolveArgumentError(name, values, f"three numbers within ±{LARGEST_LENGTH:g}")
+    return array
+
+
+def _as_point(point: npt.ArrayLike) -> FloatArray:
+    try:
+        array = np.array(point, np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(())
+    if array.shape != (3,):
+        raise SolveArgumentError("point", point, "three numbers [m]")
+    return array

@@ -1,0 +1,209 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""From a point and a seed to joint positions from which the ray is proven to meet the point.
+
+One call does everything and allocates nothing. Which starts, and in which order, depends on the
+inputs alone.
+"""
+
+from __future__ import annotations
+
+from math import pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
+from basis_ik.look.ray_kernel import (
+    descend_to_point,
+    exact_miss,
+    pull_to_seed,
+    squared_way,
+)
+from basis_ik.numerics.jit import helper, jit
+from basis_ik.search.descent_kernel import REACHED, STALLED, place
+from basis_ik.search.pose_search_kernel import (
+    BAD_SEED,
+    BAD_TARGET,
+    LARGEST_ANGLE,
+    LARGEST_LENGTH,
+    MARGIN,
+    begin_anew,
+    begin_inside,
+    take_shortest_turns,
+)
+
+FloatArray = NDArray[np.float64]
+
+NEARBY_STARTS = 4  # fresh starts that are mixed with the seed, each with half as much of it
+CLOSED_STARTS = 8  # where a closed form has no answer, a start can help only at its very edge
+SCOUTS = 64  # configurations that are looked at for each later start
+
+
+@helper
+def relate_to_point(base: FloatArray, point: FloatArray, work: FloatArray, row: int) -> None:
+    """Write point_T_first_joint (3, 4), turned as the root is, into a row of `work`."""
+    for r in range(3):
+        for c in range(4):
+            work[row, 4 * r + c] = base[r, c]
+        work[row, 4 * r + 3] -= point[r]
+
+
+@helper
+def begin_aside(variables: FloatArray, seed: FloatArray, start: int, q: FloatArray) -> None:
+    """Write the start-th fresh start: the first ones stay near the seed, to look like it."""
+    begin_anew(variables, start, q)
+    take_shortest_turns(variables, seed, q)
+    mix = 0.5 ** max(NEARBY_STARTS + 1 - start, 0)
+    for k in range(variables.shape[0]):
+        mixed = seed[k] + mix * (q[k] - seed[k])
+        q[k] = min(variables[k, 1], max(variables[k, 0], mixed))
+
+
+@helper
+def begin_well(
+    joints: FloatArray, variables: FloatArray, ray: FloatArray, seed: FloatArray, start: int,
+    q: FloatArray, work: FloatArray,
+) -> None:  # fmt: skip
+    """Write the start-th fresh start: the first ones near the seed, later ones the best of many.
+
+    The best is the one whose ray passes the point most closely, in metres: a point close to the tip
+    is met from a small part of the configurations only, and around it the angle tells little.
+    """
+    if start <= NEARBY_STARTS:
+        begin_aside(variables, seed, start, q)
+        return
+    n, least = variables.shape[0], np.inf
+    for i in range(SCOUTS):
+        begin_anew(variables, SCOUTS * (start - NEARBY_STARTS) + i, q)
+        _, _, d0, p0, _, _, d1, p1, _, _, d2, p2 = place(joints, ray, q, work, n)
+        ahead = max(-(d0 * p0 + d1 * p1 + d2 * p2), 0.0)
+        missed = (p0 + ahead * d0) ** 2 + (p1 + ahead * d1) ** 2 + (p2 + ahead * d2) ** 2
+        if missed < least:
+            least = missed
+            for k in range(n):
+                work[k, 4] = q[k]
+    for k in range(n):
+        q[k] = work[k, 4]
+    take_shortest_turns(variables, seed, q)
+
+
+@helper
+def nearest_branch(
+    exact: FloatArray, variables: FloatArray, point: FloatArray, begin: FloatArray, q: FloatArray,
+    work: FloatArray,
+) -> None:  # fmt: skip
+    """Write the branch of the closed form that is inside the limits and nearest to the seed.
+
+    The first row of `work` (…, 12) is overwritten. Without such a branch q stays as it is.
+    """
+    found = work[0].reshape((6, 2))
+    count, _ = pan_tilt(exact, point, begin, found)
+    least = np.inf
+    for i in range(count):
+        take_shortest_turns(variables, begin, found[i])
+        inside = True
+        for k in range(2):
+            low, high = variables[k, 0], variables[k, 1]
+            if not low - 1e-9 <= found[i, k] <= high + 1e-9:
+                inside = False
+            found[i, k] = min(high, max(low, found[i, k]))
+        way = squared_way(variables, begin, found[i])
+        if inside and way < least:
+            least = way
+            q[0], q[1] = found[i, 0], found[i, 1]
+
+
+@jit
+def aim(
+    exact: FloatArray,
+    joints: FloatArray,
+    variables: FloatArray,
+    ends: FloatArray,
+    point: FloatArray,
+    seed: FloatArray,
+    q: FloatArray,
+    work: FloatArray,
+    tolerance: float,
+    iterations: int,
+    first: int,
+    restarts: int,
+    careful: bool,
+) -> tuple[int, int, int, float, float]:
+    """Descend from the nearest closed form or the seed, then from fresh starts, until proven.
+
+    Args:
+        exact: (m + 1, 16), see `aim_chain.exact_miss`.
+        joints: (m, 12), see `descent.place`.
+        variables: (n, 8), see `pose_solve.solve_pose`.
+        ends: (2, 3, 4): root_T_first_joint, last_joint_T_ray, the ray along its z.
+        point: (3,) in the root frame [m].
+        seed: (n,).
+        q: (n,) result: what meets the point, else the least angle of all descents.
+        work: (n + 2 m + 2, 12).
+        tolerance: [rad].
+        iterations: Steps allowed, all descents together.
+        first: Number of the first start: 0 is the seed, all others are fresh ones.
+        restarts: Number of the last start.
+        careful: See `aim_chain.descend_to_point`.
+
+    Returns:
+        REACHED, else how the last descent ended (SPENT, STALLED), BAD_SEED or BAD_TARGET before any
+        work; steps; number of the last start; at q the angle left [rad] and the distance of the
+        point from the ray's origin [m].
+    """
+    n, last = variables.shape[0], variables.shape[0] + joints.shape[0]
+    for k in range(n):
+        if not abs(seed[k]) <= LARGEST_ANGLE:
+            return BAD_SEED, 0, 0, pi, 0.0
+    for r in range(3):
+        if not abs(point[r]) <= LARGEST_LENGTH:
+            return BAD_TARGET, 0, 0, pi, 0.0
+    frame, ray = work[last + 1].reshape((3, 4)), ends[1]
+    begin = work[last + 2 :].reshape(-1)[:n]
+    begin_inside(variables, seed, begin)
+    relate_to_point(ends[0], point, work, last)
+    least, steps, fresh, status = np.inf, 0, first, STALLED
+    for k in range(n):
+        q[k] = begin[k]
+    if first == 0 and not careful and admits_pan_tilt(exact, n):
+        nearest_branch(exact, variables, point, begin, q, work)
+        restarts = min(restarts, CLOSED_STARTS)
+    while True:
+        if fresh > 0:
+            begin_well(joints, variables, ray, begin, fresh, q, work)
+        status, taken, angle = descend_to_point(
+            joints, variables, ray, q, work, MARGIN * tolerance, iterations - steps, careful
+        )
+        steps += taken
+        if status == REACHED and n > 2:
+            steps += pull_to_seed(
+                joints, variables, ray, begin, q, work, MARGIN * tolerance, iterations - steps
+            )
+        take_shortest_turns(variables, begin, q)
+        angle, away = exact_miss(exact, q, point, frame)
+        if status == REACHED and angle <= tolerance:
+            return REACHED, steps, fresh, angle, away
+        if angle < least:
+            least = angle
+            for k in range(n):
+                work[k, 8] = q[k]
+        if fresh >= restarts or steps >= iterations:
+            break
+        fresh += 1
+    for k in range(n):
+        q[k] = work[k, 8]
+    angle, away = exact_miss(exact, q, point, frame)
+    return status, steps, fresh, angle, away

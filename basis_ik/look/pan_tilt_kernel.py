@@ -1,0 +1,124 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Two turning joints and a ray: where each has to stand for the ray to meet a point.
+
+The ray lies in a plane across the second axis, which it never leaves while that joint turns. So the
+first joint alone has to bring the point into that plane, and the second the ray onto the point: a
+circle meets a plane, and in the plane a circle a line. Either has up to two answers.
+"""
+
+from __future__ import annotations
+
+from math import atan2, cos, sin, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.numerics.jit import helper, jit
+
+FloatArray = NDArray[np.float64]
+
+LEAST_LEAN = 1e-3  # sine between the axes, and of the ray to the second axis: below, not this form
+FLAT = 1e-4  # the ray may leave its plane by so much: what a URDF rounds; a descent takes it away
+ON_AXIS = 1e-9  # [m] from an axis to the point: nearer, that joint makes no difference
+
+
+@jit
+def admits_pan_tilt(exact: FloatArray, n: int) -> bool:
+    """Say whether a chain, packed for `proof.place_exactly` with the ray last, has this form."""
+    if n != 2 or exact.shape[0] != 3:
+        return False
+    for i in range(2):
+        plain = exact[i, 12] == 0.0 and exact[i, 13] == 1.0 and exact[i, 14] == 0.0
+        if not plain or exact[i, 15] != i:
+            return False
+    lean = sqrt(exact[1, 2] ** 2 + exact[1, 6] ** 2)
+    return lean > LEAST_LEAN and abs(exact[2, 10]) < FLAT
+
+
+@helper
+def tilts(
+    exact: FloatArray, x: float, y: float, pan: float, tilt: float, found: FloatArray, count: int
+) -> tuple[int, float]:
+    """Append what meets the point (x, y) in the ray's plane; return the new count, what is missing.
+
+    With the ray's origin o and direction d in that plane, b = o·d and |o + s d| = |(x, y)|:
+    s = −b ± √(b² − |o|² + x² + y²), of which those in front, s > 0, count.
+    """
+    o0, o1, d0, d1 = exact[2, 3], exact[2, 7], exact[2, 2], exact[2, 6]
+    flat = sqrt(d0 * d0 + d1 * d1)
+    d0, d1 = d0 / flat, d1 / flat
+    b, away = o0 * d0 + o1 * d1, sqrt(x * x + y * y)
+    across = o0 * d1 - o1 * d0
+    radicand = (away - across) * (away + across)
+    least = sqrt(o0 * o0 + o1 * o1) if b > 0.0 else abs(across)
+    root = sqrt(max(radicand, 0.0))
+    before = count
+    for sign in (1.0, -1.0):
+        s = sign * root - b
+        if radicand >= 0.0 and s > 0.0:
+            v0, v1 = o0 + s * d0, o1 + s * d1
+            found[count, 0], found[count, 1] = pan, tilt
+            if away > ON_AXIS:
+                found[count, 1] = atan2(y * v0 - x * v1, x * v0 + y * v1)
+            count += 1
+    return count, (0.0 if count > before else max(least - away, 0.0))
+
+
+@jit
+def pan_tilt(
+    exact: FloatArray, point: FloatArray, seed: FloatArray, found: FloatArray
+) -> tuple[int, float]:
+    """Write all positions of two joints at which the ray meets a point, limits aside.
+
+    With the point in the first joint's coordinates (X, Y, Z), the second axis w and joint at t
+    there, and the ray's plane at c along the second axis: A cos + B sin = C with A = w₀X + w₁Y,
+    B = w₀Y − w₁X, C = c + w·t − w₂Z. For a pan about z and a tilt about y this is the text book's
+    x = ±√(ρ² − c²), θ = atan2(Y, X) − atan2(c, x).
+
+    Args:
+        exact: (3, 16), see `proof.place_exactly`; the last row holds the ray along z.
+        point: (3,) in the root frame [m].
+        seed: (2,) where a joint stays that makes no difference [rad].
+        found: (4, 2) result, of which `count` rows are written [rad].
+
+    Returns:
+        How many; and if none, by how much the point is too near to an axis [m].
+    """
+    e0, e1, e2 = point[0] - exact[0, 3], point[1] - exact[0, 7], point[2] - exact[0, 11]
+    x = exact[0, 0] * e0 + exact[0, 4] * e1 + exact[0, 8] * e2
+    y = exact[0, 1] * e0 + exact[0, 5] * e1 + exact[0, 9] * e2
+    z = exact[0, 2] * e0 + exact[0, 6] * e1 + exact[0, 10] * e2
+    w0, w1, w2 = exact[1, 2], exact[1, 6], exact[1, 10]
+    t0, t1, t2 = exact[1, 3], exact[1, 7], exact[1, 11]
+    along = exact[2, 11] + w0 * t0 + w1 * t1 + w2 * t2 - w2 * z
+    a, b = w0 * x + w1 * y, w0 * y - w1 * x
+    lean, size = sqrt(w0 * w0 + w1 * w1), sqrt(a * a + b * b)
+    count, missing = 0, np.inf
+    if abs(along) > size + ON_AXIS * lean:
+        return 0, (abs(along) - size) / lean
+    still = size <= ON_AXIS * lean
+    off = sqrt(max((size - along) * (size + along), 0.0))
+    for side in (1.0, -1.0):
+        pan = seed[0] if still else atan2(b * along + side * a * off, a * along - side * b * off)
+        c, s = cos(pan), sin(pan)
+        f0, f1, f2 = c * x + s * y - t0, c * y - s * x - t1, z - t2
+        u = exact[1, 0] * f0 + exact[1, 4] * f1 + exact[1, 8] * f2
+        v = exact[1, 1] * f0 + exact[1, 5] * f1 + exact[1, 9] * f2
+        count, near = tilts(exact, u, v, pan, seed[1], found, count)
+        missing = min(missing, near)
+        if still:
+            break
+    return count, (0.0 if count > 0 else missing)

@@ -1,0 +1,310 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Turning a chain until a ray fixed to its tip passes through a point, the roll left free.
+
+With d the ray's unit direction, p its origin and a the unit vector from p to the point, n away, the
+error is the angle θ from d to a about k = d × a / sin θ. A velocity v of p and a turn ω of the tip
+change it by θ' = −(ω·k + v·(k × a) / n): one row of the Jacobian. The other row is the turn about
+k × a, which no error asks for, but which must not happen near the goal. So the system has two rows,
+however many joints there are, and its least-squares step leaves alone what need not move.
+"""
+
+from __future__ import annotations
+
+from math import atan2, pi, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.numerics.bounded_step_kernel import moved_inside
+from basis_ik.numerics.jit import helper
+from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, place
+from basis_ik.search.proof_kernel import place_exactly
+
+FloatArray = NDArray[np.float64]
+
+NO_LENGTH = 1e-9  # [m] from the ray's origin to the point: nearer, there is no direction to it
+SAME = 1e-13  # sine up to which k is rounding noise, and any k will do
+OPPOSITE = 1e-9  # the same from exactly opposite, where noise would choose the way round
+DAMPING = 0.01  # of the squared error
+FLOOR = 1e-14  # keeps the system solvable where rows vanish
+LARGEST_STEP = 1.0  # [rad], or one reach for a slide
+MOST_PULLS = 10
+SHORTER = 0.99  # a pull towards the seed has to shorten the way this much to be followed by another
+
+
+@helper
+def ray_miss(
+    d0: float, d1: float, d2: float, p0: float, p1: float, p2: float
+) -> tuple[float, float, float, float, float, float, float, float]:
+    """Return θ, 1/n, k and a for a ray from p along d; the point is the origin.
+
+    Where d and a are parallel or opposite, or there is no a, k is zero.
+    """
+    length = sqrt(p0 * p0 + p1 * p1 + p2 * p2)
+    if not length > NO_LENGTH:
+        return pi, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    near = 1.0 / length
+    a0, a1, a2 = -p0 * near, -p1 * near, -p2 * near
+    k0, k1, k2 = d1 * a2 - d2 * a1, d2 * a0 - d0 * a2, d0 * a1 - d1 * a0
+    sine = sqrt(k0 * k0 + k1 * k1 + k2 * k2)
+    cosine = d0 * a0 + d1 * a1 + d2 * a2
+    scale = 1.0 / sine if sine > (SAME if cosine > 0.0 else OPPOSITE) else 0.0
+    return atan2(sine, cosine), near, k0 * scale, k1 * scale, k2 * scale, a0, a1, a2
+
+
+@helper
+def choose_way_round(
+    joints: FloatArray, variables: FloatArray, q: FloatArray, work: FloatArray, n: int,
+    d0: float, d1: float, d2: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return k for a point exactly behind the ray: across it, along the axis most able to turn it.
+
+    That joint is asked to turn to where it has more room.
+    """
+    best, k0, k1, k2 = 1e-6, 0.0, 0.0, 0.0
+    for i in range(joints.shape[0]):
+        x, y, z = work[n + i, 3], work[n + i, 4], work[n + i, 5]
+        along = x * d0 + y * d1 + z * d2
+        x, y, z = x - along * d0, y - along * d1, z - along * d2
+        across = sqrt(x * x + y * y + z * z)
+        if joints[i, 0] != 0.0 and across > best:
+            k = int(joints[i, 9])
+            more_below = q[k] - variables[k, 0] > variables[k, 1] - q[k]
+            scale = (-1.0 if more_below != (joints[i, 0] < 0.0) else 1.0) / across
+            best, k0, k1, k2 = across, x * scale, y * scale, z * scale
+    return k0, k1, k2
+
+
+@helper
+def fill_rows(
+    joints: FloatArray, variables: FloatArray, work: FloatArray, n: int,
+    p0: float, p1: float, p2: float, near: float,
+    k0: float, k1: float, k2: float, a0: float, a1: float, a2: float,
+) -> None:  # fmt: skip
+    """Write both rows of the Jacobian, scaled to angles, into columns 0 and 1 of `work`."""
+    m0, m1, m2 = k1 * a2 - k2 * a1, k2 * a0 - k0 * a2, k0 * a1 - k1 * a0
+    for i in range(joints.shape[0]):
+        row = n + i
+        x, y, z = work[row, 3], work[row, 4], work[row, 5]
+        dx, dy, dz = p0 - work[row, 0], p1 - work[row, 1], p2 - work[row, 2]
+        turn, slide = joints[i, 0], joints[i, 2]
+        v0 = turn * (y * dz - z * dy) + slide * x
+        v1 = turn * (z * dx - x * dz) + slide * y
+        v2 = turn * (x * dy - y * dx) + slide * z
+        k = int(joints[i, 9])
+        scale = variables[k, 2]
+        towards = turn * (x * k0 + y * k1 + z * k2) + near * (v0 * m0 + v1 * m1 + v2 * m2)
+        aside = turn * (x * m0 + y * m1 + z * m2) - near * (v0 * k0 + v1 * k1 + v2 * k2)
+        if joints[i, 10] == 0.0:  # a mimic joint adds to the column of the one it follows
+            work[k, 0] += scale * towards
+            work[k, 1] += scale * aside
+        else:
+            work[k, 0], work[k, 1] = scale * towards, scale * aside
+
+
+@helper
+def fill_step(
+    variables: FloatArray, q: FloatArray, work: FloatArray, n: int, damping: float,
+    error: float, pull: float, seed: FloatArray,
+) -> float:  # fmt: skip
+    """Write Jᵀ (J Jᵀ + damping I)⁻¹ (e − J t) + t into column 2; return its largest entry.
+
+    t is `pull` times the way back to the seed: what the error leaves free goes there. A variable
+    that stands at a limit and would step outward leaves the system, and the others take over
+    (active set); they are asked again until none does.
+    """
+    for k in range(n):
+        work[k, 5] = pull * (seed[k] - q[k]) / variables[k, 2]
+    largest = 0.0
+    for _ in range(n + 1):
+        a, b, c, e, f = damping, 0.0, damping, error, 0.0
+        for k in range(n):
+            a += work[k, 0] * work[k, 0]
+            b += work[k, 0] * work[k, 1]
+            c += work[k, 1] * work[k, 1]
+            e -= work[k, 0] * work[k, 5]
+            f -= work[k, 1] * work[k, 5]
+        determinant = a * c - b * b
+        x, y = (c * e - b * f) / determinant, (a * f - b * e) / determinant
+        largest, again = 0.0, False
+        for k in range(n):
+            step = work[k, 0] * x + work[k, 1] * y + work[k, 5]
+            outward = (q[k] <= variables[k, 0] and step < 0.0) or (
+                q[k] >= variables[k, 1] and step > 0.0
+            )
+            if outward:
+                work[k, 0], work[k, 1], work[k, 5], step, again = 0.0, 0.0, 0.0, 0.0, True
+            work[k, 2] = step
+            largest = max(largest, abs(step))
+        if not again:
+            break
+    return largest
+
+
+@helper
+def aim_step(
+    joints: FloatArray, variables: FloatArray, ray: FloatArray, q: FloatArray, work: FloatArray,
+    seed: FloatArray, trust: float, pull: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Leave a step from q in column 2 of `work`; return the angle at q and the largest entry.
+
+    Without pull, the step is damped by `trust` times the squared angle; see `descend_to_point`.
+    """
+    n = variables.shape[0]
+    x0, _, d0, p0, x1, _, d1, p1, x2, _, d2, p2 = place(joints, ray, q, work, n)
+    angle, near, k0, k1, k2, a0, a1, a2 = ray_miss(d0, d1, d2, p0, p1, p2)
+    if k0 == k1 == k2 == 0.0:
+        if angle > 1.0:
+            k0, k1, k2 = choose_way_round(joints, variables, q, work, n, d0, d1, d2)
+        if k0 == k1 == k2 == 0.0:
+            k0, k1, k2 = x0, x1, x2
+    fill_rows(joints, variables, work, n, p0, p1, p2, near, k0, k1, k2, a0, a1, a2)
+    largest = fill_step(
+        variables, q, work, n, trust * angle * angle + FLOOR, angle, pull, seed
+    )  # fmt: skip
+    return angle, largest
+
+
+@helper
+def walk(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float) -> None:
+    """Go the step in column 2, shortened to where the linear model holds and to the limits."""
+    factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
+    for k in range(variables.shape[0]):
+        moved = q[k] + factor * variables[k, 2] * work[k, 2]
+        q[k] = moved_inside(q[k], moved, variables[k, 0], variables[k, 1])
+
+
+@helper
+def descend_to_point(
+    joints: FloatArray,
+    variables: FloatArray,
+    ray: FloatArray,
+    q: FloatArray,
+    work: FloatArray,
+    goal: float,
+    iterations: int,
+    careful: bool,
+) -> tuple[int, int, float]:
+    """Walk q (n,) downhill until the ray meets the point, inside the limits.
+
+    Args:
+        joints: (m, 12) as `basis_ik.search.prepared_chain` writes them.
+        variables: (n, 8) likewise.
+        ray: (3, 4) from the last moved frame to the ray: its origin, and its direction as z.
+        q: (n,) start, and result.
+        work: (2 m + n + 2, 12); row n + m holds (3, 4) point_T_first_joint, root's axes.
+        goal: Angle that counts as reached [rad].
+        iterations: How many steps are allowed.
+        careful: Take back each step that does not descend, to settle on the least angle where the
+            point cannot be met. Otherwise stop when the angle shrinks slowly.
+
+    Returns:
+        REACHED, SPENT or STALLED; steps taken; the angle at q [rad].
+    """
+    n = variables.shape[0]
+    least, trust, stalls, taken = np.inf, DAMPING, 0, 0
+    while True:
+        angle, largest = aim_step(joints, variables, ray, q, work, q, trust, 0.0)
+        if angle <= goal:
+            return REACHED, taken, angle
+        if careful:
+            if angle > least:
+                trust = max(8.0 * trust, DAMPING)
+                for k in range(n):
+                    q[k] = work[k, 3]
+                if trust > 1e9:
+                    return STALLED, taken, least
+                angle, largest = aim_step(joints, variables, ray, q, work, q, trust, 0.0)
+            else:
+                least, trust = angle, max(trust / 3.0, 1e-7)
+        elif angle < 0.97 * least:
+            least, stalls = angle, 0
+        else:
+            stalls += 1
+            if stalls > 1:
+                return STALLED, taken, angle
+        if taken >= iterations:
+            return SPENT, taken, angle
+        if careful and angle <= least and largest < 1e-11:
+            return STALLED, taken, angle
+        taken += 1
+        for k in range(n):
+            work[k, 3] = q[k]
+        walk(variables, q, work, largest)
+
+
+@helper
+def squared_way(variables: FloatArray, seed: FloatArray, q: FloatArray) -> float:
+    """Return the squared distance from the seed, slides taken as angles."""
+    way = 0.0
+    for k in range(variables.shape[0]):
+        way += ((q[k] - seed[k]) / variables[k, 2]) ** 2
+    return way
+
+
+@helper
+def pull_to_seed(
+    joints: FloatArray,
+    variables: FloatArray,
+    ray: FloatArray,
+    seed: FloatArray,
+    q: FloatArray,
+    work: FloatArray,
+    goal: float,
+    iterations: int,
+) -> int:
+    """Slide q, which meets the point, along all that do towards the seed; return steps taken."""
+    n, taken = variables.shape[0], 0
+    way = squared_way(variables, seed, q)
+    for _ in range(MOST_PULLS):
+        if taken >= iterations:
+            break
+        for k in range(n):
+            work[k, 4] = q[k]
+        largest = aim_step(joints, variables, ray, q, work, seed, 0.0, 1.0)[1]
+        walk(variables, q, work, largest)
+        careful = taken < 0  # never; a constant would be a type of its own
+        status, steps, _ = descend_to_point(
+            joints, variables, ray, q, work, goal, iterations - taken - 1, careful
+        )
+        taken += 1 + steps
+        now = squared_way(variables, seed, q)
+        if status != REACHED or not now < way:
+            for k in range(n):
+                q[k] = work[k, 4]
+            break
+        if now > SHORTER * way:
+            break
+        way = now
+    return taken
+
+
+@helper
+def exact_miss(
+    exact: FloatArray, q: FloatArray, point: FloatArray, frame: FloatArray
+) -> tuple[float, float]:
+    """Return the angle from the ray to the point [rad] and the point's distance from it [m].
+
+    Args:
+        exact: (m + 1, 16), see `proof.place_exactly`; the last row holds the ray.
+        q: (n,).
+        point: (3,) in the root frame [m].
+        frame: (3, 4), overwritten with root_T_ray.
+    """
+    place_exactly(exact, q, frame)
+    p0, p1, p2 = frame[0, 3] - point[0], frame[1, 3] - point[1], frame[2, 3] - point[2]
+    angle = ray_miss(frame[0, 2], frame[1, 2], frame[2, 2], p0, p1, p2)[0]
+    return angle, sqrt(p0 * p0 + p1 * p1 + p2 * p2)

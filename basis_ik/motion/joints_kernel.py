@@ -1,0 +1,492 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Several joints to a rest together, and after a goal that moves.
+
+What is remembered of a motion is an array `memory` (n, 27), a row for each joint: position,
+velocity and acceleration now, the same at the start of its profile, where the profile ends, and the
+profile. `limits` (5, n) holds the least and largest positions, and the largest velocities,
+accelerations and jerks.
+"""
+
+from __future__ import annotations
+
+from math import floor, inf, isfinite, pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.motion.profile_kernel import (
+    ROW,
+    SEGMENTS,
+    FloatArray,
+    after,
+    duration,
+    extent,
+    plan,
+    plan_stop,
+    sample,
+)
+from basis_ik.numerics.jit import helper, jit
+
+POSITION, SPEED, RATE, START, GOAL, PROFILE = 0, 1, 2, 3, 6, 7
+COLUMNS = PROFILE + ROW
+LOWER, UPPER, VELOCITY, ACCELERATION, JERK = 0, 1, 2, 3, 4
+# A straight line in joint space may cost this factor of the slowest joint's own time.
+STRAIGHT = 1.05
+# Part of its largest velocity with which a joint follows a goal; the rest is for catching up.
+FOLLOW = 0.9
+CURVE = 0.5  # likewise of its largest acceleration
+EDGE = 1e-12  # rounding allowance at a position limit [rad or m]
+ROUNDING = 1.0 + 1e-9  # allowance at the other limits
+ROUNDED = 1e-9  # likewise, of parts of a period
+TURN = 2.0 * pi
+
+
+@jit
+def plan_joints(memory: FloatArray, limits: FloatArray) -> float:
+    """Write profiles to rest at the remembered goal; return how long the slowest takes [s].
+
+    From rest the joints start and arrive together: on the straight line between the two, or, where
+    differing limits make that more than a twentieth slower, each on its own profile at a slower
+    pace. Joints that move already each go as quickly as they can.
+
+    Args:
+        memory: (n, 27) with state and goal; the rest is overwritten.
+        limits: (5, n).
+    """
+    slowest, resting = 0.0, True
+    velocity, acceleration, jerk = inf, inf, inf
+    for i in range(memory.shape[0]):
+        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+        distance, highest = memory[i, GOAL] - x, limits[VELOCITY, i]
+        top, most = limits[ACCELERATION, i], limits[JERK, i]
+        plan(distance, v, a, -highest, highest, top, most, memory[i, PROFILE:])
+        memory[i, START], memory[i, START + 1], memory[i, START + 2] = x, v, a
+        slowest = max(slowest, duration(memory[i, PROFILE:]))
+        resting = resting and v == 0.0 and a == 0.0
+        if distance != 0.0:
+            velocity = min(velocity, highest / abs(distance))
+            acceleration = min(acceleration, top / abs(distance))
+            jerk = min(jerk, most / abs(distance))
+    if resting and 0.0 < slowest < inf and 0.0 < jerk < inf:
+        return _together(memory, velocity, acceleration, jerk, slowest)
+    return slowest
+
+
+@helper
+def _together(
+    memory: FloatArray, velocity: float, acceleration: float, jerk: float, slowest: float
+) -> float:
+    """Make profiles from rest last equally long; return how long.
+
+    Args:
+        memory: (n, 27) with profiles.
+        velocity: Largest velocity on the line from start (0) to goal (1).
+        acceleration: Largest acceleration on it.
+        jerk: Largest jerk on it.
+        slowest: The longest of the profiles [s].
+    """
+    line = memory[0, PROFILE:].copy()
+    plan(1.0, 0.0, 0.0, -velocity, velocity, acceleration, jerk, line)
+    straight = duration(line) <= STRAIGHT * slowest
+    for i in range(memory.shape[0]):
+        row, distance = memory[i, PROFILE:], memory[i, GOAL] - memory[i, POSITION]
+        own = duration(row)
+        for k in range(SEGMENTS):
+            if straight:
+                row[k], row[SEGMENTS + k] = line[k], line[SEGMENTS + k] * distance
+            elif own > 0.0:
+                row[k] *= slowest / own
+                row[SEGMENTS + k] *= (own / slowest) ** 3
+    return duration(line) if straight else slowest
+
+
+@helper
+def _passed(x: float, v: float, a: float, limits: FloatArray, i: int, row: FloatArray) -> int:
+    """Return 1 or -1 when joint i cannot stop before its upper or lower limit, else 0."""
+    plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
+    least, largest = extent(row, x, v, a)
+    if largest > limits[UPPER, i] + EDGE:
+        return 1
+    return -1 if least < limits[LOWER, i] - EDGE else 0
+
+
+@jit
+def begin(memory: FloatArray, positions: FloatArray) -> bool:
+    """Start anew, from rest at positions (n,); tell whether they are finite. Memory (n, 27)."""
+    finite = True
+    for i in range(memory.shape[0]):
+        memory[i, :] = 0.0
+        memory[i, POSITION] = positions[i]
+        finite = finite and isfinite(positions[i])
+    return finite
+
+
+@jit
+def is_equal(a: FloatArray, b: FloatArray) -> bool:
+    """Tell whether all elements of two arrays (n,) are equal."""
+    equal = True
+    for i in range(a.shape[0]):
+        equal = equal and a[i] == b[i]
+    return equal
+
+
+@jit
+def is_near(
+    way: FloatArray,
+    measured: FloatArray,
+    endless: NDArray[np.bool_],
+    margin: float,
+    away: FloatArray,
+) -> bool:
+    """Tell whether joints are on a way, or no farther from it than a margin.
+
+    Args:
+        way: (k, n) positions between which each joint is to be; one at least.
+        measured: (n,) where they are.
+        endless: (n,) which of them turn without end: whole turns do not count.
+        margin: [rad or m].
+        away: (n,) how far each is from its way, filled; not positive on it, NaN where that is not
+            known.
+    """
+    near = True
+    for i in range(measured.shape[0]):
+        least, largest = way[0, i], way[0, i]
+        for k in range(1, way.shape[0]):
+            least, largest = min(least, way[k, i]), max(largest, way[k, i])
+        off = measured[i] - 0.5 * (least + largest)
+        if endless[i]:
+            off -= TURN * floor(off / TURN + 0.5)
+        away[i] = abs(off) - 0.5 * (largest - least)
+        near = near and away[i] <= margin
+    return near
+
+
+@jit
+def can_stop(memory: FloatArray, limits: FloatArray) -> bool:
+    """Tell whether every joint can stop before its limits; memory (n, 27), limits (5, n)."""
+    row = memory[0, PROFILE:].copy()
+    for i in range(memory.shape[0]):
+        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+        if _passed(x, v, a, limits, i, row) != 0:
+            return False
+    return True
+
+
+@helper
+def _keep(memory: FloatArray, i: int, x: float, v: float, a: float, limits: FloatArray) -> None:
+    """Make this the state of joint i; rounding leads neither out of the limits nor farther out."""
+    least = min(limits[LOWER, i], memory[i, POSITION])
+    largest = max(limits[UPPER, i], memory[i, POSITION])
+    memory[i, POSITION] = least if x < least else largest if x > largest else x
+    memory[i, SPEED], memory[i, RATE] = v, a
+
+
+@jit
+def advance(memory: FloatArray, limits: FloatArray, time: float) -> None:
+    """Go to where the profiles lead; from their end on, to the goal.
+
+    Args:
+        memory: (n, 27).
+        limits: (5, n).
+        time: Since the profiles' start [s].
+    """
+    for i in range(memory.shape[0]):
+        x, v, a = memory[i, START], memory[i, START + 1], memory[i, START + 2]
+        x, v, a, ended = sample(memory[i, PROFILE:], x, v, a, time)
+        _keep(memory, i, memory[i, GOAL] if ended else x, v, a, limits)
+
+
+@helper
+def _may_leave_limits(
+    v: float, a: float, u: float, b: float, limits: FloatArray, i: int, period: float
+) -> bool:
+    """Tell whether joint i may be too fast in a period, or after it.
+
+    Between two states the velocity passes both by no more than the largest acceleration makes of
+    half of the period. From then on it does so until the acceleration has been taken back.
+    """
+    jerk = limits[JERK, i]
+    between = max(abs(v), abs(u)) + 0.5 * period * (max(abs(a), abs(b)) + 0.5 * period * jerk)
+    ahead = abs(u + 0.5 * b * abs(b) / jerk)
+    return not (max(between, ahead) <= limits[VELOCITY, i] and abs(b) <= limits[ACCELERATION, i])
+
+
+@helper
+def _follow(
+    memory: FloatArray,
+    i: int,
+    goal: float,
+    w: float,
+    c: float,
+    limits: FloatArray,
+    period: float,
+) -> None:
+    """Take joint i one period on, towards a goal that moves on with velocity w, acceleration c.
+
+    Seen from the goal, the joint has to come to rest. Where its own limits do not allow that, the
+    goal's acceleration is left out. A joint that could then no longer stop before a position limit
+    goes to that limit instead.
+    """
+    x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+    speed, top, jerk = limits[VELOCITY, i], limits[ACCELERATION, i], limits[JERK, i]
+    row = memory[i, PROFILE:]
+    w = min(max(w, -FOLLOW * speed), FOLLOW * speed)
+    c = min(max(c, -CURVE * top), CURVE * top)
+    for _ in range(2):
+        rest = top - abs(c)
+        plan(goal - x, v - w, a - c, -speed - w, speed - w, rest, jerk, row)
+        y, u, b, ended = sample(row, x, v - w, a - c, period)
+        y, u, b = (
+            (goal if ended else y) + period * (w + 0.5 * period * c),
+            u + w + period * c,
+            b + c,
+        )
+        if c == 0.0 or not _may_leave_limits(v, a, u, b, limits, i, period):
+            break
+        c = 0.0
+    passed = _passed(y, u, b, limits, i, row)
+    if passed != 0:
+        bound = limits[UPPER if passed > 0 else LOWER, i]
+        plan(bound - x, v, a, -speed, speed, top, jerk, row)
+        y, u, b, ended = sample(row, x, v, a, period)
+        y = bound if ended else y
+    _keep(memory, i, y, u, b, limits)
+
+
+@jit
+def step(
+    memory: FloatArray,
+    goal: FloatArray,
+    velocity: FloatArray,
+    acceleration: FloatArray,
+    limits: FloatArray,
+    period: float,
+    ticks: int,
+) -> int:
+    """Go one period on.
+
+    A profile is planned when the goal is another one, and then only sampled; on the way to a goal
+    that moves on, it is planned each time.
+
+    Args:
+        memory: (n, 27).
+        goal: (n,) where to; what is nearest within the limits counts.
+        velocity: (n,) of the goal.
+        acceleration: (n,) of the goal; only where it has a velocity.
+        limits: (5, n).
+        period: [s].
+        ticks: Periods since the profiles' start; 0 to plan anew.
+
+    Returns:
+        `ticks` for the next call.
+    """
+    moves, known = False, ticks > 0
+    for i in range(goal.shape[0]):
+        lower, upper = limits[LOWER, i], limits[UPPER, i]
+        wanted = lower if goal[i] < lower else upper if goal[i] > upper else goal[i]
+        known = known and wanted == memory[i, GOAL]
+        memory[i, GOAL] = wanted
+        moves = moves or velocity[i] != 0.0
+    if moves:
+        for i in range(goal.shape[0]):
+            _follow(memory, i, memory[i, GOAL], velocity[i], acceleration[i], limits, period)
+        return 0
+    if not known:
+        plan_joints(memory, limits)
+        ticks = 0
+    advance(memory, limits, (ticks + 1) * period)
+    return ticks + 1
+
+
+@helper
+def _plan_brake(memory: FloatArray, limits: FloatArray) -> None:
+    """Plan the quickest way to rest for each joint."""
+    for i in range(memory.shape[0]):
+        x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
+        plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], memory[i, PROFILE:])
+        memory[i, START], memory[i, START + 1], memory[i, START + 2] = x, v, a
+        memory[i, GOAL] = sample(memory[i, PROFILE:], x, v, a, inf)[0]
+
+
+@jit
+def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> int:
+    """Go one period on, on the quickest way to rest; arguments and result are those of `step`."""
+    if ticks == 0:
+        _plan_brake(memory, limits)
+    advance(memory, limits, (ticks + 1) * period)
+    return ticks + 1
+
+
+@helper
+def _comes_to(v: float, a: float, jerk: float) -> float:
+    """Return the velocity that a joint has once its acceleration has faded, as fast as it may."""
+    return v + 0.5 * a * abs(a) / jerk
+
+
+@helper
+def _keeps_speed(now: FloatArray, then: FloatArray, limits: FloatArray, i: int) -> bool:
+    """Tell whether joint i, at `then` (3,), can still keep its velocity limit; or as well as now.
+
+    Args:
+        now: (3,) where it is.
+        then: (3,) where it may come to be.
+        limits: (5, n).
+        i: Which joint.
+    """
+    was = _comes_to(now[SPEED], now[RATE], limits[JERK, i])
+    speed = _comes_to(then[SPEED], then[RATE], limits[JERK, i])
+    return bool(abs(speed) <= max(limits[VELOCITY, i], abs(was)) * ROUNDING)
+
+
+@jit
+def look_ahead(
+    memory: FloatArray,
+    limits: FloatArray,
+    time: float,
+    period: float,
+    ahead: float,
+    settled: FloatArray,
+    times: FloatArray,
+    states: FloatArray,
+) -> int:
+    """Write what has been settled, and what follows if nobody says more: on, then to rest.
+
+    Args:
+        memory: (n, 27).
+        limits: (5, n).
+        time: Since the profiles' start [s]; not positive where the last step followed none: then
+            the joints go on as they are.
+        period: [s].
+        ahead: How far on braking begins [s]; at once where the joints could not stop in time then,
+            or would be too fast.
+        settled: (h, 3, n) positions, velocities and accelerations, a period apart, up to now.
+        times: (h + k,) since the first of those [s], filled: after them where braking begins, its
+            samples and its end.
+        states: (h + k, 3, n) at these times, filled.
+
+    Returns:
+        How many are filled: where braking takes less than a period only its end, and now not twice.
+    """
+    work, h, n = memory.copy(), settled.shape[0], memory.shape[0]
+    for j in range(h):
+        times[j] = j * period
+        for column in range(3):
+            for i in range(n):
+                states[j, column, i] = settled[j, column, i]
+    keeps_speed = True
+    if time > 0.0:
+        advance(work, limits, time + ahead)
+    else:
+        for i in range(n):
+            x, v, a = after(work[i, POSITION], work[i, SPEED], work[i, RATE], 0.0, ahead)
+            work[i, POSITION], work[i, SPEED], work[i, RATE] = x, v, a
+            keeps_speed = keeps_speed and _keeps_speed(memory[i], work[i], limits, i)
+    if not (keeps_speed and can_stop(work, limits)):
+        work, ahead = memory.copy(), 0.0
+    _plan_brake(work, limits)
+    slowest = 0.0
+    for i in range(n):
+        slowest = max(slowest, duration(work[i, PROFILE:]))
+    count, last = h, times.shape[0] - h - 1
+    for j in range(last if slowest < period else 0, last + 1):
+        since = slowest * j / last
+        if ahead + since > 0.0:
+            advance(work, limits, inf if j == last else since)
+            times[count] = (h - 1) * period + ahead + since
+            for column in range(3):
+                for i in range(n):
+                    states[count, column, i] = work[i, column]
+            count += 1
+    return int(count)
+
+
+@helper
+def _can_lead(c: float, v: float, x: float, edge: float) -> bool:
+    """Tell whether a jerk u(t) within ±1 for a time of 1 can add this to a joint's state.
+
+    Of all with the integrals c of u and v of (1 - t) u, those that add most and least to the
+    position are ±1 all along but for the opposite in one piece.
+
+    Args:
+        c: Acceleration.
+        v: Velocity.
+        x: Position.
+        edge: Rounding allowance of x.
+    """
+    for _ in range(2):
+        width = 0.5 * (1.0 - c)  # of the piece where u = -1
+        if not width >= 0.0:
+            return False
+        # With s = 1 - t the time that is left: where the middle of the piece is.
+        middle = (0.5 - v) / (2.0 * width) if width > ROUNDED else 0.5
+        if width <= ROUNDED and abs(v - 0.5) > ROUNDED:
+            return False
+        if not (middle >= 0.5 * width - ROUNDED and middle + 0.5 * width <= 1.0 + ROUNDED):
+            return False
+        if not x <= 1.0 / 6.0 - width * (middle * middle + width * width / 12.0) + edge:
+            return False
+        c, v, x = -c, -v, -x
+    return True
+
+
+@helper
+def _allowed(
+    now: FloatArray, then: FloatArray, limits: FloatArray, i: int, period: float, row: FloatArray
+) -> bool:
+    """Tell whether joint i, whose row of `memory` is `now`, may be at `then` (3,) a period on."""
+    x, v, a = then[POSITION], then[SPEED], then[RATE]
+    if not abs(v) <= max(limits[VELOCITY, i], abs(now[SPEED])) * ROUNDING:
+        return False
+    if not abs(a) <= max(limits[ACCELERATION, i], abs(now[RATE])) * ROUNDING:
+        return False
+    if not _keeps_speed(now, then, limits, i):
+        return False
+    # From where no jerk at all would lead, in units of what the largest would add.
+    y, u, b = after(now[POSITION], now[SPEED], now[RATE], 0.0, period)
+    most = limits[JERK, i] * period * ROUNDING
+    edge = EDGE / (most * period * period)
+    x_off, v_off = (x - y) / (most * period * period), (v - u) / (most * period)
+    if not _can_lead((a - b) / most, v_off, x_off, edge):
+        return False
+    plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
+    least, largest = extent(row, x, v, a)
+    lower, upper = min(limits[LOWER, i], now[POSITION]), max(limits[UPPER, i], now[POSITION])
+    return bool(lower - EDGE <= least and largest <= upper + EDGE)
+
+
+@jit
+def take(memory: FloatArray, states: FloatArray, limits: FloatArray, period: float) -> bool:
+    """Go to states that somebody else has chosen for a period from now; only if that is allowed.
+
+    No joint may leave its limits of velocity, acceleration or jerk, and each must then be able to
+    stop before its position limits; one that is beyond a limit already may not go farther.
+
+    Args:
+        memory: (n, 27); unchanged unless the states are taken.
+        states: (n, 3) positions, velocities, accelerations.
+        limits: (5, n).
+        period: [s].
+
+    Returns:
+        Whether they were taken.
+    """
+    row = memory[0, PROFILE:].copy()
+    for i in range(memory.shape[0]):
+        if not _allowed(memory[i], states[i], limits, i, period, row):
+            return False
+    for i in range(memory.shape[0]):
+        _keep(memory, i, states[i, POSITION], states[i, SPEED], states[i, RATE], limits)
+    return True

@@ -1,0 +1,282 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Numba's compiler, spared the work that our kernels have no use for.
+
+Numba optimises a function and turns it into machine code for itself, and again, with all that it
+calls, in everything that calls it; and it works out anew for each `a * b` which of some dozen
+meanings of `*` fits two floats. Of these kernels both are done once; what their text is translated
+to is in `lowering`, and passes that would change nothing are left out. All of it leans on what
+numba does not document: `jit` says which versions of numba it is for.
+"""
+
+from __future__ import annotations
+
+import gc
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from typing import Any
+
+from numba.core import config, event, types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import ll as llvm
+from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import register_pass
+from numba.core.cpu import CPUContext
+from numba.core.typed_passes import IRLegalization, NativeLowering
+from numba.core.types import BaseTuple  # type: ignore[attr-defined]
+from numba.core.types.functions import BaseFunction
+from numba.core.typing import signature
+
+from basis_ik.numerics.lowering import KernelLower, owns_memory
+
+# Passes for closures, overloads to be inlined, generators, `with`, `raise` and parallel loops, of
+# which kernels have none; and one that writes the types beside the source, to be looked at.
+UNUSED_PASSES = (
+    "AnnotateTypes", "DumpParforDiagnostics", "FindLiterallyCalls", "IRProcessing",
+    "InlineClosureLikes", "InlineInlinables", "InlineOverloads",
+    "LiteralPropagationSubPipelinePass", "LiteralUnroll", "MakeFunctionToJitFunction",
+    "NoPythonSupportedFeatureValidation", "RewriteDynamicRaises", "WithLifting",
+)  # fmt: skip
+# New objects after which garbage is looked for: a compiler makes millions that it keeps. A look at
+# so many takes some 20 ms, in which no other thread runs.
+GARBAGE = 50_000
+
+
+# Numba's own tables -----------------------------------------------------------------------------
+
+
+_spared: list[Any] = []
+
+
+@contextmanager
+def spared() -> Iterator[None]:
+    """Spare numba what it need do once only, while a kernel and all that it calls is compiled."""
+    with global_compiler_lock, ExitStack() as stack:
+        if not _spared:
+            stack.callback(_spared.clear)
+            thresholds = gc.get_threshold()
+            stack.callback(gc.set_threshold, *thresholds)
+            gc.set_threshold(GARBAGE, *thresholds[1:])
+            for owner, name, replace in (
+                (BaseFunction, "get_call_type", lambda _: _remembered_call_type),
+                (CPUContext, "load_additional_registries", _loaded_once),
+                (event, "start_event", _without_llvm),
+                (event, "end_event", _without_llvm),
+            ):
+                before = getattr(owner, name, None)
+                if before is not None:
+                    stack.callback(setattr, owner, name, before)
+                    setattr(owner, name, replace(before))
+            _spared.append(stack)
+        yield
+
+
+def _without_llvm(tell: Callable[..., None]) -> Callable[..., None]:
+    """Return how to tell of events, but not of each call of LLVM, of which there are thousands."""
+
+    def tell_others(kind: str, *arguments: Any, **keywords: Any) -> None:
+        if kind != "numba:llvm_lock":
+            tell(kind, *arguments, **keywords)
+
+    return tell_others
+
+
+_registries: list[Any] = []
+
+
+def _loaded_once(load: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Return how to install what is new in numba's registries, their modules imported once."""
+
+    def load_again(self: Any) -> None:
+        if not _registries:
+            install = self.install_registry
+
+            def note(registry: Any) -> None:
+                _registries.append(registry)
+                install(registry)
+
+            self.install_registry = note
+            try:
+                load(self)
+            finally:
+                del self.install_registry
+        else:
+            for each in _registries:
+                self.install_registry(each)
+
+    return load_again
+
+
+_call_types: dict[tuple[Any, ...], Any] = {}
+_resolve_call_type = BaseFunction.get_call_type
+
+
+def _remembered_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+    """Return the signature of a call of one of numba's own functions; see numba."""
+    if self.typing_key is operator.getitem and isinstance(args[0], BaseTuple):
+        # Numba would compile a function for it. See `KernelLower` for what is made of it.
+        where = args[1].literal_value if isinstance(args[1], types.IntegerLiteral) else None
+        kind = None if where is None else args[0].types[where]
+        if isinstance(kind, (types.Number, types.Boolean)):
+            return signature(kind, *args)
+    if kws:
+        return _resolve_call_type(self, context, args, kws)
+    key = self, context, tuple(args)
+    if key not in _call_types:
+        _call_types[key] = _resolve_call_type(self, context, args, kws)
+    return _call_types[key]
+
+
+# The compiler -----------------------------------------------------------------------------------
+
+
+class KernelCompiler(Compiler):  # type: ignore[misc]
+    """Compiles a kernel; without entries from outside, it is for other kernels alone."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        """Compile a function; see numba.
+
+        At first with one type and one place for all that is ever assigned to a variable. Where that
+        cannot be, with a variable for each assignment, as numba has it (SSA).
+        """
+        state, flags = self.state, self.state.flags
+        if not flags.enable_ssa:
+            return super().compile_extra(func)
+        given = state.typingctx, state.targetctx, state.library, state.args, state.return_type
+        flags.enable_ssa = False
+        try:
+            return super().compile_extra(func)
+        except Exception:  # numba's for the types; LLVM's for a value used where it may not be set
+            again = KernelCompiler(*given, flags, state.locals)
+            flags.enable_ssa = True
+            return super(KernelCompiler, again).compile_extra(func)
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the passes; see numba, also for what `state` holds."""
+        state = self.state
+        # LLVM works it out by a module that is parsed each time, here for each variable.
+        state.targetctx.get_abi_sizeof = cache(state.targetctx.get_abi_sizeof)
+        library = _HelperLibrary if state.flags.no_cpython_wrapper else _KernelLibrary
+        state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        unused = {*UNUSED_PASSES} | (set() if state.flags.enable_ssa else {"PreLowerStripPhis"})
+        replaced = {NativeLowering: _KernelLowering, IRLegalization: _Legalization}
+        pipelines: list[Any] = super().define_pipelines()
+        for pipeline in pipelines:
+            kept = [each for each in pipeline.passes if each[0].__name__ not in unused]
+            pipeline.passes[:] = [(replaced.get(each, each), name) for each, name in kept]
+            pipeline._ENFORCING = False  # it would look the kernel through after each pass
+            pipeline.finalize()
+        return pipelines
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _KernelLowering(NativeLowering):  # type: ignore[misc]
+    _name = "kernel_lowering"
+
+    @property
+    def lowering_class(self) -> type[KernelLower]:
+        return KernelLower
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _Legalization(IRLegalization):  # type: ignore[misc]
+    """Notes where each variable is last used, if anything depends on it."""
+
+    _name = "kernel_legalization"
+
+    def run_pass(self, state: Any) -> bool:
+        models = state.targetctx.data_model_manager
+        if owns_memory(state.return_type, state.calltypes, models):
+            super().run_pass(state)
+        return True
+
+
+# What comes of it -------------------------------------------------------------------------------
+
+
+def _optimize(codegen: Any, module: Any, level: int, function: Any = None) -> None:
+    """Run LLVM's passes over a module, or over one function of it.
+
+    Loops are neither unrolled nor vectorised: ours have three turns, or as many as joints, and what
+    that adds to the code takes longer to compile than it ever saves.
+    """
+    if hasattr(codegen, "_pass_manager_builder"):  # LLVM's older pass managers, numba up to 0.61
+        options = {"opt": level, "loop_vectorize": False, "slp_vectorize": False}
+        with codegen._pass_manager_builder(**options) as builder:
+            builder.disable_unroll_loops = True
+            if function is None:
+                passes = llvm.create_module_pass_manager()
+                codegen._tm.add_analysis_passes(passes)
+            else:
+                passes = llvm.create_function_pass_manager(module)
+                codegen._tm.add_analysis_passes(passes)
+            builder.populate(passes)
+        passes.run(module if function is None else function)
+        return
+    tuning = llvm.create_pipeline_tuning_options(level)
+    tuning.loop_vectorization = tuning.slp_vectorization = False
+    tuning.loop_interleaving = tuning.loop_unrolling = False
+    builder = llvm.create_pass_builder(codegen._tm, tuning)
+    if function is None:
+        builder.getModulePassManager().run(module, builder)
+    else:
+        builder.getFunctionPassManager().run(function, builder)
+
+
+class _KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """What Python calls: optimised once, with all that it calls in it."""
+
+    _final_module: Any
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        _optimize(self._codegen, self._final_module, int(config.OPT))
+
+
+class _HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """What becomes part of each kernel that calls it, and is optimised and machine code there."""
+
+    _final_module: Any
+    _shared_module: Any
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        for function in module.functions:
+            if not function.is_declaration:
+                _optimize(self._codegen, module, min(1, int(config.OPT)), function)
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        whole = self._final_module
+        for function in whole.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                function.linkage = "linkonce_odr"  # as numba does with what is linked often
+        self._shared_module = whole
+        # The machine code consists of what numba writes to: pointers to the functions' globals.
+        text = str(self._codegen._create_empty_module(self.name))
+        for variable in whole.global_variables:
+            if "NumbaEnv" in variable.name and not variable.is_declaration:
+                text += f'\n@"{variable.name}" = common global i64 0'
+        self._final_module = llvm.parse_assembly(text)
+        self._final_module.name = whole.name
+        super()._finalize_final_module()

@@ -1,0 +1,93 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The 6 by 6 system of a damped least-squares step, factored without a single array."""
+
+from __future__ import annotations
+
+from basis_ik.numerics.jit import helper
+
+
+@helper
+def solve_symmetric_6(
+    a00: float,
+    a10: float, a11: float,
+    a20: float, a21: float, a22: float,
+    a30: float, a31: float, a32: float, a33: float,
+    a40: float, a41: float, a42: float, a43: float, a44: float,
+    a50: float, a51: float, a52: float, a53: float, a54: float, a55: float,
+    b0: float, b1: float, b2: float, b3: float, b4: float, b5: float,
+) -> tuple[float, float, float, float, float, float]:  # fmt: skip
+    """Solve A x = b for a symmetric positive definite A given by its lower triangle.
+
+    L D Lᵀ without square roots (Golub and Van Loan 2013, section 4.1.3), written out: as scalars
+    the 27 numbers live in registers, as arrays every step would store and reload them.
+    """
+    d0 = 1.0 / a00
+    l10, l20, l30, l40, l50 = a10 * d0, a20 * d0, a30 * d0, a40 * d0, a50 * d0
+    a11 -= l10 * a10
+    a21 -= l20 * a10
+    a31 -= l30 * a10
+    a41 -= l40 * a10
+    a51 -= l50 * a10
+    a22 -= l20 * a20
+    a32 -= l30 * a20
+    a42 -= l40 * a20
+    a52 -= l50 * a20
+    a33 -= l30 * a30
+    a43 -= l40 * a30
+    a53 -= l50 * a30
+    a44 -= l40 * a40
+    a54 -= l50 * a40
+    a55 -= l50 * a50
+    d1 = 1.0 / a11
+    l21, l31, l41, l51 = a21 * d1, a31 * d1, a41 * d1, a51 * d1
+    a22 -= l21 * a21
+    a32 -= l31 * a21
+    a42 -= l41 * a21
+    a52 -= l51 * a21
+    a33 -= l31 * a31
+    a43 -= l41 * a31
+    a53 -= l51 * a31
+    a44 -= l41 * a41
+    a54 -= l51 * a41
+    a55 -= l51 * a51
+    d2 = 1.0 / a22
+    l32, l42, l52 = a32 * d2, a42 * d2, a52 * d2
+    a33 -= l32 * a32
+    a43 -= l42 * a32
+    a53 -= l52 * a32
+    a44 -= l42 * a42
+    a54 -= l52 * a42
+    a55 -= l52 * a52
+    d3 = 1.0 / a33
+    l43, l53 = a43 * d3, a53 * d3
+    a44 -= l43 * a43
+    a54 -= l53 * a43
+    a55 -= l53 * a53
+    d4 = 1.0 / a44
+    l54 = a54 * d4
+    a55 -= l54 * a54
+    b1 -= l10 * b0
+    b2 -= l20 * b0 + l21 * b1
+    b3 -= l30 * b0 + l31 * b1 + l32 * b2
+    b4 -= l40 * b0 + l41 * b1 + l42 * b2 + l43 * b3
+    b5 -= l50 * b0 + l51 * b1 + l52 * b2 + l53 * b3 + l54 * b4
+    x5 = b5 / a55
+    x4 = b4 * d4 - l54 * x5
+    x3 = b3 * d3 - l43 * x4 - l53 * x5
+    x2 = b2 * d2 - l32 * x3 - l42 * x4 - l52 * x5
+    x1 = b1 * d1 - l21 * x2 - l31 * x3 - l41 * x4 - l51 * x5
+    x0 = b0 * d0 - l10 * x1 - l20 * x2 - l30 * x3 - l40 * x4 - l50 * x5
+    return x0, x1, x2, x3, x4, x5

@@ -1,0 +1,205 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Cartesian paths: lines and arcs of poses, and joint positions that follow them without jumps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import SolveArgumentError
+from basis_ik.path.ladder import Ladder
+from basis_ik.pose.solve import Solution, solve
+from basis_ik.search.arguments import Positions, Target, as_positions, as_target
+from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.transforms.checks import read_only
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import REACHED, Reason, Verdict
+
+if TYPE_CHECKING:
+    from basis_ik.robot.chain import Chain
+
+FloatArray = npt.NDArray[np.float64]
+
+MOST_POSES = 1_000_000  # of a line or an arc: more is a step in the wrong unit
+RESTARTS = 50  # another start may land on the same branch: the bound on the move decides
+
+
+@dataclass(frozen=True)
+class PathSolution:
+    """Joint positions along a path, as far as it could be followed."""
+
+    positions: FloatArray
+    """(k, n), one row for each pose that was reached, in order; read-only."""
+    fraction: float
+    """Share of the poses that was reached."""
+    reason: Reason
+    """What stopped the arm at the next pose, or that nothing did."""
+
+    @property
+    def success(self) -> bool:
+        """Whether the whole path was followed."""
+        return self.reason.verdict is Verdict.REACHED
+
+
+def line(
+    start: Target, end: Target, *, step: float = 0.005, turn: float = 0.02
+) -> list[RigidTransform]:
+    """Return poses on the straight line between two, the orientation turning about one axis.
+
+    Args:
+        start: First pose, a transform or its (4, 4) matrix.
+        end: Last pose.
+        step: Largest distance between neighbours [m].
+        turn: Largest angle between neighbours [rad].
+    """
+    start, end = as_target("start", start), as_target("end", end)
+    _check_steps(step, turn)
+    vector = (start.inverse() @ end).log()[3:]
+    shift = end.translation - start.translation
+    angle = float(np.linalg.norm(vector))
+    count = _count_poses((float(np.linalg.norm(shift)), step), (angle, turn))
+    poses = []
+    for s in np.linspace(0.0, 1.0, count + 1):
+        spun = RigidTransform.exp(np.concatenate([np.zeros(3), s * vector]))
+        rotation = start.rotation @ spun.rotation
+        poses.append(
+            RigidTransform.from_rotation_translation(rotation, start.translation + s * shift)
+        )
+    return poses
+
+
+def arc(
+    start: Target,
+    centre: npt.ArrayLike,
+    axis: npt.ArrayLike,
+    angle: float,
+    *,
+    step: float = 0.005,
+    turn: float = 0.02,
+) -> list[RigidTransform]:
+    """Return poses on a circular arc; position and orientation turn together.
+
+    Args:
+        start: First pose, a transform or its (4, 4) matrix.
+        centre: A point of the arc's axis (3,) [m].
+        axis: Direction of the axis (3,), any length above zero.
+        angle: How far to turn, by the right hand [rad].
+        step: Largest distance between neighbours [m].
+        turn: Largest angle between neighbours [rad].
+    """
+    start = as_target("start", start)
+    _check_steps(step, turn)
+    if not math.isfinite(angle):
+        raise SolveArgumentError("angle", angle, "finite")
+    hub = RigidTransform.from_rotation_translation(np.eye(3), centre)
+    spoke = float(np.linalg.norm(start.translation - hub.translation))
+    count = _count_poses((abs(angle) * spoke, step), (abs(angle), turn))
+    back = hub.inverse()
+    return [
+        hub @ RigidTransform.from_axis_angle(axis, angle * i / count) @ back @ start
+        for i in range(count + 1)
+    ]
+
+
+def follow(
+    chain: Chain,
+    poses: Sequence[Target],
+    seed: Positions | None = None,
+    *,
+    max_move: npt.ArrayLike = 0.2,
+    constraint: PoseConstraint | None = None,
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+) -> PathSolution:
+    """Follow poses one after the other, without jumps.
+
+    First each is solved from the one before by the nearest solution. Where that does not lead to
+    the end, other ways are searched for: from the other solutions of the first pose, and by
+    branching off on the way (`basis_ik.path.ladder`). The answer is what gets farthest;
+    of ways that get as far, the one that begins nearest to the seed.
+
+    Whether neighbouring rows keep the bound on the move, and each reaches its pose, is certain.
+    That no other way gets farther is not: an arm without joints to spare has few solutions of a
+    pose, all of which are found as a rule; of a redundant arm's continuum a few dozen ways are
+    followed side by side. The search is bounded by a number of descents, and the same arguments
+    give the same bits.
+
+    Args:
+        chain: What to move.
+        poses: k of root_T_target; also as matrices, (k, 4, 4).
+        seed: (n,) or by joint name, where the arm is; None is `chain.neutral`. The first pose may
+            be anywhere from there.
+        max_move: Largest change of each joint between neighbours, (n,) or one for all [rad or m].
+        constraint: Which part of each pose counts; None: all of it.
+        position_tolerance: [m], above 0.
+        orientation_tolerance: [rad], above 0.
+
+    Raises:
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+    """
+    targets = [as_target(f"poses[{i}]", pose) for i, pose in enumerate(poses)]
+    here = None if seed is None else as_positions("seed", seed, chain.joint_names)
+
+    def reach(pose: RigidTransform, start: npt.ArrayLike | None, bound: npt.ArrayLike | None,
+              restarts: int | None) -> Solution:  # fmt: skip
+        return solve(
+            chain, pose, start, constraint=constraint, max_move=bound, max_restarts=restarts,
+            position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance,
+        )  # fmt: skip
+
+    def go_on(rows: list[FloatArray]) -> Reason:
+        """Take the nearest solutions as far as they lead, and say what ends that."""
+        for pose in targets[len(rows) :]:
+            start, bound = (rows[-1], max_move) if rows else (here, None)
+            solution = reach(pose, start, bound, RESTARTS)
+            if not solution.success:
+                return solution.reason
+            rows.append(solution.positions)
+        return REACHED
+
+    rows: list[FloatArray] = []
+    reason = go_on(rows)
+    # What cannot be reached from anywhere, no way leads to.
+    if 0 < len(rows) < len(targets) and reach(targets[len(rows)], rows[-1], None, None).success:
+        ladder = Ladder(
+            chain, targets, here, max_move, constraint, (position_tolerance, orientation_tolerance)
+        )
+        other = list(ladder.climb(rows[0]))
+        if len(other) > len(rows):
+            rows, reason = other, go_on(other)
+    positions = np.array(rows).reshape(len(rows), len(chain.joint_names))
+    return PathSolution(read_only(positions), len(rows) / len(targets) if targets else 1.0, reason)
+
+
+def _count_poses(way: tuple[float, float], turning: tuple[float, float]) -> int:
+    """Return into how many steps a way [m] and a turn [rad] are divided, each with its largest."""
+    for name, (size, each) in (("step", way), ("turn", turning)):
+        if not size / each <= MOST_POSES:
+            least = f"at least {size / MOST_POSES:.3g}: there would be too many poses"
+            raise SolveArgumentError(name, each, least)
+    return max(1, *(math.ceil(size / each) for size, each in (way, turning)))
+
+
+def _check_steps(step: float, turn: float) -> None:
+    if not 0.0 < step < math.inf:
+        raise SolveArgumentError("step", step, "above 0 m")
+    if not 0.0 < turn < math.inf:
+        raise SolveArgumentError("turn", turn, "above 0 rad")

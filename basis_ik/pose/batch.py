@@ -1,0 +1,211 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Many targets at once, on all cores."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import SolveArgumentError
+from basis_ik.pose.batch_kernel import solve_poses
+from basis_ik.pose.diagnosis import FEWEST_STARTS
+from basis_ik.pose.solve import PATIENCE, budget, solve
+from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
+from basis_ik.search.closed_form_search_kernel import solve_closed_poses
+from basis_ik.search.pose_constraint import PoseConstraint, constrain
+from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
+from basis_ik.search.prepare import prepared
+from basis_ik.search.prepared_chain import NEAR
+from basis_ik.transforms.checks import read_only
+from basis_ik.transforms.rigid import RigidTransform, trusted
+
+if TYPE_CHECKING:
+    from basis_ik.robot.chain import Chain
+
+FloatArray = npt.NDArray[np.float64]
+
+CHUNK = 512  # targets per piece of work: a few milliseconds, so that threads end together
+
+
+@dataclass(frozen=True)
+class BatchSolution:
+    """The answers to k targets, one row each, in the order of the targets; arrays read-only."""
+
+    positions: FloatArray
+    """(k, n): what reached the target, else the best effort; always within the limits."""
+    reached: npt.NDArray[np.bool_]
+    """(k,)"""
+    position_errors: FloatArray
+    """(k,) [m]"""
+    orientation_errors: FloatArray
+    """(k,) [rad]"""
+    iterations: npt.NDArray[np.int64]
+    """(k,)"""
+    restarts: npt.NDArray[np.int64]
+    """(k,)"""
+
+
+def solve_batch(
+    chain: Chain,
+    targets: Sequence[Target] | FloatArray,
+    seeds: npt.ArrayLike | None = None,
+    *,
+    position_only: bool = False,
+    constraint: PoseConstraint | None = None,
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+    max_iterations: int | None = None,
+    max_restarts: int | None = None,
+    threads: int | None = None,
+    progress: bool = False,
+) -> BatchSolution:
+    """Solve for many targets; each as `solve` does, bit for bit, but without the reasons.
+
+    The answers do not depend on the number of threads.
+
+    Args:
+        chain: What to move.
+        targets: k of root_T_target; also as matrices, (k, 4, 4).
+        seeds: (k, n), or (n,) for all alike; None is `chain.neutral`.
+        position_only: Leave the orientation free.
+        constraint: Which part of the poses counts; None: all of it.
+        position_tolerance: [m], above 0.
+        orientation_tolerance: [rad], above 0.
+        max_iterations: Steps allowed for each target, as for `solve`.
+        max_restarts: Starts to make for each target after the seed's, as for `solve`.
+        threads: How many; None is one for each core.
+        progress: Draw a progress bar on standard error.
+
+    Raises:
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+    """
+    matrices = _as_matrices(targets)
+    ready, weights, goals = constrain(prepared(chain), constraint, matrices)
+    if position_only:
+        weights = ready.position
+    n = len(ready.middle)
+    starts = _as_seeds(ready.middle if seeds is None else seeds, len(goals), n)
+    position_tolerance = positive("position_tolerance", position_tolerance, "m")
+    orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
+    iterations, restarts = budget(max_iterations, max_restarts, timed=False)
+    workers = os.cpu_count() or 1 if threads is None else count("threads", threads, 1)
+    positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
+    solve_rows: Callable[..., None] = solve_poses
+    limit: tuple[int, ...] = (min(restarts, FEWEST_STARTS),)
+    form: tuple[FloatArray, ...] = ()
+    closed = None if position_only else ready.closed
+    if closed is not None:
+        solve_rows, limit, form = solve_closed_poses, (), (closed.rows,)
+
+    def work_on(begin: int) -> int:
+        rows = slice(begin, begin + CHUNK)
+        solve_rows(
+            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
+            weights, goals[rows], starts[rows],
+            positions[rows], figures[rows], ready.new_work(),
+            position_tolerance, orientation_tolerance, iterations, *limit, PATIENCE, NEAR, *form,
+        )  # fmt: skip
+        for i in begin + np.flatnonzero(figures[rows, 0] == 0.0):
+            single = solve(
+                chain, RigidTransform.from_matrix(matrices[i]), starts[i],
+                position_only=position_only,
+                constraint=constraint, position_tolerance=position_tolerance,
+                orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
+                max_restarts=max_restarts,
+            )  # fmt: skip
+            positions[i] = single.positions
+            figures[i] = (
+                single.success, single.iterations, single.restarts, single.position_error,
+                single.orientation_error,
+            )  # fmt: skip
+        return len(goals[rows])
+
+    with ThreadPoolExecutor(workers) as pool:
+        pieces = [pool.submit(work_on, begin) for begin in range(0, len(goals), CHUNK)]
+        _wait(pieces, len(goals) if progress else 0)
+    return BatchSolution(
+        read_only(positions),
+        read_only(figures[:, 0] > 0.0),
+        read_only(figures[:, 3].copy()),
+        read_only(figures[:, 4].copy()),
+        read_only(figures[:, 1].astype(np.int64)),
+        read_only(figures[:, 2].astype(np.int64)),
+    )
+
+
+def _as_matrices(targets: Sequence[Target] | FloatArray) -> FloatArray:
+    """Return targets as matrices (k, 4, 4)."""
+    if isinstance(targets, np.ndarray) and targets.dtype != object:
+        if targets.shape[1:] != (4, 4):
+            raise SolveArgumentError("targets", targets.shape, "of shape (k, 4, 4)")
+        goals = np.array(targets, np.float64)
+        for i in np.flatnonzero(~_are_rigid(goals)):
+            goals[i] = as_target(f"targets[{i}]", goals[i])._m
+    else:
+        rigid = [as_target(f"targets[{i}]", target) for i, target in enumerate(targets)]
+        goals = np.array([target._m for target in rigid]).reshape(-1, 4, 4)
+    sound = np.isfinite(goals).all(axis=(1, 2))
+    sound &= (np.abs(goals[:, :3, 3]) <= LARGEST_LENGTH).all(axis=1)
+    if not sound.all():
+        first = int(np.argmin(sound))
+        raise bad_target(f"targets[{first}]", trusted(goals[first]))
+    return goals
+
+
+def _are_rigid(goals: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return which of (k, 4, 4) matrices `RigidTransform.from_matrix` would take bit for bit."""
+    r = goals[:, :3, :3]
+    with np.errstate(all="ignore"):  # of numbers that are not finite
+        skew = np.abs(np.swapaxes(r, 1, 2) @ r - np.eye(3)).max(axis=(1, 2), initial=0.0)
+        rigid: npt.NDArray[np.bool_] = (skew <= 1e-12) & (np.linalg.det(r) > 0.0)
+    rigid &= (goals[:, 3] == [0.0, 0.0, 0.0, 1.0]).all(axis=1)
+    return rigid
+
+
+def _as_seeds(seeds: npt.ArrayLike, k: int, n: int) -> FloatArray:
+    try:
+        starts = np.array(np.broadcast_to(np.asarray(seeds, np.float64), (k, n)))
+    except (TypeError, ValueError):
+        raise SolveArgumentError("seeds", seeds, f"of shape ({k}, {n}) or ({n},)") from None
+    sound = (np.abs(starts) <= LARGEST_ANGLE).all(axis=1)
+    if not sound.all():
+        first = int(np.argmin(sound))
+        required = f"finite and within ±{LARGEST_ANGLE:g}"
+        raise SolveArgumentError(f"seeds[{first}]", starts[first].tolist(), required)
+    return starts
+
+
+def _wait(pieces: Iterable[Future[int]], total: int) -> None:
+    """Wait for all; with a total above 0, show how far it has come at most ten times a second."""
+    done, drawn = 0, 0.0
+    for piece in as_completed(pieces):
+        done += piece.result()
+        now = time.monotonic()
+        if total and (now - drawn > 0.1 or done == total):
+            drawn = now
+            filled = 40 * done // total
+            bar = "#" * filled + "." * (40 - filled)
+            print(f"\r[{bar}] {done}/{total}", end="", file=sys.stderr, flush=True)
+    if total:
+        print(file=sys.stderr)

@@ -1,0 +1,356 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A failed search, questioned further: what would be nearest, and would it go without limits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.pose.newton_kernel import settle_each
+from basis_ik.search.descent_kernel import REACHED
+from basis_ik.search.pose_search_kernel import COLUMNS, begin_anew, solve_pose
+from basis_ik.search.prepared_chain import NEAR, PATIENCE, PreparedChain
+
+FloatArray = npt.NDArray[np.float64]
+
+SETTLING = 60  # steps after which a descent by Newton's method has settled or never will
+SCOUTING = 40  # steps after which two starts can be compared
+STARTS = 8  # fresh starts that get a chance to find a nearer answer than the seed's
+FEWEST_STARTS = 20  # below it, nothing is claimed about a target
+HOPE = 0.5  # by the weighted error of the best scout, how many starts are worth making
+LIFTED_STARTS = 40  # which is at least this where no limits are in force
+PERSISTENCE = 250  # at most this there, and at least where only limits stand in the way
+NEARLY = 1e-3  # weighted error of a scout that may be on a slow way to where the arm is singular
+FINISHING = 300  # more steps for it
+UNHURRIED = 100  # patience of the descent after these, whose progress is slow there too
+CLOSE = 0.03  # weighted error up to which they are made where not even the position is reached
+CORNERS = 4.0  # by the weighted error of the best scout, how many starts are made beyond the limits
+MOST_CORNERS = 500
+BEYOND = 0.6  # [range] by how much they may be beyond: half of the joints then stand at a limit
+CORNER_PATIENCE = 4
+ALIKE = 1e-5  # weighted error by which two bottoms are told apart
+TIGHTENING = (0.1, 0.01, 0.001)  # of the orientation's weight: each holds the position closer
+BETTER_BY = 1e-5  # [reach] by which another position has to be nearer to be preferred
+BETTER_TURN = 1e-3  # [rad] the same for another orientation
+# ... and by as much of the joints' farther way there: no arm swings to its other shoulder for a
+# fraction of a degree, forth and back while a target out of reach is dragged about.
+WORTH_A_WAY = 0.1
+
+
+class Attempt(NamedTuple):
+    """Positions, and the distance [m] and angle [rad] that they leave; 0 m if none is wanted."""
+
+    q: FloatArray
+    away: float
+    turned: float
+    reached: bool
+
+
+@dataclass
+class Inquiry:
+    """One failed search, questioned further on what is left of its budget.
+
+    Attributes:
+        ready: The chain.
+        target: (4, 4) root_T_target.
+        seed: (n,).
+        found: (n,) what the search left.
+        tolerances: Of position [m] and orientation [rad].
+        budget: Steps that are left.
+        starts: Number of the last start that was made to reach the target.
+        position_only: Whether the orientation is free.
+        proven: Whether it is proven that there is no solution.
+        closed: Whether a closed form has proven it, which also knows what lies beyond the limits.
+        inside: What reaches the target within the limits after all, found while they were lifted.
+    """
+
+    ready: PreparedChain
+    target: FloatArray
+    seed: FloatArray
+    found: FloatArray
+    tolerances: tuple[float, float]
+    budget: int
+    starts: int
+    position_only: bool = False
+    proven: bool = False
+    closed: bool = False
+    inside: Attempt | None = None
+    _work: FloatArray = field(init=False)
+    _square: FloatArray = field(init=False)
+    _starts: FloatArray = field(init=False)
+    _scouts: list[Attempt] = field(default_factory=list)
+    _free: Attempt | None = None
+
+    def __post_init__(self) -> None:
+        n = len(self.seed)
+        self._work, self._square = self.ready.new_work(), np.empty((2, n, n))
+        self._starts = np.empty((STARTS + 2, n))
+        self._starts[0], self._starts[1] = self.seed, self.found
+        spread = self.ready.variables[:, :COLUMNS].copy()
+        for number in range(1, STARTS + 1):
+            begin_anew(spread, number, self._starts[number + 1])
+
+    def meets(self, attempt: Attempt) -> bool:
+        """Return whether an attempt got all that is wanted."""
+        turned = self.position_only or attempt.turned <= self.tolerances[1]
+        return attempt.reached and turned
+
+    def nearest_position(self) -> Attempt:
+        """Return the nearest position, the seed's unless another is clearly nearer."""
+        margin = BETTER_BY * self.ready.size + self.tolerances[0]
+        weights = self.ready.position[None]
+        best = self._settle(self._starts[:1], weights)[0]
+        if not best.reached:
+            for other in self._settle(self._starts[1:], weights):
+                if other.away < best.away - margin or (other.reached and not best.reached):
+                    best = other
+                    margin = self.tolerances[0]  # the seed's is out: of the others the best counts
+        return best
+
+    def scout(self) -> Attempt | None:
+        """Settle on all that is wanted from every start; return an attempt that got it all."""
+        self._scouts = self._settle(self._starts, self.ready.full[None], SCOUTING)
+        self._scouts.sort(key=self._error)
+        best = self._scouts[0]
+        return best if self.meets(best) else None
+
+    def least_error(self) -> float:
+        """Return the weighted error that the best scout leaves."""
+        return self._error(self._scouts[0])
+
+    def go_on(self, held: Attempt, last: int, *, asked: bool) -> Attempt | None:
+        """Search further for all that is wanted; return an attempt that got it, or None.
+
+        Args:
+            held: The nearest position.
+            last: Number of the last start.
+            asked: Whether so many starts were asked for; else they end where there is no hope.
+        """
+        found = None if self.position_only else self.scout()
+        if found is not None or self.proven:
+            return found
+        found = None if self.position_only else self.finish()
+        if found is None and asked:
+            found = self.search(last)
+        elif found is None and not self.position_only:
+            if held.reached:
+                found = self.persist(last)
+            if found is None and (held.reached or self.least_error() <= CLOSE):
+                found = self.corners()
+        return found
+
+    def nearest_orientation(self, held: Attempt) -> Attempt:
+        """Return the nearest orientation at the nearest position, the near one if it is as good."""
+        best = self._turn_in_place([held])[0]
+        if best.away > held.away + self.tolerances[0]:
+            best = held
+        if self.meets(best):
+            return best
+        enough = best.turned - BETTER_TURN - self.tolerances[1]
+        for other in self._turn_in_place([s for s in self._distinct() if s.turned < enough]):
+            farther = max(self._way(other) - self._way(best), 0.0)
+            better = other.turned < best.turned - BETTER_TURN - WORTH_A_WAY * farther
+            if self.meets(other):
+                return other
+            if better and other.away <= held.away + self.tolerances[0]:
+                best = other
+        return best
+
+    def _way(self, attempt: Attempt) -> float:
+        """Return the longest way of a joint from the seed [rad or m]."""
+        return float(np.abs(attempt.q - self.seed).max())
+
+    def rest(self, answer: Attempt) -> Attempt:
+        """Return the seed itself where the answer is no better: an arm at its best stands still."""
+        still = self._settle(self.seed[None], np.empty((0, len(self.ready.full))))[0]
+        as_near = still.away <= answer.away + BETTER_BY * self.ready.size
+        as_turned = self.position_only or still.turned <= answer.turned + BETTER_TURN
+        return still if as_near and as_turned and not answer.reached else answer
+
+    def persist(self, last: int) -> Attempt | None:
+        """Go on with the search, up to start number `last`, while there is hope.
+
+        What can be reached is nearly reached by some scout, and what is not even reached without
+        limits is not reached with them either, as a rule.
+        """
+        free, error = self.without_any_limits(self.ready.full), self.least_error()
+        if self.inside is not None:
+            return self.inside
+        worth = int(HOPE / error) if error * last > HOPE else last
+        if free is not None and not free.reached:
+            worth = worth if error <= NEARLY else 0
+        elif free is None:
+            worth = min(max(worth, LIFTED_STARTS), PERSISTENCE)
+        else:
+            worth = max(worth, PERSISTENCE)
+        return self.search(min(last, worth))
+
+    def search(self, last: int) -> Attempt | None:
+        """Go on with the search for all that is wanted, up to start number `last`."""
+        ready, first = self.ready, self.starts + 1
+        if last < first:
+            return None
+        weights = ready.position if self.position_only else ready.full
+        found, self.starts = self._descend(weights, ready.variables, ready.reach, first, last)
+        return found if found.reached else None
+
+    def finish(self) -> Attempt | None:
+        """Settle scouts that have nearly arrived to the end: at singularities the way is slow."""
+        for scout in self._scouts:
+            if not self._error(scout) <= NEARLY:
+                break
+            end = self._settle(scout.q[None], self.ready.full[None], FINISHING)[0]
+            if not self.meets(end):
+                end, _ = self._descend(
+                    self.ready.full, self.ready.variables, self.ready.reach, 0, 0,
+                    seed=end.q, patience=UNHURRIED, near=math.inf,
+                )  # fmt: skip
+            if self.meets(end):
+                return end
+        return None
+
+    def corners(self) -> Attempt | None:
+        """Search from starts beyond the limits, which descents begin at: in corners of them.
+
+        Few other starts lead to what is reached with many joints at their limits.
+        """
+        ready = self.ready
+        free = self.without_any_limits(ready.full)
+        if free is None or not free.reached or self.inside is not None:
+            return self.inside
+        variables, bounded = ready.variables[:, :COLUMNS].copy(), self.bounded()
+        span = BEYOND * (variables[:, 4] - variables[:, 3])
+        variables[bounded, 3] -= span[bounded]
+        variables[bounded, 4] += span[bounded]
+        worth = int(min(CORNERS / self.least_error(), MOST_CORNERS))
+        found, made = self._descend(
+            ready.full, variables, ready.reach, 1, worth, patience=CORNER_PATIENCE
+        )
+        self.starts += made
+        return found if found.reached else None
+
+    def without_any_limits(self, weights: FloatArray) -> Attempt | None:
+        """Search with all limits lifted, once; None where there are none that matter."""
+        if self._free is None and self.bounded().any():
+            self._free = self.without_limits(self.bounded(), weights)
+        return self._free
+
+    def bounded(self) -> npt.NDArray[np.bool_]:
+        """Return which variables (n,) have limits that matter: those without room for a turn."""
+        variables = self.ready.variables
+        matters = (variables[:, 5] == 0.0) | (variables[:, 1] - variables[:, 0] < 2.0 * np.pi)
+        matters &= np.isfinite(variables[:, 0]) | np.isfinite(variables[:, 1])
+        return np.asarray(matters)
+
+    def without_limits(self, lifted: npt.NDArray[np.bool_], weights: FloatArray) -> Attempt:
+        """Search with some of the limits lifted, (n,)."""
+        if self.closed:
+            return self._branch(lifted)
+        joints = self.ready.exact[:-1]
+        slides = lifted[joints[:, 15].astype(int)] & (joints[:, 12] != 0.0)
+        reach = np.inf if slides.any() else self.ready.reach
+        free = self._descend(weights, self._lifted(lifted), reach, 0, LIFTED_STARTS)[0]
+        if free.reached and self.inside is None:
+            back = self._settle(free.q[None], np.empty((0, len(weights))))[0]
+            self.inside = back if self.meets(back) else None
+        return free
+
+    def _branch(self, lifted: npt.NDArray[np.bool_]) -> Attempt:
+        """Return the branch nearest to the seed that keeps the limits which are not lifted."""
+        ready, form = self.ready, self.ready.closed
+        if form is not None:
+            branches = form.starts(ready.exact, ready.variables, self.target, self.seed)
+            lower, upper = ready.variables[:, 0], ready.variables[:, 1]
+            for q in branches.positions:
+                if (lifted | ((lower <= q) & (q <= upper))).all():
+                    return Attempt(q.copy(), 0.0, 0.0, reached=True)
+        return Attempt(self.seed, math.inf, math.inf, reached=False)
+
+    def better_without(self, k: int, answer: Attempt) -> bool:
+        """Return whether the answer gets better when the limits of one variable are lifted."""
+        lifted = self._lifted(np.arange(len(self.seed)) == k)
+        eased = replace(self, ready=replace(self.ready, variables=lifted))
+        other = eased._settle(answer.q[None], self.ready.position[None])[0]
+        nearer = other.away < answer.away - BETTER_BY * self.ready.size - self.tolerances[0]
+        if not (nearer or self.position_only):
+            other = eased._turn_in_place([answer])[0]
+            nearer = other.turned < answer.turned - BETTER_TURN - self.tolerances[1]
+        self.budget = eased.budget
+        return nearer
+
+    def _error(self, attempt: Attempt) -> float:
+        away, turned = self.ready.full[[0, 3]].tolist()
+        return math.hypot(away * attempt.away, turned * attempt.turned)
+
+    def _lifted(self, lifted: npt.NDArray[np.bool_]) -> FloatArray:
+        variables = self.ready.variables[:, :COLUMNS].copy()  # own starts suit the limits
+        middle = self.ready.middle
+        half = np.where(variables[:, 5] != 0.0, np.pi, 2.0 * variables[:, 2])
+        variables[lifted, 0], variables[lifted, 1] = -np.inf, np.inf
+        variables[lifted, 3] = (middle - half)[lifted]
+        variables[lifted, 4] = (middle + half)[lifted]
+        return variables
+
+    def _distinct(self) -> list[Attempt]:
+        """Return the scouts that ended at different bottoms."""
+        last, found = math.inf, []
+        for scout in self._scouts:  # the best first
+            error = self._error(scout)
+            if not abs(error - last) <= ALIKE:
+                found.append(scout)
+            last = error
+        return found
+
+    def _turn_in_place(self, attempts: list[Attempt]) -> list[Attempt]:
+        weights = np.empty((len(TIGHTENING) + 1, len(self.ready.full)))
+        weights[:] = self.ready.full
+        for row, factor in enumerate(TIGHTENING):
+            weights[row, 3:6] *= factor
+        weights[-1] = self.ready.position
+        starts = np.array([attempt.q for attempt in attempts]).reshape(-1, len(self.seed))
+        return self._settle(starts, weights)
+
+    def _settle(
+        self, starts: FloatArray, weights: FloatArray, steps: int = SETTLING
+    ) -> list[Attempt]:
+        ready, free = self.ready, self.ready.position[0] == 0.0
+        q, figures = np.empty_like(starts), np.empty((len(starts), 2))
+        self.budget -= settle_each(
+            ready.exact, ready.joints, ready.variables, ready.ends, ready.full, weights,
+            self.target, starts, q, figures, self._work, self._square, *self.tolerances,
+            steps, self.budget,
+        )  # fmt: skip
+        return [
+            Attempt(end, 0.0 if free else away, turned, free or away <= self.tolerances[0])
+            for end, (away, turned) in zip(q, figures.tolist(), strict=True)
+        ]
+
+    def _descend(
+        self, weights: FloatArray, variables: FloatArray, reach: float, first: int, last: int,
+        *, seed: FloatArray | None = None, patience: int = PATIENCE, near: float = NEAR,
+    ) -> tuple[Attempt, int]:  # fmt: skip
+        ready, q = self.ready, np.empty_like(self.seed)
+        status, taken, fresh, away, turned = solve_pose(
+            ready.exact, ready.joints, variables, ready.ends, reach, weights, self.target,
+            self.seed if seed is None else seed, q, self._work, *self.tolerances,
+            max(0, self.budget), first, last, patience, False, near,
+        )  # fmt: skip
+        self.budget -= taken
+        return Attempt(q, away, turned, status == REACHED), fresh

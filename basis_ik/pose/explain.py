@@ -1,0 +1,94 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What to answer, and what to say, when a target was not reached.
+
+The answer is lexicographic: the nearest position first, and there the nearest orientation. A
+weighted sum of both would give up millimetres for degrees. Among answers of about equal worth the
+one downhill from the seed is taken, so that the answer moves without jumps when the target does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.pose.diagnosis import Attempt, Inquiry
+from basis_ik.verdict import REACHED, Reason, Verdict
+
+FloatArray = npt.NDArray[np.float64]
+
+AT_LIMIT = 1e-5  # [rad or m] from its limit at which a joint stands there: descents creep up to it
+
+
+def explain(inquiry: Inquiry, held: Attempt, names: tuple[str, ...]) -> tuple[Attempt, Reason]:
+    """Find the best effort and the reason why there is nothing better.
+
+    Args:
+        inquiry: The failed search.
+        held: The nearest position.
+        names: (n,) of the joints.
+
+    Returns:
+        The best effort and the reason, which is REACHED where all that is wanted was found by the
+        way.
+    """
+    answer = held if inquiry.position_only else inquiry.nearest_orientation(held)
+    if inquiry.meets(answer):
+        return answer, REACHED
+    answer = inquiry.rest(answer)
+    index = _limiting(inquiry, answer)
+    if inquiry.inside is not None:
+        return inquiry.inside, REACHED
+    verdict = _far_or_near(inquiry, answer)
+    if held.reached:
+        proven = inquiry.proven
+        verdict = Verdict.ORIENTATION_UNREACHABLE if proven else Verdict.ORIENTATION_NOT_FOUND
+    joint, bound = None, None
+    if inquiry.budget <= 0:
+        verdict = Verdict.BUDGET_SPENT
+    elif index is not None:
+        lower, upper = inquiry.ready.variables[index, :2].tolist()
+        bound = lower if abs(answer.q[index] - lower) < abs(answer.q[index] - upper) else upper
+        verdict, joint = Verdict.LIMIT, names[index]
+    turn = 0.0 if inquiry.position_only else answer.turned
+    starts = 0 if inquiry.proven else inquiry.starts + 1
+    return answer, Reason(verdict, answer.away, turn, joint, bound, starts, inquiry.proven)
+
+
+def _limiting(inquiry: Inquiry, answer: Attempt) -> int | None:
+    """Return the variable whose limit, lifted, lets the chain reach the target, or come nearer."""
+    variables, matters = inquiry.ready.variables, inquiry.bounded()
+    weights = inquiry.ready.position if inquiry.position_only else inquiry.ready.full
+    free = inquiry.without_any_limits(weights)
+    if free is None or not free.reached:
+        return None
+    gap = np.minimum(answer.q - variables[:, 0], variables[:, 1] - answer.q)
+    for k in np.flatnonzero(matters & (gap <= AT_LIMIT)):
+        if inquiry.without_limits(np.arange(len(gap)) == k, weights).reached:
+            return int(k)
+    beyond = np.maximum(variables[:, 0] - free.q, free.q - variables[:, 1]) / variables[:, 2]
+    candidates = sorted(np.flatnonzero(matters), key=lambda k: -float(beyond[k]))
+    for k in candidates:
+        if gap[k] <= AT_LIMIT and inquiry.better_without(int(k), answer):
+            return int(k)
+    return int(candidates[0])
+
+
+def _far_or_near(inquiry: Inquiry, answer: Attempt) -> Verdict:
+    """Say which is farther from the first joint, the target or the nearest position."""
+    centre = inquiry.ready.ends[0, :, 3]
+    wanted = float(np.linalg.norm(inquiry.target[:3, 3] - centre))
+    got = float(np.linalg.norm(inquiry.ready.tip_position(answer.q) - centre))
+    return Verdict.TOO_FAR if wanted > got else Verdict.TOO_NEAR

@@ -1,0 +1,289 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The bottom of the valley: Newton's method to the pose that is nearest to a target out of reach.
+
+A descent by least squares (`descent.descend`) is quick where nothing is left in the end, and creeps
+where something is. Here the squared error itself is minimised, with its exact second derivatives:
+with z_i the axes and v_j the motion of the tip they are z_i × v_j for its position, and as simple
+for the trace of its rotation. Some ten steps settle on a pose to all digits.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.numerics.bounded_step_kernel import moved_inside
+from basis_ik.numerics.jit import helper, jit
+from basis_ik.search.descent_kernel import LARGEST_STEP, place
+from basis_ik.search.pose_error_kernel import answer, beyond, is_eased, rotation_beyond
+from basis_ik.search.pose_search_kernel import (
+    LIMITS,
+    MARGIN,
+    begin_inside,
+    relate_to_target,
+    set_bounds,
+    take_shortest_turns,
+)
+from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
+
+FloatArray = NDArray[np.float64]
+
+FIRST_DAMPING = 0.03  # of the Hessian's diagonal, which is of the order of 1
+LEAST_DAMPING = 1e-9  # holds the directions that change nothing
+MOST_DAMPING = 1e6  # there is no way down, not even by the gradient
+SETTLED = 1e-13  # of the squared error: what a step has to promise to be worth taking
+
+
+@helper
+def left_over(
+    weights: FloatArray, work: FloatArray, row: int, frame: tuple[float, ...]
+) -> tuple[float, float]:
+    """Return the weighted squared errors of position and rotation of a frame target_T_tip."""
+    r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = frame
+    d0, d1, d2 = beyond(p0, weights[6]), beyond(p1, weights[7]), beyond(p2, weights[8])
+    away = (weights[0] * d0) ** 2 + (weights[1] * d1) ** 2 + (weights[2] * d2) ** 2
+    if is_eased(weights):
+        e3, e4, e5 = rotation_beyond(
+            weights, work, row, r00, r01, r02, r10, r11, r12, r20, r21, r22
+        )
+        return away, e3 * e3 + e4 * e4 + e5 * e5
+    turned = 2.0 * (1.0 - r22)
+    if weights[5] > 0.0:
+        turned += 1.0 - r00 + r22 - r11
+    return away, weights[3] ** 2 * turned
+
+
+@helper
+def curve(
+    joints: FloatArray, variables: FloatArray, weights: FloatArray, work: FloatArray,
+    hessian: FloatArray, frame: tuple[float, ...],
+) -> None:  # fmt: skip
+    """Write half the squared error's gradient into column 0 of `work`, and its Hessian (n, n).
+
+    Args:
+        joints: (m, 12), see `descent.descend`.
+        variables: (n, 8), likewise; the derivatives are by the scaled variables.
+        weights: (12,), likewise.
+        work: As `descent.place` left it.
+        hessian: (n, n) result, both halves.
+        frame: target_T_tip, as `descent.place` returned it.
+    """
+    n = variables.shape[0]
+    r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = frame
+    g0, g1, g2 = weights[0] ** 2, weights[1] ** 2, weights[2] ** 2
+    d0, d1, d2 = beyond(p0, weights[6]), beyond(p1, weights[7]), beyond(p2, weights[8])
+    e0, e1, e2 = g0 * d0, g1 * d1, g2 * d2
+    g0 = g0 if weights[6] == 0.0 or d0 != 0.0 else 0.0
+    g1 = g1 if weights[7] == 0.0 or d1 != 0.0 else 0.0
+    g2 = g2 if weights[8] == 0.0 or d2 != 0.0 else 0.0
+    # The rotation counts as c (1 - r00) + c (1 - r11) + c2 (1 - r22).
+    c = 0.5 * weights[3] ** 2
+    c2 = c
+    if weights[5] == 0.0:
+        c, c2 = 0.0, 2.0 * c
+    e3, e4, e5, eased, slopes = 0.0, 0.0, 0.0, is_eased(weights), n + joints.shape[0] + 1
+    if eased:  # by its first derivatives alone
+        c, c2 = 0.0, 0.0
+        e3, e4, e5 = rotation_beyond(
+            weights, work, slopes, r00, r01, r02, r10, r11, r12, r20, r21, r22
+        )
+    s = c * (r00 + r11) + c2 * r22
+    for k in range(n):
+        work[k, 0] = 0.0
+        for i in range(n):
+            hessian[k, i] = 0.0
+    for j in range(joints.shape[0]):
+        row, k = n + j, int(joints[j, 9])
+        scale = variables[k, 2]
+        turn, slide = scale * joints[j, 0], scale * joints[j, 2]
+        x, y, z = work[row, 3], work[row, 4], work[row, 5]
+        a, b, d = p0 - work[row, 0], p1 - work[row, 1], p2 - work[row, 2]
+        v0 = turn * (y * d - z * b) + slide * x
+        v1 = turn * (z * a - x * d) + slide * y
+        v2 = turn * (x * b - y * a) + slide * z
+        x, y, z = turn * x, turn * y, turn * z
+        work[row, 6], work[row, 7], work[row, 8] = v0, v1, v2
+        work[row, 9], work[row, 10], work[row, 11] = x, y, z
+        pull = e0 * v0 + e1 * v1 + e2 * v2
+        pull -= c * (y * r20 - z * r10 + z * r01 - x * r21) + c2 * (x * r12 - y * r02)
+        a, b, d = 0.0, 0.0, 0.0
+        if eased:
+            a, b, d = answer(work, slopes, x, y, z)
+            work[row, 0], work[row, 1], work[row, 2] = a, b, d
+            pull -= e3 * a + e4 * b + e5 * d
+        work[k, 0] += pull
+        b0 = v1 * e2 - v2 * e1 + s * x - c * (x * r00 + y * r01) - c2 * z * r02
+        b1 = v2 * e0 - v0 * e2 + s * y - c * (x * r10 + y * r11) - c2 * z * r12
+        b2 = v0 * e1 - v1 * e0 + s * z - c * (x * r20 + y * r21) - c2 * z * r22
+        v0, v1, v2 = g0 * v0, g1 * v1, g2 * v2
+        for i in range(j + 1):
+            row, h = n + i, int(joints[i, 9])
+            bend = v0 * work[row, 6] + v1 * work[row, 7] + v2 * work[row, 8]
+            bend += b0 * work[row, 9] + b1 * work[row, 10] + b2 * work[row, 11]
+            if eased:
+                bend += a * work[row, 0] + b * work[row, 1] + d * work[row, 2]
+            hessian[k, h] += bend
+            if i != j:
+                hessian[h, k] += bend
+
+
+@helper
+def factor(hessian: FloatArray, work: FloatArray, damping: float, lower: FloatArray) -> bool:
+    """Write the Cholesky factor of the damped Hessian without held variables, if there is one."""
+    n = hessian.shape[0]
+    for k in range(n):
+        held = work[k, 8] != 0.0
+        for i in range(k + 1):
+            total = 0.0 if held or work[i, 8] != 0.0 else hessian[k, i]
+            if i == k:
+                total = 1.0 + damping if held else total + damping
+            for h in range(i):
+                total -= lower[k, h] * lower[i, h]
+            if i < k:
+                lower[k, i] = total / lower[i, i]
+            elif not total > 0.1 * damping:
+                return False
+            else:
+                lower[k, k] = sqrt(total)
+    return True
+
+
+@helper
+def newton_step(hessian: FloatArray, lower: FloatArray, work: FloatArray) -> tuple[float, float]:
+    """Write the step into column 6; return its largest entry, and what it promises to gain."""
+    n, largest, gain = hessian.shape[0], 0.0, 0.0
+    for k in range(n):
+        total = 0.0 if work[k, 8] != 0.0 else -work[k, 0]
+        for h in range(k):
+            total -= lower[k, h] * work[h, 6]
+        work[k, 6] = total / lower[k, k]
+        gain += work[k, 6] ** 2
+    for k in range(n - 1, -1, -1):
+        total = work[k, 6]
+        for h in range(k + 1, n):
+            total -= lower[h, k] * work[h, 6]
+        work[k, 6] = total / lower[k, k]
+        largest = max(largest, abs(work[k, 6]))
+    return largest, 0.5 * gain
+
+
+@helper
+def settle(
+    joints: FloatArray, variables: FloatArray, tip: FloatArray, weights: FloatArray, q: FloatArray,
+    work: FloatArray, square: FloatArray, position_goal: float, rotation_goal: float,
+    iterations: int,
+) -> int:  # fmt: skip
+    """Walk q (n,) downhill, inside the bounds, until it settles or arrives; return steps taken.
+
+    Args:
+        joints: See `descent.descend`, as for all that is not named here.
+        variables: Likewise.
+        tip: Likewise.
+        weights: Likewise.
+        q: (n,) start, and result.
+        work: Likewise.
+        square: (2, n, n) to work in.
+        position_goal: Likewise.
+        rotation_goal: Likewise.
+        iterations: How many steps are allowed.
+    """
+    n, hessian, lower = variables.shape[0], square[0], square[1]
+    slopes = n + joints.shape[0] + 1
+    frame = place(joints, tip, q, work, n)
+    away, turned = left_over(weights, work, slopes, frame)
+    least, damping, taken, fresh = away + turned, FIRST_DAMPING, 0, True
+    while taken < iterations and not (away <= position_goal and turned <= rotation_goal):
+        if fresh:
+            curve(joints, variables, weights, work, hessian, frame)
+            for k in range(n):
+                slope = work[k, 0]
+                low, high = q[k] <= work[k, 9], q[k] >= work[k, 10]
+                work[k, 8] = 1.0 if (low and slope >= 0.0) or (high and slope <= 0.0) else 0.0
+        while damping < MOST_DAMPING and not factor(hessian, work, damping, lower):
+            damping *= 8.0
+        if not damping < MOST_DAMPING:
+            break
+        largest, gain = newton_step(hessian, lower, work)
+        if not gain > SETTLED * least:
+            break
+        taken += 1
+        share = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
+        for k in range(n):
+            work[k, 7] = q[k]
+            moved = q[k] + share * variables[k, 2] * work[k, 6]
+            q[k] = moved_inside(q[k], moved, work[k, 9], work[k, 10])
+        frame = place(joints, tip, q, work, n)
+        a, t = left_over(weights, work, slopes, frame)
+        fresh = a + t < least
+        if fresh:
+            # Half the squared error falls by `gain` where the model holds.
+            good = least - (a + t) > gain
+            least, away, turned = a + t, a, t
+            damping = max(LEAST_DAMPING, damping / 8.0) if good else damping
+        else:
+            damping *= 8.0
+            for k in range(n):
+                q[k] = work[k, 7]
+    return taken
+
+
+@jit
+def settle_each(
+    exact: FloatArray, joints: FloatArray, variables: FloatArray, ends: FloatArray,
+    full: FloatArray, weights: FloatArray, target: FloatArray, starts: FloatArray, q: FloatArray,
+    figures: FloatArray, work: FloatArray, square: FloatArray,
+    position_tolerance: float, rotation_tolerance: float, each: int, iterations: int,
+) -> int:  # fmt: skip
+    """Settle from each start, by one row of weights after another; return steps taken in all.
+
+    Args:
+        exact: See `pose_solve.solve_pose`, as for all that is not named here.
+        joints: Likewise.
+        variables: Likewise.
+        ends: Likewise.
+        full: (12,) weights of all that is wanted: what the figures are measured by.
+        weights: (w, 12): each next row goes on where the one before it ended.
+        target: (4, 4) root_T_target.
+        starts: (k, n).
+        q: (k, n) result.
+        figures: (k, 2) distance [m] and angle [rad] left.
+        work: (n + 2 m + 3, 12).
+        square: (2, n, n).
+        position_tolerance: [m].
+        rotation_tolerance: [rad].
+        each: Steps allowed to each row of weights from each start.
+        iterations: Steps allowed in all.
+    """
+    last, taken = variables.shape[0] + joints.shape[0], 0
+    frame = work[last + 1].reshape((3, 4))
+    set_bounds(variables, LIMITS, work)
+    relate_to_target(ends[0], target, work, last)
+    for i in range(starts.shape[0]):
+        begin_inside(variables, starts[i], q[i])
+        for row in range(weights.shape[0]):
+            w = weights[row]
+            aim_p = (MARGIN * position_tolerance * max(w[0], max(w[1], w[2]))) ** 2
+            aim_r = (MARGIN * rotation_tolerance * w[3]) ** 2
+            taken += settle(
+                joints, variables, ends[1], w, q[i], work, square, aim_p, aim_r,
+                min(each, iterations - taken),
+            )  # fmt: skip
+        take_shortest_turns(variables, starts[i], q[i])
+        place_exactly(exact, q[i], frame)
+        figures[i, 0], figures[i, 1] = distance_and_angle(frame, target, full)
+    return taken

@@ -1,0 +1,150 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Following a moving target inside a control loop: one bounded step per call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import SolveArgumentError
+from basis_ik.pose.solve import Solution
+from basis_ik.pose.track_kernel import AT_LIMIT, AT_STEP, step_towards
+from basis_ik.search.arguments import (
+    Positions,
+    Target,
+    as_positions,
+    as_target,
+    count,
+    positive,
+    refuse,
+)
+from basis_ik.search.descent_kernel import REACHED as ARRIVED
+from basis_ik.search.descent_kernel import SPENT
+from basis_ik.search.pose_constraint import PoseConstraint, constrain
+from basis_ik.search.pose_search_kernel import BAD_SEED, LARGEST_ANGLE
+from basis_ik.search.prepare import prepared
+from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.verdict import REACHED, Reason, Verdict
+
+if TYPE_CHECKING:
+    from basis_ik.robot.chain import Chain
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def track(
+    chain: Chain,
+    target: Target,
+    current: Positions,
+    max_step: npt.ArrayLike,
+    *,
+    previous: Positions | None = None,
+    position_only: bool = False,
+    constraint: PoseConstraint | None = None,
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+    max_iterations: int = 60,
+) -> Solution:
+    """Move from the current positions towards a target, each joint by no more than its bound.
+
+    The only start is the current positions, so the arm stays on its branch. If the bounds are too
+    small to reach the target, the step goes as close as they allow, the verdict is STEP_BOUND, and
+    the next call continues from there. A redundant arm moves in the null space of the task, away
+    from its limits, while the target moves; at the target it is at rest.
+
+    Args:
+        chain: What to move.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        current: (n,) or by joint name, positions now, as commanded or measured [rad or m]. Those
+            outside the limits are led inwards.
+        max_step: Largest change of each joint, (n,) or one for all [rad or m]; above 0. In a loop
+            that is `chain.velocity` times the period.
+        previous: Positions one step ago [rad or m]. An arm that is not redundant then passes
+            through a singularity with its velocity, onto the branch where that continues; without,
+            it turns back there and stays on its branch.
+        position_only: Leave the orientation free.
+        constraint: Which part of the pose counts; None: all of it.
+        position_tolerance: [m], above 0.
+        orientation_tolerance: [rad], above 0.
+        max_iterations: Steps of one descent. A step in which the arm arrives takes one or two;
+            off a singularity there may be 2 n + 1 descents.
+
+    Returns:
+        The solution. `positions` differ from `current` by no more than `max_step`, and are within
+        the limits as far as that allows. Away from the target the verdict is STEP_BOUND while the
+        arm is on its way, LIMIT or SINGULAR where it can get no nearer from here, TOO_FAR where
+        the lengths of the chain rule the target out. STEP_BOUND and LIMIT name the joint that
+        would bring the tip nearest if it were let.
+
+    Raises:
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+    """
+    ready = prepared(chain)
+    target = as_target("target", target)
+    start = as_positions("current", current, chain.joint_names)
+    before = start
+    if previous is not None:
+        before = as_positions("previous", previous, chain.joint_names)
+    ready, weights, goal = constrain(ready, constraint, target._m)
+    status, steps, away, turned, holds, joint = step_towards(
+        ready.exact, ready.joints, ready.variables, ready.ends,
+        ready.position if position_only else weights, goal, start, before,
+        _bound(max_step, len(start)),        q := np.empty_like(start), ready.new_work(),
+        positive("position_tolerance", position_tolerance, "m"),
+        positive("orientation_tolerance", orientation_tolerance, "rad"),
+        count("max_iterations", max_iterations, 1),
+    )  # fmt: skip
+    q.setflags(write=False)
+    if status == ARRIVED:
+        return Solution(q, Verdict.REACHED, away, turned, steps, 0, REACHED)
+    if status == BAD_SEED and (np.abs(start) <= LARGEST_ANGLE).all():
+        refuse(status, "previous", previous, target)
+    refuse(status, "current", current, target)
+    verdict = _verdict(ready, goal, status, holds)
+    turn = 0.0 if position_only or weights[3] == 0.0 else turned
+    reason = Reason(verdict, away, turn, proven=verdict is Verdict.TOO_FAR)
+    if verdict in (Verdict.STEP_BOUND, Verdict.LIMIT):
+        reason = Reason(verdict, away, turn, chain.joint_names[joint], float(q[joint]))
+    return Solution(q, verdict, away, turned, steps, 0, reason)
+
+
+def warm_up(chain: Chain) -> None:
+    """Prepare a chain and compile what `track` calls, before a control loop starts."""
+    middle = prepared(chain).middle
+    track(chain, chain.forward(middle), middle, 1.0)
+
+
+def _bound(max_step: npt.ArrayLike, n: int) -> FloatArray:
+    bound = np.empty(n)
+    try:
+        bound[:] = max_step
+    except (TypeError, ValueError):
+        bound[:] = np.nan
+    if not (bound > 0.0).all():
+        raise SolveArgumentError("max_step", max_step, "above 0, one for all joints or one each")
+    return bound
+
+
+def _verdict(ready: PreparedChain, goal: FloatArray, status: int, holds: int) -> Verdict:
+    if holds == AT_STEP:
+        return Verdict.STEP_BOUND
+    if np.linalg.norm(goal[:3, 3] - ready.ends[0, :, 3]) > ready.reach:
+        return Verdict.TOO_FAR
+    if holds == AT_LIMIT:
+        return Verdict.LIMIT
+    return Verdict.BUDGET_SPENT if status == SPENT else Verdict.SINGULAR

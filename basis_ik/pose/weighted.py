@@ -1,0 +1,69 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The best effort where it is stated what an error along each axis counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.search.ranked_tasks import ITERATIONS, Ranked, RankedTask
+from basis_ik.search.residuals_kernel import POSE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FloatArray = npt.NDArray[np.float64]
+
+STARTS = 20  # fresh starts that get a chance to leave less than the seed's
+
+
+def least_error(
+    ready: PreparedChain,
+    weights: FloatArray,
+    goal: FloatArray,
+    starts: Sequence[FloatArray],
+    tolerances: tuple[float, float],
+    budget: int,
+) -> tuple[FloatArray, float, float, int]:
+    """Find the positions that leave the least weighted error.
+
+    Of about equal ones those downhill from the first start are taken.
+
+    Args:
+        ready: The chain, as narrowed to what is wanted.
+        weights: (12,) by `wanted.weigh`.
+        goal: (4, 4) root_T_goal.
+        starts: Each (n,), the seed first; some fresh ones follow them.
+        tolerances: Of position [m] and orientation [rad].
+        budget: Steps allowed.
+
+    Returns:
+        Positions (n,), the distance [m] and angle [rad] that they leave, and steps taken.
+    """
+    task = RankedTask(POSE, ready.exact, weights, goal, 0, tolerances)
+    ranked = Ranked([task], ready.variables)
+    best, left = ranked.standing(ranked.start(0, starts[0])), budget
+    fresh = [ranked.start(number, starts[0]) for number in range(1, STARTS + 1)]
+    for start in (best.q, *starts[1:], *fresh):
+        ended = ranked.in_order(start, max(0, min(ITERATIONS, left)))
+        left -= ended.steps
+        if ranked.is_better(ended, best):
+            best = ended
+    away, turned = task.miss(best.q)
+    return best.q, away, turned, budget - left

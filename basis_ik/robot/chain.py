@@ -1,0 +1,314 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A serial chain between two links of a robot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.robot import chain_kernel as kernels
+from basis_ik.robot.build import fold
+from basis_ik.robot.chain_kernel import ChainArrays, FloatArray, IntArray
+from basis_ik.robot.configurations import middle, uniform
+from basis_ik.robot.elements import listed, shown
+from basis_ik.robot.joint_path import ChainError
+from basis_ik.robot.link_tree import Tree
+from basis_ik.robot.reach import reach_bound
+from basis_ik.robot.urdf import Joint
+from basis_ik.transforms.checks import finite_array, read_only
+from basis_ik.transforms.rigid import RigidTransform
+
+if TYPE_CHECKING:
+    from basis_ik.pose.solve import Solution
+    from basis_ik.search.arguments import Positions, Target
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The joints from a root link to a tip link: m that move, driven by n variables.
+
+    A variable is a joint that moves on its own; joints that mimic it move with it. Made by
+    `RobotModel.chain`.
+
+    Attributes:
+        root: The link in whose frame poses are expressed.
+        tip: The link that is to reach them.
+        joints: Every joint on the way, fixed ones included, from root to tip.
+        joint_names: The n variables, in the order of every q.
+        lower: Lower limits of the variables [rad] or [m], shape (n,), read-only, limits of mimic
+            joints folded in; -inf where continuous.
+        upper: Upper limits, +inf where continuous.
+        velocity: Largest speeds [rad/s] or [m/s], shape (n,), read-only, positive and finite.
+        continuous: Whether the variable may turn for ever, shape (n,), read-only bool.
+        prismatic: Whether the variable is a length, shape (n,), read-only bool.
+        reach: No configuration brings the tip farther from the root's origin than this [m].
+        arrays: The chain as kernels take it. Shared, not copied: never write to it.
+        inferences: What was assumed beyond the URDF's and the caller's words, one line each.
+        links: Every link on the way, root and tip included.
+    """
+
+    root: str
+    tip: str
+    joints: tuple[Joint, ...]
+    joint_names: tuple[str, ...]
+    lower: FloatArray
+    upper: FloatArray
+    velocity: FloatArray
+    continuous: npt.NDArray[np.bool_]
+    prismatic: npt.NDArray[np.bool_]
+    reach: float
+    arrays: ChainArrays
+    inferences: tuple[str, ...]
+    links: tuple[str, ...]
+    _link_joints: IntArray
+    _link_constants: FloatArray
+
+    def forward(self, q: npt.ArrayLike) -> RigidTransform:
+        """Return root_T_tip at variables q, shape (n,).
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: NaN or infinity.
+        """
+        _, tip, _ = self._evaluate(q)
+        return RigidTransform.from_matrix(tip)
+
+    @property
+    def neutral(self) -> FloatArray:
+        """The middle of the limits (n,) [rad or m], read-only; 0 where there are none."""
+        return read_only(middle(self.lower, self.upper))
+
+    def random(self, rng: np.random.Generator | None = None) -> FloatArray:
+        """Draw positions (n,) within the limits [rad or m], each equally likely.
+
+        Args:
+            rng: Where they are drawn from; None: a generator that is new on every call. Joints
+                without limits are drawn from one turn.
+        """
+        return uniform(self.lower, self.upper, rng or np.random.default_rng())
+
+    def clip(self, q: npt.ArrayLike) -> FloatArray:
+        """Return variables q, shape (n,), each taken to its nearest limit if it is outside.
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: NaN or infinity.
+        """
+        values = finite_array("q", q, len(self.joint_names))
+        return np.clip(values, self.lower, self.upper, out=values)
+
+    def solve(self, target: Target, seed: Positions | None = None, **options: Any) -> Solution:
+        """Find joint positions that bring the tip to a target: `basis_ik.solve` with this chain."""
+        from basis_ik.pose.solve import solve
+
+        return solve(self, target, seed, **options)
+
+    def look_at(
+        self, point: npt.ArrayLike, seed: Positions | None = None, **options: Any
+    ) -> Solution:
+        """Find joint positions that turn a ray to a point: `basis_ik.look_at` with this chain."""
+        from basis_ik.look.look_at import look_at
+
+        return look_at(self, point, seed, **options)
+
+    def within(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Chain:
+        """Return the same chain with limits that are narrower where these are.
+
+        Args:
+            lower: Least positions (n,) [rad or m]; -inf narrows nothing.
+            upper: Largest positions (n,); inf narrows nothing.
+
+        Raises:
+            ChainError: A joint is left no room.
+        """
+        lower, upper = np.maximum(self.lower, lower), np.minimum(self.upper, upper)
+        for name, low, high in zip(self.joint_names, lower, upper, strict=True):
+            if not low <= high:
+                raise ChainError(f"joint {shown(name)} is left no room", joint=name)
+        arrays = self.arrays._replace(lower=lower, upper=upper)
+        return replace(
+            self,
+            lower=read_only(lower.copy()),
+            upper=read_only(upper.copy()),
+            arrays=arrays,
+            reach=reach_bound(arrays),
+        )
+
+    def jacobian(self, q: npt.ArrayLike) -> FloatArray:
+        """Return the geometric Jacobian of the tip, in the root frame, at variables q, shape (n,).
+
+        Returns:
+            Shape (6, n): rows 0-2 the tip origin's velocity [m], rows 3-5 the tip's angular
+            velocity [rad], both per unit of each variable.
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: NaN or infinity.
+        """
+        return self._evaluate(q)[2]
+
+    def link_poses(self, q: npt.ArrayLike) -> dict[str, RigidTransform]:
+        """Return root_T_link of every link on the chain, root and tip included, at q, shape (n,).
+
+        Raises:
+            ShapeError: Another shape.
+            NotFiniteError: NaN or infinity.
+        """
+        frames, _, _ = self._evaluate(q)
+        poses = np.zeros((len(self.links), 4, 4))
+        poses[:, 3, 3] = 1.0
+        kernels.link_frames(frames, self._link_joints, self._link_constants, poses)
+        return {
+            link: RigidTransform.from_matrix(pose)
+            for link, pose in zip(self.links, poses, strict=True)
+        }
+
+    def joint_T_link(self, link: str) -> tuple[int, FloatArray]:
+        """Return which of the m moving joints a link of the chain is fixed to, and where.
+
+        Returns:
+            The joint's index, -1 for the root link's own body, and the constant transform (3, 4)
+            from its moved frame, as kernels take it, to the link.
+
+        Raises:
+            ChainError: The link is not on the chain.
+        """
+        if link not in self.links:
+            raise ChainError(
+                f"link {shown(str(link))} is not on the chain; it has {listed(self.links)}",
+                link=link,
+                candidates=self.links,
+            )
+        k = self.links.index(link)
+        return int(self._link_joints[k]), self._link_constants[k].copy()
+
+    def with_tool(self, tool: str, tip_T_tool: RigidTransform) -> Chain:
+        """Return the chain of the same joints that ends at a frame fixed to the tip.
+
+        Args:
+            tool: The frame's name; the tip of that chain, and one of its links.
+            tip_T_tool: Where it is.
+        """
+        joint, tip = self.joint_T_link(self.tip)
+        arrays = self.arrays._replace(
+            tip=np.ascontiguousarray((_whole(self.arrays.tip) @ tip_T_tool.matrix)[:3])
+        )
+        moved = replace(self, tip=tool, reach=reach_bound(arrays), arrays=arrays)
+        if tool in self.links:
+            return moved
+        constant = (_whole(tip) @ tip_T_tool.matrix)[np.newaxis, :3]
+        return replace(
+            moved,
+            links=(*self.links, tool),
+            _link_joints=np.append(self._link_joints, joint),
+            _link_constants=np.concatenate([self._link_constants, constant]),
+        )
+
+    def _evaluate(self, q: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return moved frames (m, 3, 4), root_T_tip (4, 4) and Jacobian (6, n) at q."""
+        values = finite_array("q", q, len(self.joint_names))
+        frames = np.empty((len(self.arrays.origins), 3, 4))
+        tip = np.eye(4)
+        jacobian = np.empty((6, len(values)))
+        kernels.forward_from_fields(*self.arrays, values, frames, tip[:3], jacobian)
+        return frames, tip, jacobian
+
+    def __repr__(self) -> str:
+        return f"Chain({self.root} -> {self.tip}: {', '.join(self.joint_names)})"
+
+
+def build_chain(model: Tree, root: str, tip: str, inferences: tuple[str, ...]) -> Chain:
+    """Make the chain between two links that exist.
+
+    Args:
+        model: The robot.
+        root: Root link.
+        tip: Tip link.
+        inferences: What was assumed in choosing them.
+
+    Raises:
+        ChainError: No joint moves between the two, or one cannot be solved for.
+    """
+    folded = fold(model, root, tip)
+    arrays, variables = folded.arrays, folded.variables
+    joints = tuple(step.joint for step in folded.steps)
+    names, link_joints, constants = zip(*folded.links, strict=True)
+    notes = tuple(variable.note for variable in variables if variable.note)
+    needed = dict.fromkeys([*(j.name for j in joints), *(v.name for v in variables)])
+    return Chain(
+        root=root,
+        tip=tip,
+        joints=joints,
+        joint_names=tuple(variable.name for variable in variables),
+        lower=read_only(arrays.lower.copy()),
+        upper=read_only(arrays.upper.copy()),
+        velocity=read_only(np.array([variable.velocity for variable in variables])),
+        continuous=_flags([variable.continuous for variable in variables]),
+        prismatic=_flags([model.joints[v.name].kind == "prismatic" for v in variables]),
+        reach=reach_bound(arrays),
+        arrays=arrays,
+        inferences=(
+            *inferences,
+            *model.notes,
+            *(line for name in needed for line in model.joints[name].assumed),
+            *notes,
+            *_soft_limits(joints),
+            *_left_aside([j for name, j in model.joints.items() if name not in needed]),
+        ),
+        links=names,
+        _link_joints=np.array(link_joints, np.int64),
+        _link_constants=np.array([constant.matrix[:3] for constant in constants]),
+    )
+
+
+def _whole(transform: FloatArray) -> FloatArray:
+    """Return a transform (3, 4) as a matrix (4, 4)."""
+    return np.vstack([transform, [0.0, 0.0, 0.0, 1.0]])
+
+
+def _flags(values: list[bool]) -> npt.NDArray[np.bool_]:
+    return read_only(np.array(values, np.bool_))
+
+
+def _left_aside(joints: list[Joint]) -> tuple[str, ...]:
+    """Say what is odd about joints that the chain does not need."""
+    faulty = [joint for joint in joints if joint.fault]
+    odd = tuple(j.name for j in joints if j.assumed and j.kind != "continuous")  # wheels are not
+    others = tuple(joint.name for joint in faulty[1:])
+    lines = []
+    if faulty:
+        also = f"; also {listed(others)}" if others else ""
+        lines.append(f"faulty, but not needed by the chain: {faulty[0].fault}{also}")
+    if odd:
+        lines.append(f"limits, speeds or axes were assumed off the chain, too: {listed(odd)}")
+    return tuple(lines)
+
+
+def _soft_limits(joints: tuple[Joint, ...]) -> tuple[str, ...]:
+    """Say where a driver may brake inside the limits that the chain works with."""
+    inside = [
+        f"{joint.name} {joint.soft_lower:.4g}..{joint.soft_upper:.4g} {joint.unit}"
+        for joint in joints
+        if joint.soft_lower > joint.lower or joint.soft_upper < joint.upper
+    ]
+    if not inside:
+        return ()
+    return (
+        "safety_controller soft limits lie inside the limits that are used: " + ", ".join(inside),
+    )

@@ -1,0 +1,35 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Joint positions to begin with: the middle of the limits, or random ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from basis_ik.robot.chain_kernel import FloatArray
+
+
+def middle(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return the middle of limits (n,); where one is infinite, what is nearest to 0."""
+    low, high = np.isfinite(lower), np.isfinite(upper)
+    both = 0.5 * np.where(low, lower, 0.0) + 0.5 * np.where(high, upper, 0.0)
+    return np.where(low & high, both, np.clip(0.0, lower, upper))
+
+
+def uniform(lower: FloatArray, upper: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draw positions (n,) within limits; where one is infinite, within a full turn."""
+    low = np.where(np.isfinite(lower), lower, np.minimum(-np.pi, upper - 2.0 * np.pi))
+    high = np.where(np.isfinite(upper), upper, np.maximum(np.pi, lower + 2.0 * np.pi))
+    return np.clip(rng.uniform(low, high), lower, upper)

@@ -1,0 +1,121 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Names and numbers in a robot description, by a strict grammar."""
+
+from __future__ import annotations
+
+import re
+
+from basis_ik.robot.elements import XACRO_HINT, Element, UrdfError, shown
+from basis_ik.transforms.rigid import RigidTransform
+
+LARGEST = 1e100
+"""No number may be larger: the differences of two must be finite too."""
+
+MAX_OFFSET = 1e6
+"""Largest coordinate of an origin [m], and largest mimic multiplier and offset."""
+
+LONGEST_NAME = 255
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+
+
+def name_in(element: Element, attribute: str = "name") -> str:
+    """Return a name that is there and visible, and that a tf frame could have.
+
+    Raises:
+        UrdfError: It is missing, blank, an xacro expression, too long, or has control characters.
+    """
+    value = element.attributes.get(attribute, "")
+    if not value.strip():
+        raise UrdfError(f"<{element.tag}> lacks its {attribute}", line=element.line)
+    check_name(value, element)
+    if "${" in value or "$(" in value:
+        raise UrdfError(f"{attribute} {shown(value)}: {XACRO_HINT}", line=element.line)
+    return value
+
+
+def check_name(value: str, element: Element) -> None:
+    """Refuse a name that would break the line of every log and message that quotes it.
+
+    Raises:
+        UrdfError: It is longer than `LONGEST_NAME`, or has control characters.
+    """
+    if len(value) > LONGEST_NAME or not value.isprintable():
+        raise UrdfError(
+            f"<{element.tag}> is named {shown(value)}: give it at most {LONGEST_NAME} printable"
+            " characters",
+            line=element.line,
+        )
+
+
+def numbers(
+    element: Element, attribute: str, count: int, where: str, largest: float = LARGEST
+) -> list[float]:
+    """Return an attribute's finite numbers, in plain decimal notation.
+
+    `float` would take nan, inf, 1_000, and digits of other scripts: none of these is a length.
+    Between two numbers stands a blank, or a comma and a blank.
+
+    Args:
+        element: The element that has the attribute.
+        attribute: Its name.
+        count: How many numbers it must hold.
+        where: What to call the place in an error.
+        largest: No number may be larger.
+
+    Raises:
+        UrdfError: Another count, or a word that is no finite number.
+    """
+    value = element.attributes[attribute]
+    words = re.split(r",?\s+", value.strip())
+    place = f"{where}: <{element.tag} {attribute}={shown(value)}>"
+    if "${" in value or "$(" in value:
+        raise UrdfError(f"{place}: {XACRO_HINT}", line=element.line)
+    if len(words) != count:
+        raise UrdfError(f"{place} needs {count} numbers, has {len(words)}", line=element.line)
+    for word in words:
+        if not _NUMBER.fullmatch(word) or not abs(float(word)) <= largest:
+            raise UrdfError(f"{place}: {shown(word)} is no finite number", line=element.line)
+    return [float(word) for word in words]
+
+
+def number(
+    element: Element, attribute: str, default: float, where: str, largest: float = LARGEST
+) -> float:
+    """Return an attribute's one number, or the default where there is none.
+
+    Raises:
+        UrdfError: As `numbers`.
+    """
+    if attribute not in element.attributes:
+        return default
+    return numbers(element, attribute, 1, where, largest)[0]
+
+
+def origin_of(element: Element, where: str) -> RigidTransform:
+    """Return what an element's <origin> says, the identity where it has none.
+
+    Raises:
+        UrdfError: As `numbers`; or it is farther away than `MAX_OFFSET`.
+    """
+    origin = element.only("origin")
+    xyz, rpy = [0.0] * 3, [0.0] * 3
+    if origin is not None:
+        xyz = numbers(origin, "xyz", 3, where) if "xyz" in origin.attributes else xyz
+        rpy = numbers(origin, "rpy", 3, where) if "rpy" in origin.attributes else rpy
+        if not max(abs(value) for value in xyz) <= MAX_OFFSET:
+            raise UrdfError(f"{where}: its origin is beyond {MAX_OFFSET:g} m", line=origin.line)
+    return RigidTransform.from_rpy(rpy[0], rpy[1], rpy[2], xyz)

@@ -1,0 +1,171 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How far and how fast a joint may go, by its <limit>, and what is assumed where that says nothing.
+
+Many files hold zeros where a number is not known, or huge ones where there is to be no limit. What
+is assumed in their place never lets a joint go farther or faster than the file does. Where no
+number would be safe there is an error instead of a guess.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from basis_ik.robot.elements import Element, UrdfError
+from basis_ik.robot.grammar import number
+
+FREE = (-math.inf, math.inf)
+
+PLACEHOLDER_LIMIT = 1000.0
+"""No joint turns or slides this far [rad] or [m]; a limit beyond means that there is none."""
+ASSUMED_RANGE = (2.0 * math.pi, 10.0)
+"""What a joint with placeholder limits gets either way from zero: one turn [rad], [m]."""
+
+PLACEHOLDER_SPEED = (100.0, 10.0)
+"""No joint of an arm is this fast [rad/s], [m/s]; a velocity beyond means that none is known."""
+ASSUMED_SPEED = (1.0, 0.1)
+"""What a joint gets whose top speed is not known [rad/s], [m/s]."""
+
+_INFINITE = re.compile(r"\s*[+-]?inf(inity)?\s*", re.IGNORECASE | re.ASCII)
+
+
+class Limits(NamedTuple):
+    """The limits of one joint.
+
+    Attributes:
+        lower: Lower limit [rad] or [m], -inf where there is none.
+        upper: Upper limit, inf where there is none.
+        velocity: Largest speed [rad/s] or [m/s], above zero; inf where there is none.
+        effort: Largest effort [Nm] or [N]; inf where none is stated.
+        assumed: What was assumed, one line each.
+    """
+
+    lower: float
+    upper: float
+    velocity: float
+    effort: float
+    assumed: tuple[str, ...] = ()
+
+
+def read_limits(joint: Element, kind: str, where: str) -> Limits:
+    """Read the <limit> of a revolute, continuous or prismatic joint.
+
+    A joint that mimics another one goes where that one takes it: what it does not state needs no
+    assumption.
+
+    Args:
+        joint: The <joint>.
+        kind: Its type.
+        where: What to call it in errors and assumptions.
+
+    Raises:
+        UrdfError: No limits, lower above upper, or a number that is none.
+    """
+    limit = joint.only("limit")
+    if limit is None:
+        limit = Element("limit", {}, joint.line)
+    mimics = joint.only("mimic") is not None
+    stated = number(limit, "velocity", 0.0, where)
+    velocity, slow = _speed(stated, "velocity" in limit.attributes, kind, where)
+    if mimics and slow:
+        velocity, slow = math.inf, ()
+    bounds: tuple[float, float, tuple[str, ...]] = (*FREE, ())
+    if kind != "continuous":
+        bounds = _range(limit, kind, where, mimics, blank=stated == 0.0)
+    lower, upper, bounded = bounds
+    return Limits(lower, upper, velocity, _effort(limit, where), (*bounded, *slow))
+
+
+def _speed(velocity: float, stated: bool, kind: str, where: str) -> tuple[float, tuple[str, ...]]:
+    """Return a top speed that may be used, and what was assumed for it."""
+    slides = kind == "prismatic"
+    if 0.0 < velocity < PLACEHOLDER_SPEED[slides]:
+        return velocity, ()
+    assumed = ASSUMED_SPEED[slides]
+    if velocity < 0.0:  # -1 is written for unknown; -0.5 may be a slip of the sign
+        assumed = min(assumed, -velocity)
+    says = f"states velocity {velocity:g}, which tells nothing" if stated else "states no top speed"
+    unit = "m/s" if slides else "rad/s"
+    return assumed, (f"{where} {says}: at most {assumed:g} {unit} is assumed",)
+
+
+def _range(
+    limit: Element, kind: str, where: str, mimics: bool, blank: bool
+) -> tuple[float, float, tuple[str, ...]]:
+    """Return lower and upper, and what was assumed for them.
+
+    Of the two one may be left out and is then 0, as URDF has it.
+
+    Args:
+        limit: The <limit>.
+        kind: revolute or prismatic.
+        where: What to call the joint.
+        mimics: Whether another joint leads it.
+        blank: Whether the top speed is left out, or zero.
+    """
+    slides = kind == "prismatic"
+    lower, upper = _bound(limit, "lower", where), _bound(limit, "upper", where)
+    known = bool({"lower", "upper"} & limit.attributes.keys())
+    if not known or (lower == upper == 0.0 and blank):
+        if mimics and not slides:
+            return *FREE, (f"{where} states no limits: those of the joint it mimics hold",)
+        nothing = "has a <limit> of zeros, which tells nothing" if known else "states no limits"
+        endless = "" if slides else ", or type continuous if it turns without end"
+        raise UrdfError(
+            f"{where} is {kind} and {nothing}; write its lower, upper and velocity{endless}",
+            line=limit.line,
+        )
+    most = ASSUMED_RANGE[slides]
+    low = -most if lower <= -PLACEHOLDER_LIMIT else lower
+    high = most if upper >= PLACEHOLDER_LIMIT else upper
+    if not low <= high:
+        raise UrdfError(
+            f"{where}: lower {lower:g} is above upper {upper:g}; correct them", line=limit.line
+        )
+    if low == lower and high == upper:
+        held = f"{where} has equal limits: it is held at {low:g}"
+        return low, high, (held,) if low == high else ()
+    said = f"{where} states limits {lower:g} to {upper:g}, which tell nothing"
+    if mimics and not slides and low != lower and high != upper:
+        return *FREE, (f"{said}: those of the joint it mimics hold",)
+    return low, high, (f"{said}: {low:.4g} to {high:.4g} {'m' if slides else 'rad'} is assumed",)
+
+
+def _bound(limit: Element, attribute: str, where: str) -> float:
+    """Return a limit, which may be written as infinite; 0 where it is left out."""
+    if _INFINITE.fullmatch(limit.attributes.get(attribute, "")):
+        return float(limit.attributes[attribute])
+    return number(limit, attribute, 0.0, where, largest=math.inf)
+
+
+def _effort(limit: Element, where: str) -> float:
+    """Return the largest effort; nothing depends on it, so what is no effort does no harm."""
+    try:
+        effort = number(limit, "effort", math.inf, where)
+    except UrdfError:
+        return math.inf
+    return effort if effort >= 0.0 else math.inf
+
+
+def read_soft_limits(joint: Element, lower: float, upper: float, where: str) -> tuple[float, float]:
+    """Return the `safety_controller` limits, clipped to the hard ones; infinite if none."""
+    safety = joint.only("safety_controller")
+    if safety is None or not {"soft_lower_limit", "soft_upper_limit"} <= safety.attributes.keys():
+        return FREE
+    soft_lower = number(safety, "soft_lower_limit", 0.0, where)
+    soft_upper = number(safety, "soft_upper_limit", 0.0, where)
+    return max(lower, soft_lower), min(upper, soft_upper)

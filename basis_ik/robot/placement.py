@@ -1,0 +1,78 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Where any link of a robot is, on a chain or off it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from basis_ik.errors import BasisIkError
+from basis_ik.robot.build import motion
+from basis_ik.robot.elements import listed, shown
+from basis_ik.robot.joint_path import check_link, path_between, refuse_unusable_joints
+from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.variables import tie_of
+from basis_ik.transforms.rigid import RigidTransform
+
+
+class UnknownPositionError(BasisIkError):
+    """A link that cannot be placed, for joints on the way to it have no known position.
+
+    Attributes:
+        link: The link.
+        joints: Those joints.
+    """
+
+    def __init__(self, link: str, joints: tuple[str, ...]) -> None:
+        super().__init__(f"{shown(link)} hangs on {listed(joints)}, whose position is not known")
+        self.link = link
+        self.joints = joints
+
+
+def place_link(
+    model: RobotModel, reference: str, link: str, positions: Mapping[str, float]
+) -> RigidTransform:
+    """Return reference_T_link.
+
+    Args:
+        model: The robot.
+        reference: The link whose coordinates are wanted.
+        link: The link to place; it need not be below the reference.
+        positions: Of the independent joints, by name [rad or m]; finite. Only those on the way
+            count; a joint that mimics another one follows it.
+
+    Raises:
+        ChainError: A link does not exist, or hangs on a joint that is floating, planar or faulty.
+        UnknownPositionError: A joint on the way is not among the positions.
+    """
+    for name in (reference, link):
+        check_link(name, model.links, model.joints)
+    steps = path_between(reference, link, model.joints)
+    refuse_unusable_joints(steps)
+    ties = {joint.name: tie_of(joint, model.mimics) for joint, _ in steps if joint.moves}
+    # A mimic joint with multiplier zero stands still, whatever its master does.
+    needed = dict.fromkeys(tie.joint for tie in ties.values() if tie.multiplier != 0.0)
+    missing = tuple(name for name in needed if name not in positions)
+    if missing:
+        raise UnknownPositionError(link, missing)
+    pose = RigidTransform.identity()
+    for joint, upwards in steps:
+        step = joint.origin
+        if joint.moves:
+            tie = ties[joint.name]
+            moved = tie.multiplier * positions[tie.joint] if tie.multiplier else 0.0
+            step = step @ motion(joint, moved + tie.offset)
+        pose = pose @ (step.inverse() if upwards else step)
+    return pose

@@ -1,0 +1,115 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A robot: links and joints in one tree, from its URDF."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from basis_ik.robot.chain import Chain, build_chain
+from basis_ik.robot.elements import read_file
+from basis_ik.robot.infer import infer_ends
+from basis_ik.robot.link_tree import Tree, find_links, find_root, resolve_mimics
+from basis_ik.robot.urdf import read_urdf
+from basis_ik.robot.visuals import Visual
+
+
+@dataclass(frozen=True, eq=False)
+class RobotModel(Tree):
+    """A tree of links and joints that has a name, and chains.
+
+    Attributes:
+        name: The robot's name, empty if the URDF states none.
+        visuals: What its links look like; what could not be read is left out.
+    """
+
+    name: str
+    visuals: tuple[Visual, ...] = ()
+
+    @staticmethod
+    def from_urdf(text: str) -> RobotModel:
+        """Read a robot from URDF text (xacro expanded), such as a `robot_description`.
+
+        A joint that cannot be used is no obstacle: it has a `fault`, and only a chain that needs it
+        is refused.
+
+        Raises:
+            UrdfError: The text is not a URDF of one well-formed robot; line, joint or names told.
+        """
+        name, declared, joints, passed, visuals = read_urdf(text)
+        links, notes = find_links(declared, joints)
+        root = find_root(links, joints)
+        by_name, mimics = resolve_mimics({joint.name: joint for joint in joints})
+        return RobotModel(
+            name=name,
+            links=links,
+            joints=MappingProxyType(by_name),
+            root=root,
+            mimics=MappingProxyType(mimics),
+            notes=(*passed, *notes),
+            visuals=visuals,
+        )
+
+    @staticmethod
+    def from_urdf_file(path: str | os.PathLike[str]) -> RobotModel:
+        """Read a robot from a URDF file (xacro expanded), see `from_urdf`.
+
+        Raises:
+            UrdfError: The file cannot be read, or is not a URDF of one well-formed robot.
+        """
+        return RobotModel.from_urdf(read_file(path))
+
+    def chain(self, root: str | None = None, tip: str | None = None) -> Chain:
+        """Return the chain of joints from one link to another.
+
+        The two may be any links: where the tip is not below the root the chain climbs to their
+        common ancestor first, with those joints reversed.
+
+        Args:
+            root: Link whose frame targets are expressed in; None to infer it.
+            tip: Link that is to reach them; None to infer it, where the tree has one obvious arm.
+
+        Raises:
+            ChainError: An unknown link, no obvious arm (the candidates are listed), no moving joint
+                between the two, a floating or planar joint, or one with a fault.
+        """
+        root, tip, inferences = infer_ends(self, root, tip)
+        return build_chain(self, root, tip, inferences)
+
+    def visuals_of(self, chain: Chain) -> tuple[Visual, ...]:
+        """Return what the links of a chain look like, with all that is fixed to them.
+
+        Args:
+            chain: One of this robot's.
+
+        Returns:
+            The visuals, `link` being a link of the chain.
+        """
+        above = {
+            joint.child: joint
+            for joint in self.joints.values()
+            if joint.kind == "fixed" and not joint.fault
+        }
+        found = []
+        for visual in self.visuals:
+            link, place = visual.link, visual.link_T_body
+            while link not in chain.links and link in above:
+                place = above[link].origin @ place
+                link = above[link].parent
+            if link in chain.links:
+                found.append(replace(visual, link=link, link_T_body=place))
+        return tuple(found)

@@ -1,0 +1,64 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The last look at positions before they are sent. It trusts nobody who made them."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.numerics.jit import jit
+
+FloatArray = NDArray[np.float64]
+
+SLACK = 1e-9  # rounding allowance [rad or m]
+
+
+@jit
+def is_inside(positions: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:
+    """Tell whether positions (n,) are finite and inside the limits (n,) [rad or m]."""
+    for k in range(positions.shape[0]):
+        # Written so that NaN fails every comparison; an infinite limit lets infinity pass.
+        if not (isfinite(positions[k]) and positions[k] >= lower[k] - SLACK):
+            return False
+        if not positions[k] <= upper[k] + SLACK:
+            return False
+    return True
+
+
+@jit
+def is_safe(
+    command: FloatArray,
+    previous: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    max_step: FloatArray,
+) -> bool:
+    """Tell whether a command (n,) may be sent.
+
+    It must be finite, change no joint by more than `max_step`, and lie inside the limits; a joint
+    that was outside may only move inward. All arguments (n,) [rad or m].
+    """
+    for k in range(command.shape[0]):
+        now, before = command[k], previous[k]
+        if not (isfinite(now) and abs(now - before) <= max_step[k] + SLACK):
+            return False
+        if not (now >= lower[k] - SLACK or (before < lower[k] and now >= before)):
+            return False
+        if not (now <= upper[k] + SLACK or (before > upper[k] and now <= before)):
+            return False
+    return True

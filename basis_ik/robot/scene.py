@@ -1,0 +1,79 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A robot in a pose as a transform tree, one frame per link."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from basis_ik.errors import BasisIkError
+from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.urdf import Joint
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.tree import TransformTree
+
+
+class PoseError(BasisIkError):
+    """A position was given for something that is not a joint to be positioned."""
+
+    def __init__(self, joint: str, joints: tuple[str, ...]) -> None:
+        super().__init__(f"no joint {joint!r} to position; there are {', '.join(joints) or 'none'}")
+        self.joint = joint
+        self.joints = joints
+
+
+def scene(model: RobotModel, positions: Mapping[str, float]) -> TransformTree:
+    """Pose a robot and return its links as frames.
+
+    Args:
+        model: The robot.
+        positions: Joint values by name [rad] or [m]; a joint not named is at 0. Mimic joints
+            follow and cannot be named. Limits are not looked at.
+
+    Returns:
+        A tree from the root link down. Floating and planar joints stay at their origin; what hangs
+        on a faulty joint has no known place and is left out.
+
+    Raises:
+        PoseError: A name is no joint that moves by itself.
+        NotFiniteError: A value is NaN or infinite.
+    """
+    sound = [joint for joint in model.joints.values() if not joint.fault]
+    movable = tuple(joint.name for joint in sound if joint.moves and joint.mimic is None)
+    for name in positions:
+        if name not in movable:
+            raise PoseError(name, movable)
+    below: dict[str, list[Joint]] = defaultdict(list)
+    for joint in sound:
+        below[joint.parent].append(joint)
+    tree, waiting = TransformTree(model.root), [model.root]
+    while waiting:
+        for joint in below[waiting.pop()]:
+            value = positions.get(joint.name, 0.0)
+            if (mimic := model.mimics.get(joint.name)) is not None:
+                value = mimic.multiplier * positions.get(mimic.joint, 0.0) + mimic.offset
+            tree.add(joint.child, joint.parent, joint.origin @ _motion(joint, value))
+            waiting.append(joint.child)
+    return tree
+
+
+def _motion(joint: Joint, value: float) -> RigidTransform:
+    """Return how a joint's value moves its child link in the joint's frame."""
+    if not joint.moves:
+        return RigidTransform.identity()
+    if joint.kind == "prismatic":
+        return RigidTransform.from_rpy(0.0, 0.0, 0.0, joint.axis * value)
+    return RigidTransform.from_axis_angle(joint.axis, value)

@@ -1,0 +1,247 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""URDF elements to joint descriptions, by a strict grammar.
+
+Where the URDF format has a default it is used (origin: identity, axis: x). Where a mistake could
+move an arm wrongly the joint is marked as faulty instead of guessed at: no chain can have it, and
+those that do not need it are none the worse.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from basis_ik.robot.chain_kernel import FloatArray
+from basis_ik.robot.elements import Element, UrdfError, listed, read_xml, shown
+from basis_ik.robot.grammar import MAX_OFFSET, check_name, name_in, number, numbers, origin_of
+from basis_ik.robot.joint_limits import FREE, Limits, read_limits, read_soft_limits
+from basis_ik.robot.visuals import Visual, read_visuals
+from basis_ik.transforms.rigid import RigidTransform
+
+MOVING = ("revolute", "continuous", "prismatic")
+KINDS = (*MOVING, "fixed", "floating", "planar")
+UNKNOWN = "unknown"
+"""Kind of a joint whose type is none of `KINDS`."""
+
+MIN_AXIS = 1e-6
+"""Length below which a joint axis counts as zero."""
+ROUNDED_AXIS = 0.01
+"""A joint axis may be longer or shorter than one by this much without a word."""
+
+
+def _unit(vector: list[float], length: float) -> FloatArray:
+    array = np.array([value / length for value in vector])
+    array.setflags(write=False)
+    return array
+
+
+_X = _unit([1.0, 0.0, 0.0], 1.0)
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """A joint's tie to another: value = multiplier * (value of `joint`) + offset [rad] or [m]."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """One joint, as the URDF states it.
+
+    Attributes:
+        name: Unique in the robot.
+        kind: One of `KINDS`, or `UNKNOWN`.
+        parent: Parent link.
+        child: Child link.
+        origin: parent_T_joint at value zero; the child link's frame is the joint's.
+        axis: Unit axis in the joint frame, shape (3,), read-only; x where the kind has none.
+        lower: Lower limit [rad] or [m]; -inf for continuous, floating and planar, 0 for fixed.
+        upper: Upper limit; +inf and 0 likewise.
+        velocity: Largest speed [rad/s] or [m/s], assumed where none is stated; inf where the joint
+            does not move on its own and none is stated.
+        effort: Largest effort [Nm] or [N]; inf where none is stated. Nothing depends on it.
+        mimic: What the joint follows, or None.
+        soft_lower: `safety_controller` limit, narrower than or equal to `lower`; -inf if none.
+        soft_upper: The same above.
+        assumed: What was assumed beyond the URDF's words, one line each.
+        fault: Why no chain can have the joint, with the remedy; empty where one can. All but names
+            and kind of a faulty joint is then without meaning.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    origin: RigidTransform
+    axis: FloatArray
+    lower: float
+    upper: float
+    velocity: float
+    effort: float
+    mimic: Mimic | None
+    soft_lower: float
+    soft_upper: float
+    assumed: tuple[str, ...] = ()
+    fault: str = ""
+
+    @property
+    def moves(self) -> bool:
+        """Whether the joint has one degree of freedom: revolute, continuous or prismatic."""
+        return self.kind in MOVING
+
+    @property
+    def unit(self) -> str:
+        """Unit of the joint's value: rad or m."""
+        return "m" if self.kind == "prismatic" else "rad"
+
+
+def read_urdf(
+    text: str,
+) -> tuple[str, list[str], list[Joint], tuple[str, ...], tuple[Visual, ...]]:
+    """Read a URDF text.
+
+    Args:
+        text: The whole document, xacro expanded.
+
+    Returns:
+        The robot's name (may be empty), its link names and its joints, in document order, a line
+        for what was passed over, and what the links look like. Whether they form a tree is not
+        checked here.
+
+    Raises:
+        UrdfError: See `basis_ik.robot.elements.read_xml`; or an element or number is bad.
+    """
+    robot = read_xml(text)
+    if robot.tag != "robot":
+        raise UrdfError(
+            f"the root element is <{robot.tag[:80]}>, a URDF has <robot>", line=robot.line
+        )
+    name = robot.attributes.get("name", "")
+    check_name(name, robot)
+    links = [name_in(link) for link in robot.all("link")]
+    calls = dict.fromkeys(e.tag for e in robot.children if e.tag.startswith("xacro:"))
+    calls.pop("xacro:property", None)
+    calls.pop("xacro:arg", None)
+    missing = f"passed over, since xacro did not know them: {listed(tuple(calls))}"
+    joints = [_joint(e) for e in robot.all("joint")]
+    return name, links, joints, (missing,) * bool(calls), read_visuals(robot)
+
+
+def _joint(element: Element) -> Joint:
+    """Read one <joint>; every error names it.
+
+    What the tree of links stands on must be sound. Anything else only matters to a chain that needs
+    the joint: the error becomes the joint's fault.
+    """
+    name = name_in(element)
+    where = f"joint {shown(name)}"
+    try:
+        parent, child = _ends(element, where)
+    except UrdfError as error:
+        error.joint = name
+        raise
+    try:
+        return _read_joint(element, name, parent, child, where)
+    except UrdfError as error:
+        kind = element.attributes.get("type", "")
+        return Joint(
+            name=name,
+            kind=kind if kind in KINDS else UNKNOWN,
+            parent=parent,
+            child=child,
+            origin=RigidTransform.identity(),
+            axis=_X,
+            lower=0.0,
+            upper=0.0,
+            velocity=math.inf,
+            effort=math.inf,
+            mimic=None,
+            soft_lower=FREE[0],
+            soft_upper=FREE[1],
+            fault=str(error),
+        )
+
+
+def _ends(element: Element, where: str) -> tuple[str, str]:
+    """Return the names of parent and child link."""
+    names = []
+    for tag in ("parent", "child"):
+        end = element.only(tag)
+        if end is None:
+            raise UrdfError(f"{where} lacks <{tag} link=...>", line=element.line)
+        names.append(name_in(end, "link"))
+    return names[0], names[1]
+
+
+def _read_joint(element: Element, name: str, parent: str, child: str, where: str) -> Joint:
+    kind = element.attributes.get("type", "")
+    if kind not in KINDS:
+        raise UrdfError(
+            f"{where} has type {shown(kind)}; a URDF knows {', '.join(KINDS)}", line=element.line
+        )
+    moves = kind in MOVING
+    axis, scaled = _axis(element.only("axis") if moves else None, where)
+    bounds = (0.0, 0.0) if kind == "fixed" else FREE
+    limits = read_limits(element, kind, where) if moves else Limits(*bounds, math.inf, math.inf)
+    soft = read_soft_limits(element, limits.lower, limits.upper, where) if moves else FREE
+    return Joint(
+        name=name,
+        kind=kind,
+        parent=parent,
+        child=child,
+        origin=origin_of(element, where),
+        axis=axis,
+        lower=limits.lower,
+        upper=limits.upper,
+        velocity=limits.velocity,
+        effort=limits.effort,
+        mimic=_mimic(element.only("mimic"), where) if moves else None,
+        soft_lower=soft[0],
+        soft_upper=soft[1],
+        assumed=(*scaled, *limits.assumed),
+    )
+
+
+def _axis(axis: Element | None, where: str) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return the unit axis, and what was assumed for it."""
+    if axis is None:
+        return _X, ()
+    if "xyz" not in axis.attributes:
+        raise UrdfError(f"{where}: <axis> lacks xyz; give a direction", line=axis.line)
+    vector = numbers(axis, "xyz", 3, where)
+    length = math.hypot(*vector)
+    if not length >= MIN_AXIS:
+        raise UrdfError(f"{where}: its axis is zero; give a direction", line=axis.line)
+    said = f"{where} has an axis of length {length:.4g}: its direction is taken"
+    return _unit(vector, length), () if abs(length - 1.0) <= ROUNDED_AXIS else (said,)
+
+
+def _mimic(mimic: Element | None, where: str) -> Mimic | None:
+    if mimic is None:
+        return None
+    master = name_in(mimic, "joint")
+    multiplier = number(mimic, "multiplier", 1.0, where)
+    offset = number(mimic, "offset", 0.0, where)
+    if not (multiplier == 0.0 or 1.0 / MAX_OFFSET <= abs(multiplier) <= MAX_OFFSET):
+        raise UrdfError(f"{where}: mimic multiplier {multiplier:g} is absurd", line=mimic.line)
+    if not abs(offset) <= MAX_OFFSET:
+        raise UrdfError(f"{where}: mimic offset {offset:g} is absurd", line=mimic.line)
+    return Mimic(master, multiplier, offset)

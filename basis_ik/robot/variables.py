@@ -1,0 +1,110 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What there is to solve for: one variable per joint that moves on its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from basis_ik.robot.elements import listed, shown
+from basis_ik.robot.joint_path import ChainError
+from basis_ik.robot.urdf import Joint, Mimic
+
+_ROUNDING = 1e-9  # limits that cross by less than this are equal, written with fewer digits
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An independent joint and what its mimics leave of its freedom.
+
+    Attributes:
+        name: The joint's name.
+        lower: Lower limit [rad] or [m], those of mimic joints folded in; -inf if unlimited.
+        upper: Upper limit; +inf if unlimited.
+        velocity: Largest speed that no mimic joint exceeds its own with [rad/s] or [m/s].
+        continuous: Whether a full turn brings every joint it drives back to its place.
+        note: What was assumed, or empty.
+    """
+
+    name: str
+    lower: float
+    upper: float
+    velocity: float
+    continuous: bool
+    note: str = ""
+
+
+def tie_of(joint: Joint, mimics: Mapping[str, Mimic]) -> Mimic:
+    """Return the independent joint that drives a joint, and how; a joint drives itself 1:1."""
+    return mimics.get(joint.name, Mimic(joint.name, 1.0, 0.0))
+
+
+def find_variable(name: str, joints: Mapping[str, Joint], mimics: Mapping[str, Mimic]) -> Variable:
+    """Fold what every joint driven by an independent joint allows into that joint's limits.
+
+    Raises:
+        ChainError: The limits of a mimic joint leave its master no room.
+    """
+    lower, upper, velocity = -math.inf, math.inf, math.inf
+    narrowing, multipliers = [], []
+    for joint, tie in _driven_by(name, joints, mimics):
+        limits = (joint.lower, joint.upper)
+        low, high = sorted((limit - tie.offset) / tie.multiplier for limit in limits)
+        if joint.name != name and (low > lower + _ROUNDING or high < upper - _ROUNDING):
+            narrowing.append(joint.name)
+        lower, upper = max(lower, low), min(upper, high)
+        if lower > upper + _ROUNDING:
+            raise ChainError(
+                f"joint {shown(joint.name)} mimics {shown(name)} and its limits leave that no room;"
+                " correct the limits or the multiplier",
+                joint=joint.name,
+            )
+        velocity = min(velocity, joint.velocity / abs(tie.multiplier))
+        multipliers.append(tie.multiplier)
+    if math.isinf(lower):
+        return _unlimited(name, velocity, multipliers)
+    if lower > upper:
+        lower = upper = 0.5 * (lower + upper)
+    lower, upper = lower + 0.0, upper + 0.0  # no -0.0
+    note = f"limits of {name} narrowed to {lower:.4g}..{upper:.4g} by its mimics "
+    note = note + listed(tuple(narrowing)) if narrowing else ""
+    return Variable(name, lower, upper, velocity, False, note)
+
+
+def _unlimited(name: str, velocity: float, multipliers: list[float]) -> Variable:
+    """Return the variable of a joint that nothing limits; it is periodic if its mimics are."""
+    if all(multiplier == round(multiplier) for multiplier in multipliers):
+        return Variable(name, -math.inf, math.inf, velocity, True)
+    bound = math.pi * max(1.0 / abs(multiplier) for multiplier in multipliers)
+    note = (
+        f"{name} is continuous but turns a mimic joint by a fraction of its own turn:"
+        f" taken as limited to ±{bound:.4g} rad"
+    )
+    return Variable(name, -bound, bound, velocity, False, note)
+
+
+def _driven_by(
+    name: str, joints: Mapping[str, Joint], mimics: Mapping[str, Mimic]
+) -> Iterator[tuple[Joint, Mimic]]:
+    """Yield an independent joint, then all that mimic it, on the chain or not: they move too.
+
+    A faulty one tells no limits, and those of its master hold.
+    """
+    yield joints[name], Mimic(name, 1.0, 0.0)
+    for follower, tie in mimics.items():
+        if tie.joint == name and tie.multiplier != 0.0:
+            yield joints[follower], tie

@@ -1,0 +1,80 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a robot looks like, as its URDF states it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from basis_ik.robot.elements import Element, UrdfError
+from basis_ik.robot.grammar import MAX_OFFSET, number, numbers, origin_of
+from basis_ik.transforms.rigid import RigidTransform
+
+Triple = tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Visual:
+    """One body of a link.
+
+    Attributes:
+        link: The link that it is fixed to.
+        link_T_body: Where.
+        kind: What it is. A cylinder stands along z.
+        size: Extents along its axes [m]; of a mesh, the scale of its coordinates.
+        file: Of a mesh: where it is, as the URDF names it.
+    """
+
+    link: str
+    link_T_body: RigidTransform
+    kind: Literal["box", "cylinder", "sphere", "mesh"]
+    size: Triple
+    file: str = ""
+
+
+def read_visuals(robot: Element) -> tuple[Visual, ...]:
+    """Return the visuals of a <robot>; what cannot be read is left out, nobody stumbles over it."""
+    found = []
+    for link in robot.all("link"):
+        for element in link.all("visual"):
+            try:
+                found += list(_read(link.attributes.get("name", ""), element))
+            except UrdfError:
+                continue
+    return tuple(found)
+
+
+def _read(link: str, visual: Element) -> Iterator[Visual]:
+    where = f"visual of {link}"
+    place = origin_of(visual, where)
+    geometry = visual.only("geometry")
+    for body in geometry.children if geometry is not None else ():
+        if body.tag == "box" and "size" in body.attributes:
+            x, y, z = numbers(body, "size", 3, where, MAX_OFFSET)
+            yield Visual(link, place, "box", (x, y, z))
+        elif body.tag == "cylinder":
+            across = 2.0 * number(body, "radius", 0.0, where, MAX_OFFSET)
+            length = number(body, "length", 0.0, where, MAX_OFFSET)
+            yield Visual(link, place, "cylinder", (across, across, length))
+        elif body.tag == "sphere":
+            across = 2.0 * number(body, "radius", 0.0, where, MAX_OFFSET)
+            yield Visual(link, place, "sphere", (across,) * 3)
+        elif body.tag == "mesh" and body.attributes.get("filename"):
+            x, y, z = 1.0, 1.0, 1.0
+            if "scale" in body.attributes:
+                x, y, z = numbers(body, "scale", 3, where, MAX_OFFSET)
+            yield Visual(link, place, "mesh", (x, y, z), body.attributes["filename"])

@@ -1,0 +1,203 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Everything that the node creates for one robot description."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rclpy.lifecycle import LifecycleNode
+
+from basis_ik.motion.chain_state import ChainState
+from basis_ik.motion.statistics import LoopMeter
+from basis_ik.robot.chain import Chain
+from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.boundary import Moment, boundary_of
+from basis_ik.ros.chain_controller import ChainController
+from basis_ik.ros.chain_parameters import ChainParameters, check_apart
+from basis_ik.ros.frame_buffer import FrameBuffer
+from basis_ik.ros.giving_way import giving_way
+from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
+from basis_ik.warm_up import prepare
+
+
+class Description(NamedTuple):
+    """A robot description, and its chains that are to be moved.
+
+    Attributes:
+        text: URDF.
+        model: The robot.
+        chains: By name.
+    """
+
+    text: str
+    model: RobotModel
+    chains: dict[str, Chain]
+
+
+def read_description(text: str, names: Sequence[str], parameters: Parameters) -> Description:
+    """Read a robot description; this may take a second, and needs no node.
+
+    Args:
+        text: URDF.
+        names: Names of its chains; one empty name for a chain without a name.
+        parameters: The node's parameters, those of the chains included.
+
+    Raises:
+        ConfigError: A parameter does not fit the robot; it is named.
+        BasisIkError: The description is invalid.
+    """
+    with giving_way():
+        model = RobotModel.from_urdf(text)
+        chains = {name: ChainParameters(parameters, name).chain(model) for name in names}
+    check_apart(chains)
+    return Description(text, model, chains)
+
+
+class Robot:
+    """The arms of a robot, with their services, markers and diagnostics.
+
+    Args:
+        node: The node that owns it.
+        description: Its description.
+        parameters: The node's parameters, those of the chains included.
+        buffer: The node's transforms.
+        states: Whether the chains may move, by their names; kept from a previous robot, if any.
+
+    Attributes:
+        text: Its URDF.
+        arms: One for each chain.
+
+    Raises:
+        ConfigError: A parameter does not fit the robot; it is named.
+    """
+
+    def __init__(
+        self,
+        node: LifecycleNode,
+        description: Description,
+        parameters: Parameters,
+        buffer: FrameBuffer,
+        states: Mapping[str, ChainState],
+    ) -> None:
+        self._node, self._parameters, self._buffer = node, parameters, buffer
+        self.text = description.text
+        self.arms: list[ChainController] = []
+        self._plug_ins: list[PlugIn] = []
+        with contextlib.ExitStack() as undo:
+            for name, chain in description.chains.items():
+                arm = ChainController(
+                    node, name, description.model, chain, parameters, buffer, states[name]
+                )
+                undo.callback(arm.destroy)
+                self.arms.append(arm)
+            undo.pop_all()
+
+    def warm_up(self) -> None:
+        """Call everything once that the loop may call, so that nothing is compiled later."""
+        for arm in self.arms:
+            prepare(arm.chain)
+
+    def plug_in(self, loop: LoopMeter) -> None:
+        """Create services, markers and the rest; only one robot of the node may have them.
+
+        Args:
+            loop: Measures the node's control loop.
+        """
+        for each in make_plug_ins(self._node, self.arms, loop, self._buffer, self._parameters):
+            self._plug_ins.append(each)
+
+    @property
+    def resting(self) -> bool:
+        """Whether no command is sent until a new goal arrives."""
+        return all(arm.resting for arm in self.arms)
+
+    def come_to_rest(self, timeout: float, period: float) -> None:
+        """Block until deactivated arms have braked.
+
+        Args:
+            timeout: Longest time to block [s].
+            period: Of the control loop [s].
+        """
+        boundary = boundary_of(self._node)
+        end = boundary.steady() + timeout
+        # Outputs that do not stream have sent the whole braking motion.
+        while boundary.steady() < end and any(a.streams and not a.resting for a in self.arms):
+            self.cycle(boundary.moment(self._node.get_clock()))
+            boundary.sleep(period)
+
+    def check_alone(self) -> None:
+        """Check that no other node commands an arm.
+
+        Raises:
+            RivalError: Another node does.
+        """
+        for arm in self.arms:
+            arm.check_alone()
+
+    def activate(self) -> None:
+        """Let all arms accept targets; an arm that another node commands waits until it stops."""
+        for arm in self.arms:
+            arm.activate()
+
+    def deactivate(self) -> None:
+        """Make all arms brake and then send nothing."""
+        for arm in self.arms:
+            arm.deactivate()
+
+    def rest(self) -> None:
+        """Make all arms stop sending at once."""
+        for arm in self.arms:
+            arm.halt()
+
+    def cycle(self, now: Moment) -> None:
+        """Do one control period's work."""
+        for arm in self.arms:
+            arm.cycle(now)
+
+    def destroy(self) -> None:
+        """Destroy all its entities of the node."""
+        for each in (*self._plug_ins, *self.arms):
+            each.destroy()
+        self._plug_ins, self.arms = [], []
+
+    def report(self) -> list[str]:
+        """Return the start-up report: inferences, chains and joints, one line each."""
+        return [line for arm in self.arms for line in _report(arm)]
+
+
+def _report(arm: ChainController) -> list[str]:
+    title = f"{arm.model.name}, chain {arm.name}" if arm.name else arm.model.name
+    return [
+        *(f"{arm.name}: {line}" if arm.name else line for line in arm.chain.inferences),
+        f"ready: {title}, {arm.chain.root} to {arm.chain.tip}; commands go to {arm.output_name}",
+        *(f"joint {line}" for line in _joints(arm.chain, arm.model)),
+    ]
+
+
+def _joints(chain: Chain, model: RobotModel) -> list[str]:
+    lines = []
+    for name, low, high, speed in zip(
+        chain.joint_names, chain.lower, chain.upper, chain.velocity, strict=True
+    ):
+        unit = model.joints[name].unit
+        span = "without limits" if low == -high == -float("inf") else f"{low:.4g} to {high:.4g}"
+        followers = [each for each, mimic in model.mimics.items() if mimic.joint == name]
+        mimicked = f"; mimicked by {', '.join(followers)}" if followers else ""
+        lines.append(f"{name}: {span} {unit}, at most {speed:.4g} {unit}/s{mimicked}")
+    return lines

@@ -1,0 +1,132 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The door of the pose solvers: arguments checked and brought to the form that kernels take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import SolveArgumentError
+from basis_ik.search.pose_search_kernel import (
+    BAD_SEED,
+    BAD_TARGET,
+    COLUMNS,
+    LARGEST_ANGLE,
+    LARGEST_LENGTH,
+    begin_inside,
+)
+from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.transforms.checks import TransformError
+from basis_ik.transforms.rigid import RigidTransform
+
+FloatArray = npt.NDArray[np.float64]
+Target = RigidTransform | npt.ArrayLike
+"""A target pose: a transform, or its matrix (4, 4)."""
+Positions = npt.ArrayLike | Mapping[str, float]
+"""Joint positions: (n,) in the order of `chain.joint_names`, or by joint name."""
+
+LARGEST_TOLERANCE = 1e6
+
+
+def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -> PreparedChain:
+    """Return the chain with limits no farther than `max_move` from the seed."""
+    try:
+        reach = np.broadcast_to(np.asarray(max_move, np.float64), seed.shape)
+    except (TypeError, ValueError):
+        reach = np.zeros(1)
+    if not (reach > 0.0).all():
+        raise SolveArgumentError("max_move", max_move, "above 0, one for all joints or one each")
+    variables = ready.variables[:, :COLUMNS].copy()  # the chain's own starts may be too far
+    centre = np.empty_like(seed)
+    begin_inside(ready.variables, seed, centre)
+    variables[:, 0] = np.maximum(variables[:, 0], centre - reach)
+    variables[:, 1] = np.minimum(variables[:, 1], centre + reach)
+    held = np.isfinite(variables[:, :2]).all(axis=1)
+    variables[held, 3:5] = variables[held, :2]
+    return replace(ready, variables=variables)
+
+
+def refuse(status: int, argument: str, values: object, target: RigidTransform) -> None:
+    """Raise what the kernel found wrong at its door.
+
+    Raises:
+        SolveArgumentError: Positions or a target that no solve can start from.
+    """
+    if status == BAD_SEED:
+        raise SolveArgumentError(argument, values, f"finite and within ±{LARGEST_ANGLE:g}")
+    if status == BAD_TARGET:
+        raise bad_target("target", target)
+
+
+def bad_target(argument: str, target: RigidTransform) -> SolveArgumentError:
+    """Return what to raise for a target that is not finite, or too far away to compute with."""
+    if not np.isfinite(target.rotation).all():
+        return SolveArgumentError(argument, target.matrix.tolist(), "finite")
+    where = target.translation.tolist()
+    return SolveArgumentError(argument, where, f"within {LARGEST_LENGTH:g} m of the root")
+
+
+def as_target(argument: str, target: Target) -> RigidTransform:
+    """Return a target pose as a transform.
+
+    Raises:
+        SolveArgumentError: Neither a transform nor the matrix (4, 4) of one.
+    """
+    if type(target) is RigidTransform:
+        return target
+    try:
+        return RigidTransform.from_matrix(target)  # type: ignore[arg-type]
+    except TransformError as error:
+        wanted = f"a RigidTransform or the (4, 4) matrix of one ({error})"
+        raise SolveArgumentError(argument, target, wanted) from None
+
+
+def as_positions(argument: str, values: Positions, names: tuple[str, ...]) -> FloatArray:
+    """Return a copy (n,) of joint positions in the one dtype and layout that the kernels take.
+
+    Raises:
+        SolveArgumentError: Not one number for each joint.
+    """
+    try:
+        array = np.array(values, np.float64)
+    except (TypeError, ValueError):
+        if isinstance(values, Mapping):  # which may have the robot's other joints, too
+            missing = [name for name in names if name not in values]
+            if missing:
+                wanted = f"positions that include joint {missing[0]!r}"
+                raise SolveArgumentError(argument, dict(values), wanted) from None
+            return as_positions(argument, [values[name] for name in names], names)
+        array = np.empty(())
+    if array.shape != (len(names),):
+        raise SolveArgumentError(argument, values, f"{len(names)} numbers, one each for {names}")
+    return array
+
+
+def positive(name: str, value: float, unit: str) -> float:
+    """Return a tolerance or a time as a float, or refuse it."""
+    if not (isinstance(value, (float, int, np.floating)) and 0.0 < value < LARGEST_TOLERANCE):
+        raise SolveArgumentError(name, value, f"a number above 0 {unit}")
+    return float(value)
+
+
+def count(name: str, value: int, least: int) -> int:
+    """Return a number of things as an int, or refuse it."""
+    if not (isinstance(value, (int, np.integer)) and value >= least):
+        raise SolveArgumentError(name, value, f"a whole number, at least {least}")
+    return int(value)

@@ -1,0 +1,307 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One damped least-squares descent to a pose, fused into a single loop of scalars.
+
+The chain is reduced so that a joint costs two plane rotations: the constant transform between two
+axes is Rz(a) [Rx(b) | t] Rz(c), and both turns about z melt into the joint angles next to them
+(`basis_ik.search.prepared_chain` does this once per chain). All frames are kept relative to the
+target: the error is the tip's departure from the identity and costs nothing to form.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.numerics.bounded_step_kernel import moved_inside
+from basis_ik.numerics.jit import helper
+from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
+from basis_ik.search.pose_error_kernel import (
+    answer,
+    axis_error,
+    beyond,
+    is_eased,
+    rotation_beyond,
+    rotation_error,
+    sine_cosine,
+)
+
+FloatArray = NDArray[np.float64]
+
+REACHED, SPENT, STALLED = 1, 0, -1
+
+DAMPING = (
+    0.1  # of the squared error, Sugihara 2011, Eq. 22 in spirit; measured in docs/algorithms.md
+)
+FLOOR = 1e-13  # keeps the factorisation alive where rows vanish
+LARGEST_STEP = 1.0  # [rad], or one reach for a slide: beyond it the linear model says nothing
+
+
+@helper
+def place(
+    joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, n: int
+) -> tuple[
+    float, float, float, float, float, float, float, float, float, float, float, float
+]:  # fmt: skip
+    """Return target_T_tip at q, by rows, and leave every joint's axis in `work`.
+
+    Row n + i of `work` gets a point of the axis of joint i (columns 0-2) and its direction (3-5).
+    """
+    m = joints.shape[0]
+    first = n + m
+    x0, y0, z0, p0 = work[first, 0], work[first, 1], work[first, 2], work[first, 3]
+    x1, y1, z1, p1 = work[first, 4], work[first, 5], work[first, 6], work[first, 7]
+    x2, y2, z2, p2 = work[first, 8], work[first, 9], work[first, 10], work[first, 11]
+    for i in range(m):
+        work[n + i, 0], work[n + i, 1], work[n + i, 2] = p0, p1, p2
+        work[n + i, 3], work[n + i, 4], work[n + i, 5] = z0, z1, z2
+        value = q[int(joints[i, 9])]
+        s, c = sine_cosine(joints[i, 0] * value + joints[i, 1])
+        slide = joints[i, 2] * value + joints[i, 3]
+        u0, u1, u2 = c * x0 + s * y0, c * x1 + s * y1, c * x2 + s * y2
+        v0, v1, v2 = c * y0 - s * x0, c * y1 - s * x1, c * y2 - s * x2
+        cb, sb = joints[i, 4], joints[i, 5]
+        a, b, d = joints[i, 6], joints[i, 7], joints[i, 8] + slide
+        p0, p1, p2 = (
+            p0 + a * u0 + b * v0 + d * z0,
+            p1 + a * u1 + b * v1 + d * z1,
+            p2 + a * u2 + b * v2 + d * z2,
+        )
+        x0, x1, x2 = u0, u1, u2
+        y0, y1, y2 = cb * v0 + sb * z0, cb * v1 + sb * z1, cb * v2 + sb * z2
+        z0, z1, z2 = cb * z0 - sb * v0, cb * z1 - sb * v1, cb * z2 - sb * v2
+    a, b, d = tip[0, 3], tip[1, 3], tip[2, 3]
+    p0 += a * x0 + b * y0 + d * z0
+    p1 += a * x1 + b * y1 + d * z1
+    p2 += a * x2 + b * y2 + d * z2
+    a, b, d = tip[0, 0], tip[1, 0], tip[2, 0]
+    r00, r10, r20 = a * x0 + b * y0 + d * z0, a * x1 + b * y1 + d * z1, a * x2 + b * y2 + d * z2
+    a, b, d = tip[0, 1], tip[1, 1], tip[2, 1]
+    r01, r11, r21 = a * x0 + b * y0 + d * z0, a * x1 + b * y1 + d * z1, a * x2 + b * y2 + d * z2
+    a, b, d = tip[0, 2], tip[1, 2], tip[2, 2]
+    r02, r12, r22 = a * x0 + b * y0 + d * z0, a * x1 + b * y1 + d * z1, a * x2 + b * y2 + d * z2
+    return r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2
+
+
+@helper
+def fill_columns(
+    joints: FloatArray, work: FloatArray, n: int, p0: float, p1: float, p2: float,
+    w0: float, w1: float, w2: float, w3: float, w4: float, w5: float,
+) -> None:  # fmt: skip
+    """Write the weighted Jacobian of the tip at p, one row of `work` per variable, columns 0-5."""
+    for i in range(joints.shape[0]):
+        row = n + i
+        x, y, z = work[row, 3], work[row, 4], work[row, 5]
+        dx, dy, dz = p0 - work[row, 0], p1 - work[row, 1], p2 - work[row, 2]
+        turn, slide = joints[i, 0], joints[i, 2]
+        j0 = w0 * (turn * (y * dz - z * dy) + slide * x)
+        j1 = w1 * (turn * (z * dx - x * dz) + slide * y)
+        j2 = w2 * (turn * (x * dy - y * dx) + slide * z)
+        j3, j4, j5 = w3 * turn * x, w4 * turn * y, w5 * turn * z
+        k = int(joints[i, 9])
+        if joints[i, 10] == 0.0:  # a mimic joint adds to the column of the one it follows
+            j0, j1, j2 = j0 + work[k, 0], j1 + work[k, 1], j2 + work[k, 2]
+            j3, j4, j5 = j3 + work[k, 3], j4 + work[k, 4], j5 + work[k, 5]
+        work[k, 0], work[k, 1], work[k, 2] = j0, j1, j2
+        work[k, 3], work[k, 4], work[k, 5] = j3, j4, j5
+
+
+@helper
+def ease_columns(work: FloatArray, n: int, row: int) -> None:
+    """Turn the Jacobian's rotation, filled without weights, into that of `rotation_beyond`."""
+    for k in range(n):
+        x, y, z = answer(work, row, work[k, 3], work[k, 4], work[k, 5])
+        work[k, 3], work[k, 4], work[k, 5] = x, y, z
+
+
+@helper
+def fill_step(
+    variables: FloatArray, q: FloatArray, work: FloatArray, damping: float,
+    e0: float, e1: float, e2: float, e3: float, e4: float, e5: float,
+) -> float:  # fmt: skip
+    """Write the damped step Jᵀ (J Jᵀ + damping I)⁻¹ e into column 6; return its largest entry.
+
+    A variable that stands at a limit and is pulled outward leaves the step (projected Gauss-Newton,
+    Bertsekas 1982): the others take over instead of being held to a step it will not make.
+    """
+    a00, a11, a22, a33, a44, a55 = damping, damping, damping, damping, damping, damping
+    a10, a20, a21, a30, a31, a32, a40, a41, a42, a43 = (
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    )
+    a50, a51, a52, a53, a54 = 0.0, 0.0, 0.0, 0.0, 0.0
+    n = variables.shape[0]
+    for k in range(n):
+        scale = variables[k, 2]
+        j0, j1, j2 = scale * work[k, 0], scale * work[k, 1], scale * work[k, 2]
+        j3, j4, j5 = scale * work[k, 3], scale * work[k, 4], scale * work[k, 5]
+        low, high = q[k] <= work[k, 9], q[k] >= work[k, 10]
+        if low or high:
+            pull = j0 * e0 + j1 * e1 + j2 * e2 + j3 * e3 + j4 * e4 + j5 * e5
+            if (low and pull <= 0.0) or (high and pull >= 0.0):
+                j0, j1, j2, j3, j4, j5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        work[k, 0], work[k, 1], work[k, 2] = j0, j1, j2
+        work[k, 3], work[k, 4], work[k, 5] = j3, j4, j5
+        a00 += j0 * j0
+        a10 += j1 * j0
+        a11 += j1 * j1
+        a20 += j2 * j0
+        a21 += j2 * j1
+        a22 += j2 * j2
+        a30 += j3 * j0
+        a31 += j3 * j1
+        a32 += j3 * j2
+        a33 += j3 * j3
+        a40 += j4 * j0
+        a41 += j4 * j1
+        a42 += j4 * j2
+        a43 += j4 * j3
+        a44 += j4 * j4
+        a50 += j5 * j0
+        a51 += j5 * j1
+        a52 += j5 * j2
+        a53 += j5 * j3
+        a54 += j5 * j4
+        a55 += j5 * j5
+    x0, x1, x2, x3, x4, x5 = solve_symmetric_6(
+        a00, a10, a11, a20, a21, a22, a30, a31, a32, a33,
+        a40, a41, a42, a43, a44, a50, a51, a52, a53, a54, a55,
+        e0, e1, e2, e3, e4, e5,
+    )  # fmt: skip
+    largest = 0.0
+    for k in range(n):
+        step = work[k, 0] * x0 + work[k, 1] * x1 + work[k, 2] * x2
+        step += work[k, 3] * x3 + work[k, 4] * x4 + work[k, 5] * x5
+        work[k, 6] = step
+        largest = max(largest, abs(step))
+    return largest
+
+
+@helper
+def begin(work: FloatArray) -> None:
+    """Make the next call of `descend`, if not a careful one, a new descent."""
+    work[work.shape[0] - 1, 0], work[work.shape[0] - 1, 1] = np.inf, 0.0
+
+
+@helper
+def descend(
+    joints: FloatArray,
+    variables: FloatArray,
+    tip: FloatArray,
+    weights: FloatArray,
+    q: FloatArray,
+    work: FloatArray,
+    position_goal: float,
+    rotation_goal: float,
+    iterations: int,
+    patience: int,
+    careful: bool,
+) -> tuple[int, int, float]:
+    """Walk q (n,) downhill to the target, inside the limits, and stop early when it is hopeless.
+
+    Args:
+        joints: (m, 12) as `basis_ik.search.prepared_chain` writes them.
+        variables: (n, 6) likewise.
+        tip: (3, 4) from the last moved frame to the tip.
+        weights: (12,): what the error's components along the target's axes weigh, position then
+            rotation, and how far from the target the position may be along each axis [m] and the
+            rotation about it [rad] for nothing, maybe infinitely. Rotation weighs nothing, or
+            alike on all axes, or on all but z.
+        q: (n,) start, and result.
+        work: (n + 2 m + 3, 12); row n + m holds the (3, 4) frame target_T_first_joint, columns
+            9-10 of the first n between what each variable may move, the last row, unless careful,
+            what `begin` wrote or a call that ended SPENT left, from where this one goes on.
+        position_goal: Squared position error [m²] that counts as reached.
+        rotation_goal: Squared rotation error [rad²] that counts as reached.
+        iterations: How many steps are allowed.
+        patience: How many steps may fail to lower the squared error by 5 %.
+        careful: Take back each step that does not descend (Levenberg-Marquardt). It is slower, but
+            settles on the nearest pose where the target cannot be reached.
+
+    Returns:
+        REACHED, SPENT or STALLED; steps taken; the weighted squared error at q.
+    """
+    n, last = variables.shape[0], work.shape[0] - 1
+    least, stalls, trust, taken = np.inf, 0.0, DAMPING, 0
+    if not careful:
+        least, stalls = work[last, 0], work[last, 1]
+    w0, w1, w2, w3, w4, w5 = weights[0], weights[1], weights[2], weights[3], weights[4], weights[5]
+    b0, b1, b2 = weights[6], weights[7], weights[8]
+    spins, eased, slopes = w5 == 0.0 and w3 > 0.0, is_eased(weights), n + joints.shape[0] + 1
+    u3, u4, u5 = w3, w4, w5
+    if eased:
+        u3, u4, u5 = 1.0, 1.0, 1.0
+    while True:
+        r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = place(joints, tip, q, work, n)
+        d0, d1, d2 = beyond(p0, b0), beyond(p1, b1), beyond(p2, b2)
+        e0, e1, e2 = -w0 * d0, -w1 * d1, -w2 * d2
+        v0 = w0 if b0 == 0.0 or d0 != 0.0 else 0.0
+        v1 = w1 if b1 == 0.0 or d1 != 0.0 else 0.0
+        v2 = w2 if b2 == 0.0 or d2 != 0.0 else 0.0
+        if eased:
+            e3, e4, e5 = rotation_beyond(
+                weights, work, slopes, r00, r01, r02, r10, r11, r12, r20, r21, r22
+            )
+        else:
+            if spins:
+                e3, e4, e5 = axis_error(r02, r12, r22)
+            else:
+                e3, e4, e5 = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
+            e3, e4, e5 = w3 * e3, w4 * e4, w5 * e5
+        away, turned = e0 * e0 + e1 * e1 + e2 * e2, e3 * e3 + e4 * e4 + e5 * e5
+        error = away + turned
+        if away <= position_goal and turned <= rotation_goal:
+            return REACHED, taken, error
+        if careful:
+            if error > least:
+                trust *= 8.0
+                for k in range(n):
+                    q[k] = work[k, 7]
+            else:
+                least, trust = error, max(trust / 3.0, 1e-7)
+                for k in range(n):
+                    work[k, 7] = q[k]
+            if trust > 1e9:
+                return STALLED, taken, least
+        elif taken >= iterations:
+            work[last, 0], work[last, 1] = least, stalls
+            return SPENT, taken, error
+        elif error < 0.95 * least:
+            least, stalls = error, 0.0
+        else:
+            stalls += 1.0
+            if stalls > patience:
+                return STALLED, taken, error
+        if taken >= iterations:
+            return SPENT, taken, error
+        taken += 1
+        fill_columns(joints, work, n, p0, p1, p2, v0, v1, v2, u3, u4, u5)
+        if eased:
+            ease_columns(work, n, slopes)
+        largest = fill_step(variables, q, work, trust * error + FLOOR, e0, e1, e2, e3, e4, e5)
+        if careful and error <= least and largest < 1e-11:
+            return STALLED, taken, error
+        factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
+        for k in range(n):
+            moved = q[k] + factor * variables[k, 2] * work[k, 6]
+            q[k] = moved_inside(q[k], moved, work[k, 9], work[k, 10])

@@ -1,0 +1,192 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Which part of a target pose counts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import SolveArgumentError
+from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.transforms.directions_kernel import perpendicular
+
+FloatArray = npt.NDArray[np.float64]
+Triple = tuple[float, float, float]
+Six = tuple[float, float, float, float, float, float]
+
+MOST_KEPT = 64  # a box that changes on every call must not fill the memory
+
+
+@dataclass(frozen=True)
+class PoseConstraint:
+    """Which part of a target pose a solution has to satisfy; by default the whole pose.
+
+    Attributes:
+        position: Whether the tip's position counts.
+        orientation: Whether its orientation counts.
+        free_axis: An axis of the target, in the target's coordinates, about which the tip may turn
+            freely, for a drill, a welding torch or a suction cup, or an arm of five joints.
+        box: How far from the target the tip may be along each of the target's axes [m];
+            infinite leaves the position along that axis free. Together with a free axis only where
+            that is the target's x, y or z.
+        rotation_box: How far the tip may be turned about each of the target's axes [rad]: bounds on
+            the components of the rotation vector of target_T_tip; infinite leaves one free.
+            Together with a free axis, which has to be the target's x, y or z, and is 0 or infinite
+            here, they bound how far the axis may be tilted about the other two: the vector of the
+            shortest rotation that takes the target's axis to the tip's.
+        weights: Cost of an error along each of the target's axes [1/m], then about each [1/rad],
+            in the best effort where the target cannot be reached.
+    """
+
+    position: bool = True
+    orientation: bool = True
+    free_axis: Triple | None = None
+    box: Triple = (0.0, 0.0, 0.0)
+    rotation_box: Triple = (0.0, 0.0, 0.0)
+    weights: Six | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("free_axis", "box", "rotation_box", "weights"):
+            value = getattr(self, name)
+            if type(value) is not tuple and value is not None:  # a list or array cannot be a key
+                try:
+                    object.__setattr__(self, name, tuple(float(part) for part in value))
+                except (TypeError, ValueError):
+                    raise SolveArgumentError(name, value, "some numbers") from None
+        if not self.position and not self.orientation:
+            raise SolveArgumentError("orientation", self.orientation, "True if position is False")
+        if len(self.box) != 3 or not all(half >= 0.0 for half in self.box):
+            raise SolveArgumentError("box", self.box, "three lengths, 0 or more")
+        if len(self.rotation_box) != 3 or not all(half >= 0.0 for half in self.rotation_box):
+            raise SolveArgumentError("rotation_box", self.rotation_box, "three angles, 0 or more")
+        if any(self.rotation_box) and not self.orientation:
+            raise SolveArgumentError(
+                "rotation_box", self.rotation_box, "zeros if orientation is free"
+            )
+        weights = (1.0,) * 6 if self.weights is None else self.weights
+        if len(weights) != 6 or not all(1e-6 <= weight <= 1e6 for weight in weights):
+            raise SolveArgumentError("weights", weights, "six numbers from 1e-6 to 1e6")
+        if self.free_axis is not None:
+            if len(self.free_axis) != 3 or not 1e-6 < math.hypot(*self.free_axis) < math.inf:
+                raise SolveArgumentError("free_axis", self.free_axis, "a direction")
+            if not self.orientation:
+                raise SolveArgumentError("free_axis", self.free_axis, "None if orientation is free")
+            along = any(self.box) or any(self.rotation_box) or self.weights is not None
+            if along and sum(part != 0.0 for part in self.free_axis) > 1:
+                required = "the target's x, y or z where there is a box or weights"
+                raise SolveArgumentError("free_axis", self.free_axis, required)
+            pairs = zip(self.free_axis, self.rotation_box, strict=True)
+            if any(part != 0.0 and 0.0 < half < math.inf for part, half in pairs):
+                required = "0 or infinite about the free axis"
+                raise SolveArgumentError("rotation_box", self.rotation_box, required)
+
+
+def constrain(
+    ready: PreparedChain, constraint: PoseConstraint | None, targets: FloatArray
+) -> tuple[PreparedChain, FloatArray, FloatArray]:
+    """Return the chain prepared for a constraint, its weights, and the goals (..., 4, 4).
+
+    Args:
+        ready: The chain.
+        constraint: Which part of the pose counts; None: the whole pose.
+        targets: (..., 4, 4) root_T_target.
+    """
+    if constraint is None:
+        return ready, ready.full, targets
+    ready = narrow(ready, constraint)
+    weights = ready.full if constraint.orientation else ready.position
+    goals = targets if ready.target_T_goal is None else targets @ ready.target_T_goal
+    return ready, weights, goals
+
+
+def narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
+    """Return the chain prepared for a constraint, from memory after the first time."""
+    kept = ready.narrowed.get(constraint)
+    if kept is None:
+        if len(ready.narrowed) >= MOST_KEPT:
+            ready.narrowed.clear()
+        kept = ready.narrowed[constraint] = _narrow(ready, constraint)
+    return kept
+
+
+def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
+    full, position = ready.full.copy(), ready.position.copy()
+    full[6:9] = position[6:9] = constraint.box
+    full[9:] = constraint.rotation_box
+    if not constraint.position:
+        full[:3] = position[:3] = 0.0
+    if not constraint.orientation:
+        full[3:6] = 0.0
+    reach = ready.reach + math.hypot(*constraint.box) if constraint.position else math.inf
+    if constraint.free_axis is None:
+        whole = np.array_equal(full, ready.full)
+        closed = ready.closed if whole else None
+        return replace(ready, full=full, position=position, reach=reach, closed=closed)
+    full[5] = 0.0
+    turn = _frame_about(constraint.free_axis)
+    full[6:9] = position[6:9] = np.array(constraint.box)[_order(turn)]
+    full[9:] = np.array(constraint.rotation_box)[_order(turn)]
+    full[11] = 0.0
+    exact, ends = ready.exact.copy(), ready.ends.copy()
+    ends[1] = ends[1] @ turn
+    exact[-1, :12] = ends[1].reshape(12)
+    return replace(
+        ready, full=full, position=position, reach=reach, exact=exact, ends=ends,
+        target_T_goal=turn, closed=None,
+    )  # fmt: skip
+
+
+def weigh(
+    ready: PreparedChain, constraint: PoseConstraint | None, *, position_only: bool = False
+) -> FloatArray:
+    """Return the weights (12,) of a best effort, see `search.residuals_kernel.evaluate`.
+
+    Args:
+        ready: The chain, not narrowed.
+        constraint: Which part of the pose counts; None: the whole pose.
+        position_only: Whether the orientation is free whatever the constraint says.
+    """
+    weights = ready.full.copy() if constraint is None else narrow(ready, constraint).full.copy()
+    if position_only:
+        weights[3:6] = 0.0
+    if constraint is None or constraint.weights is None:
+        return weights
+    given = np.array(constraint.weights)
+    if constraint.free_axis is not None:
+        along = _order(_frame_about(constraint.free_axis))
+        given = given.reshape(2, 3)[:, along].reshape(6)
+    given[weights[:6] == 0.0] = 0.0
+    weights[:6] = given / max(given[:3].max() * ready.size, given[3:].max())
+    return weights
+
+
+def _order(turn: FloatArray) -> npt.NDArray[np.intp]:
+    """Return which of the target's axes each axis of the goal lies along."""
+    order: npt.NDArray[np.intp] = np.argmax(np.abs(turn[:3, :3]), axis=0)
+    return order
+
+
+def _frame_about(axis: Triple) -> FloatArray:
+    """Return a rotation (4, 4) with the axis as its third column."""
+    frame = np.eye(4)
+    z = np.array(axis) / math.hypot(*axis)
+    x = np.empty(3)
+    perpendicular(z, x)
+    frame[:3, 0], frame[:3, 1], frame[:3, 2] = x, np.cross(z, x), z
+    return frame

@@ -1,0 +1,167 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The scalar pieces of a descent: sine and cosine, and the error of a pose."""
+
+from __future__ import annotations
+
+from math import atan2, sqrt, tan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.numerics.jit import helper
+
+FloatArray = NDArray[np.float64]
+
+
+@helper
+def sine_cosine(x: float) -> tuple[float, float]:
+    """Return sin x and cos x within 1e-15 for |x| < 1e5.
+
+    Half the cost of two library calls, since both share one range reduction (Cody and Waite) and
+    branchless polynomials (the minimax coefficients of fdlibm's k_sin and k_cos).
+    """
+    turns = (x * 0.6366197723675814 + 6755399441055744.0) - 6755399441055744.0
+    r = (x - turns * 1.5707963267341256) - turns * 6.077100506506192e-11
+    w = r * r
+    s = 2.75573137070700676789e-06 + w * (
+        -2.50507602534068634195e-08 + w * 1.58969099521155010221e-10
+    )
+    s = -1.66666666666666324348e-01 + w * (
+        8.33333333332248946124e-03 + w * (-1.98412698298579493134e-04 + w * s)
+    )
+    s = r + r * w * s
+    c = -2.75573143513906633035e-07 + w * (
+        2.08757232129817482790e-09 + w * -1.13596475577881948265e-11
+    )
+    c = 4.16666666666666019037e-02 + w * (
+        -1.38888888888741095749e-03 + w * (2.48015872894767294178e-05 + w * c)
+    )
+    c = 1.0 - 0.5 * w + w * w * c
+    quadrant = int(turns) & 3
+    if quadrant & 1:
+        s, c = c, s
+    return (-s if quadrant & 2 else s), (-c if (quadrant + 1) & 2 else c)
+
+
+@helper
+def rotation_error(
+    r00: float, r01: float, r02: float,
+    r10: float, r11: float, r12: float,
+    r20: float, r21: float, r22: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return 2 sin(θ/2) times the axis that undoes a rotation: the log without its arctangent.
+
+    It grows monotonically up to half a turn and agrees with the rotation vector to second order.
+    """
+    four = 1.0 + r00 + r11 + r22  # 4 cos²(θ/2)
+    x, y, z = r12 - r21, r20 - r02, r01 - r10
+    if four > 1e-4:
+        f = 1.0 / sqrt(four)
+        return x * f, y * f, z * f
+    # Near half a turn the skew part vanishes; the symmetric part is cos θ I + (1 - cos θ) n nᵀ.
+    cosine = 0.5 * four - 1.0
+    a, b, c = r00 - cosine, 0.5 * (r10 + r01), 0.5 * (r20 + r02)
+    if r11 >= r00 and r11 >= r22:
+        a, b, c = 0.5 * (r10 + r01), r11 - cosine, 0.5 * (r21 + r12)
+    elif r22 >= r00:
+        a, b, c = 0.5 * (r20 + r02), 0.5 * (r21 + r12), r22 - cosine
+    f = sqrt((4.0 - four) / (a * a + b * b + c * c))
+    if a * x + b * y + c * z < 0.0:
+        f = -f
+    return a * f, b * f, c * f
+
+
+@helper
+def axis_error(x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return 2 sin(θ/2) times the axis that turns the direction (x, y, z) onto z."""
+    if z < -0.9999999:  # antiparallel: any axis across will do
+        return 2.0, 0.0, 0.0
+    f = sqrt(2.0 / (1.0 + z))
+    return y * f, -x * f, 0.0
+
+
+@helper
+def beyond(x: float, half: float) -> float:
+    """Return how far x lies outside the interval from -half to half, with its sign."""
+    return x - min(max(x, -half), half)
+
+
+@helper
+def is_eased(weights: FloatArray) -> bool:
+    """Return whether a rotation that counts has tolerances."""
+    return bool(weights[3] > 0.0 and max(weights[9], max(weights[10], weights[11])) > 0.0)
+
+
+@helper
+def rotation_beyond(
+    weights: FloatArray, work: FloatArray, row: int,
+    r00: float, r01: float, r02: float,
+    r10: float, r11: float, r12: float,
+    r20: float, r21: float, r22: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return the weighted error of a rotation beyond its tolerances.
+
+    The tolerances, columns 9-11 of the weights (12,), bound the rotation vector, or where the turn
+    about z is free that of the shortest rotation from the direction z to the tip's. How the error
+    answers to an angular velocity, with its sign turned, is written into columns 0-8 of a row of
+    `work`, (3, 3) by rows: within its tolerance a component does not answer. The derivative is
+    exact, for a tolerance may be wide.
+    """
+    if weights[5] == 0.0:
+        x, y, z = r02, r12, r22
+        square = x * x + y * y
+        size = sqrt(square)
+        g, h = 1.0, 1.0 / 3.0  # the vector is g (-y, x, 0), and h is minus the derivative of g by z
+        if size > 1e-4:
+            g = atan2(size, z) / size
+            h = (1.0 - g * z) / square
+        v0, v1, v2 = -g * y, g * x, 0.0
+        a00, a01, a02 = g * z + h * y * y, -h * x * y, -g * x
+        a10, a11, a12 = -h * x * y, g * z + h * x * x, -g * y
+        a20, a21, a22 = 0.0, 0.0, 0.0
+    else:
+        x, y, z = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
+        size = sqrt(x * x + y * y + z * z)
+        angle, f, b = size, 1.0, 1.0 / 12.0
+        if size > 1e-3:
+            sine = sqrt((r12 - r21) ** 2 + (r20 - r02) ** 2 + (r01 - r10) ** 2)
+            angle = atan2(sine, r00 + r11 + r22 - 1.0)
+            f = angle / size
+            b = (1.0 - 0.5 * angle / tan(0.5 * angle)) / (angle * angle)
+        v0, v1, v2 = -f * x, -f * y, -f * z
+        # The inverse of the left Jacobian of SO(3): a I + b v vᵀ - [v]×/2.
+        a = 1.0 - b * angle * angle
+        a00, a01, a02 = a + b * v0 * v0, b * v0 * v1 + 0.5 * v2, b * v0 * v2 - 0.5 * v1
+        a10, a11, a12 = b * v0 * v1 - 0.5 * v2, a + b * v1 * v1, b * v1 * v2 + 0.5 * v0
+        a20, a21, a22 = b * v0 * v2 + 0.5 * v1, b * v1 * v2 - 0.5 * v0, a + b * v2 * v2
+    d0, d1, d2 = beyond(v0, weights[9]), beyond(v1, weights[10]), beyond(v2, weights[11])
+    w0 = weights[3] if weights[9] == 0.0 or d0 != 0.0 else 0.0
+    w1 = weights[4] if weights[10] == 0.0 or d1 != 0.0 else 0.0
+    w2 = weights[5] if weights[11] == 0.0 or d2 != 0.0 else 0.0
+    work[row, 0], work[row, 1], work[row, 2] = w0 * a00, w0 * a01, w0 * a02
+    work[row, 3], work[row, 4], work[row, 5] = w1 * a10, w1 * a11, w1 * a12
+    work[row, 6], work[row, 7], work[row, 8] = w2 * a20, w2 * a21, w2 * a22
+    return -w0 * d0, -w1 * d1, -w2 * d2
+
+
+@helper
+def answer(work: FloatArray, row: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return the answer to an angular velocity that `rotation_beyond` left in a row of `work`."""
+    return (
+        work[row, 0] * x + work[row, 1] * y + work[row, 2] * z,
+        work[row, 3] * x + work[row, 4] * y + work[row, 5] * z,
+        work[row, 6] * x + work[row, 7] * y + work[row, 8] * z,
+    )

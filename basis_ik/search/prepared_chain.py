@@ -1,0 +1,116 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A chain made ready for the pose solver: reduced, packed into few arrays, kept with the chain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.errors import BasisIkError
+from basis_ik.robot.safety_kernel import is_inside
+from basis_ik.search.closed_form import ClosedForm
+from basis_ik.search.proof_kernel import place_exactly
+
+FloatArray = NDArray[np.float64]
+
+ROTATION_WEIGHT = 0.3
+"""Weight of one radian against one reach; flat between 0.15 and 0.6 (docs/algorithms.md)."""
+
+NEAR = 0.4
+"""Weighted squared error below which a seed is descended from as it is: the nearest solution."""
+
+PATIENCE = 1
+"""Steps of a descent that may fail to get nearer, see `descent_kernel`; measured likewise."""
+
+
+class OutsideLimitsError(BasisIkError):
+    """A search ended outside the chain's limits: never by an argument, only by an error in here.
+
+    Attributes:
+        positions: (n,) [rad or m].
+    """
+
+    def __init__(self, positions: FloatArray, limits: tuple[FloatArray, FloatArray]) -> None:
+        super().__init__(
+            f"a solution was thrown away, it is outside the joint limits: {positions.tolist()} is "
+            f"not within {limits[0].tolist()} and {limits[1].tolist()}; please report this"
+        )
+        self.positions = positions
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedChain:
+    """What `search.pose_search_kernel` reads of a chain.
+
+    The arrays are writable: numba takes read-only arrays by a path four times slower. They are
+    never handed out.
+    """
+
+    exact: FloatArray
+    """(m + 1, 16), see `search.proof_kernel.place_exactly`."""
+    joints: FloatArray
+    """(m, 12), see `reduce_joints`."""
+    variables: FloatArray
+    """(n, 8 + s), see `search.pose_search_kernel.solve_pose`."""
+    ends: FloatArray
+    """(2, 3, 4) root_T_first_joint and last_joint_T_tip."""
+    reach: float
+    """No tip position is farther than this from the first joint [m]; may be infinite."""
+    size: float
+    """The chain's unit of length [m]: its reach, or 1 where that is infinite or 0."""
+    limits: tuple[FloatArray, FloatArray]
+    """(n,) lower and (n,) upper, as the chain was given; the same in every variant."""
+    middle: FloatArray
+    """(n,) `Chain.neutral`, writable."""
+    full: FloatArray
+    """(12,) weights of all that is wanted, see `search.descent_kernel.descend`."""
+    position: FloatArray
+    """(12,) weights of the position alone."""
+    target_T_goal: FloatArray | None = None
+    """(4, 4) from the target to a frame with the free axis as z, if there is a free axis."""
+    closed: ClosedForm | None = None
+    """The form in which all joint positions of a pose can be written down, if there is one; None
+    in variants for less than a whole pose."""
+
+    narrowed: dict[object, PreparedChain] = field(init=False, default_factory=dict)
+    """Variants for the constraints and rays so far, see `search.pose_constraint.narrow`. Each
+    begins with none: what is made of one with other limits must never be taken for the chain's."""
+    spare: list[FloatArray] = field(default_factory=list)
+    """Work arrays that no call is using. Taking from and adding to a list is atomic in Python, so
+    threads share it without a lock; a control loop allocates once."""
+
+    def new_work(self) -> FloatArray:
+        """Return a work array for the kernels."""
+        return np.empty((2 * len(self.joints) + len(self.variables) + 3, 12))
+
+    def prove_inside(self, q: FloatArray) -> None:
+        """Check positions q (n,) that reached a target against the limits of the whole chain.
+
+        A search is bounded by its variant's limits; this must be able to convict it.
+
+        Raises:
+            OutsideLimitsError: A variable is outside, which is an error in basis_ik.
+        """
+        if not is_inside(q, *self.limits):
+            raise OutsideLimitsError(q, self.limits)
+
+    def tip_position(self, q: FloatArray) -> FloatArray:
+        """Return the tip's position (3,) in the root frame at q (n,) [m]."""
+        frame = np.empty((3, 4))
+        place_exactly(self.exact, q, frame)
+        return frame[:, 3]

@@ -1,0 +1,137 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The proof that joint positions reach a target."""
+
+from __future__ import annotations
+
+from math import atan2, cos, sin, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.numerics.jit import helper, jit
+
+FloatArray = NDArray[np.float64]
+
+
+@jit
+def place_exactly(exact: FloatArray, q: FloatArray, frame: FloatArray) -> None:
+    """Write root_T_tip (3, 4) at q (n,), from the chain as it was given.
+
+    This must be able to convict the descent, so it shares nothing with it: neither its reduced form
+    of the chain nor its sine.
+
+    Args:
+        exact: (m + 1, 16): origin (3, 4) by rows, then slides, multiplier, offset and variable of
+            each joint; the last row holds the tip.
+        q: (n,) variables.
+        frame: (3, 4) result.
+    """
+    for r in range(3):
+        for c in range(4):
+            frame[r, c] = exact[0, 4 * r + c]
+    for i in range(exact.shape[0] - 1):
+        value = exact[i, 13] * q[int(exact[i, 15])] + exact[i, 14]
+        cosine, sine, slide = 1.0, 0.0, value
+        if exact[i, 12] == 0.0:
+            cosine, sine, slide = cos(value), sin(value), 0.0
+        j = i + 1
+        for r in range(3):
+            x = cosine * frame[r, 0] + sine * frame[r, 1]
+            y = cosine * frame[r, 1] - sine * frame[r, 0]
+            z = frame[r, 2]
+            t = frame[r, 3] + slide * z
+            frame[r, 0] = x * exact[j, 0] + y * exact[j, 4] + z * exact[j, 8]
+            frame[r, 1] = x * exact[j, 1] + y * exact[j, 5] + z * exact[j, 9]
+            frame[r, 2] = x * exact[j, 2] + y * exact[j, 6] + z * exact[j, 10]
+            frame[r, 3] = x * exact[j, 3] + y * exact[j, 7] + z * exact[j, 11] + t
+
+
+@jit
+def distance_and_angle(
+    frame: FloatArray, target: FloatArray, weights: FloatArray
+) -> tuple[float, float]:
+    """Return the distance [m] and the angle [rad] between two frames, exact from 0 to π.
+
+    Args:
+        frame: (3, 4) root_T_tip.
+        target: (4, 4) root_T_target.
+        weights: (12,), see `descent.descend`: the distance is that beyond the box; where the turn
+            about z is free, the angle is that between the z axes; where there are tolerances of
+            the rotation, it is the length of what the rotation vector has beyond them.
+    """
+    away = 0.0
+    for c in range(3):
+        d = 0.0
+        for r in range(3):
+            d += target[r, c] * (frame[r, 3] - target[r, 3])
+        d -= min(max(d, -weights[6 + c]), weights[6 + c])
+        away += d * d
+    if weights[3] > 0.0 and max(weights[9], max(weights[10], weights[11])) > 0.0:
+        return sqrt(away), _angle_beyond(frame, target, weights)
+    first = 2 if weights[3] > 0.0 and weights[5] == 0.0 else 0
+    minus, plus = 0.0, 0.0
+    for c in range(first, 3):
+        for r in range(3):
+            # ‖A − B‖ and ‖A + B‖ of two rotations are those of their quotient.
+            a, b = frame[r, c] - target[r, c], frame[r, c] + target[r, c]
+            minus += a * a
+            plus += b * b
+    if first == 0:  # ‖R − I‖² = 8 sin²(θ/2), but ‖R + I‖² = 4 + 8 cos²(θ/2)
+        plus = max(plus - 4.0, 0.0)
+    return sqrt(away), 2.0 * atan2(sqrt(minus), sqrt(plus))
+
+
+@helper
+def _angle_beyond(frame: FloatArray, target: FloatArray, weights: FloatArray) -> float:
+    """Return the length of what the rotation vector from target to frame has beyond tolerance."""
+    off, vector, factor = np.empty((3, 3)), np.empty(3), 1.0
+    for r in range(3):
+        for c in range(3):
+            off[r, c] = 0.0
+            for i in range(3):
+                off[r, c] += target[i, r] * frame[i, c]
+    if weights[5] == 0.0:  # of the shortest rotation that takes z to the frame's z
+        across = sqrt(off[0, 2] ** 2 + off[1, 2] ** 2)
+        angle = atan2(across, off[2, 2])
+        vector[0], vector[1], vector[2] = angle, 0.0, 0.0
+        if across > 0.0:
+            vector[0], vector[1] = -angle * off[1, 2] / across, angle * off[0, 2] / across
+    else:  # by the unit quaternion, from its largest component (Shepperd 1978)
+        trace, k = off[0, 0] + off[1, 1] + off[2, 2], -1
+        for i in range(3):
+            if off[i, i] > trace and (k < 0 or off[i, i] > off[k, k]):
+                k = i
+        if k < 0:
+            vector[0] = off[2, 1] - off[1, 2]
+            vector[1] = off[0, 2] - off[2, 0]
+            vector[2] = off[1, 0] - off[0, 1]
+            scalar = 1.0 + trace
+        else:
+            i, j = (k + 1) % 3, (k + 2) % 3
+            vector[k] = 1.0 + off[k, k] - off[i, i] - off[j, j]
+            vector[i], vector[j] = off[k, i] + off[i, k], off[k, j] + off[j, k]
+            scalar = off[j, i] - off[i, j]
+        size = sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)
+        angle = 2.0 * atan2(size, abs(scalar))
+        factor = 2.0 / abs(scalar) if size == 0.0 else angle / size
+        if scalar < 0.0:
+            factor = -factor
+    total = 0.0
+    for c in range(3):
+        turned = factor * vector[c]
+        left = turned - min(max(turned, -weights[9 + c]), weights[9 + c])
+        total += left * left
+    return sqrt(total)

@@ -1,0 +1,216 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Tasks of different importance on the limbs of one robot, packed for the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.search.levels_kernel import descend_levels
+from basis_ik.search.pose_search_kernel import COLUMNS, MARGIN, begin_anew, begin_inside
+from basis_ik.search.prepare import golden_steps
+from basis_ik.search.prepared_chain import ROTATION_WEIGHT
+from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
+from basis_ik.search.residuals_kernel import LOOK, POSE, ROWS
+
+FloatArray = npt.NDArray[np.float64]
+
+ITERATIONS = 300  # of one level; a descent settles in far fewer, or creeps along a ridge
+
+
+@dataclass(frozen=True, eq=False)
+class RankedTask:
+    """One task on one limb.
+
+    Attributes:
+        kind: POSE or LOOK.
+        limb: (m + 1, 16) as `proof_kernel.place_exactly` takes it, column 15 an index into the
+            variables of all limbs; of LOOK the tip's z axis is the ray.
+        weights: (12,), see `search.residuals_kernel.evaluate`.
+        goal: (4, 4), likewise.
+        level: 0 is the most important.
+        tolerances: Of position [m] and orientation [rad].
+    """
+
+    kind: int
+    limb: FloatArray
+    weights: FloatArray
+    goal: FloatArray
+    level: int
+    tolerances: tuple[float, float]
+
+    def miss(self, q: FloatArray) -> tuple[float, float]:
+        """Return the distance [m] and the angle [rad] that are left at q, by forward kinematics."""
+        frame = np.empty((3, 4))
+        place_exactly(self.limb, q, frame)
+        if self.kind == POSE:
+            return distance_and_angle(frame, self.goal, self.weights)
+        way = self.goal[:3, 3] - frame[:, 3]
+        across = np.cross(frame[:, 2], way)
+        return 0.0, float(np.arctan2(np.sqrt(across @ across), frame[:, 2] @ way))
+
+    def is_met(self, q: FloatArray) -> bool:
+        """Return whether what is wanted is left within the tolerances."""
+        away, turned = self.miss(q)
+        near = self.weights[0] == 0.0 or away <= self.tolerances[0]
+        return near and (self.weights[3] == 0.0 or turned <= self.tolerances[1])
+
+    def arrival(self) -> tuple[float, float]:
+        """Return the weighted squared errors at which a descent may stop."""
+        return tuple(
+            (MARGIN * tolerance * min((w for w in weights if w > 0.0), default=0.0)) ** 2
+            for tolerance, weights in zip(
+                self.tolerances, (self.weights[:3], self.weights[3:6]), strict=True
+            )
+        )  # type: ignore[return-value]
+
+
+def look_weights() -> FloatArray:
+    """Return the weights (12,) of a LOOK task: its position is free."""
+    return np.array([0.0] * 3 + [ROTATION_WEIGHT] * 2 + [0.0] * 7)
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where a descent ended.
+
+    Attributes:
+        q: (n,).
+        costs: What is left of each level, weighted: the root of the sum of squares.
+        steps: Steps taken.
+    """
+
+    q: FloatArray
+    costs: tuple[float, ...]
+    steps: int
+
+
+class Ranked:
+    """Tasks, the most important first, and maybe a posture after all of them.
+
+    Args:
+        tasks: At least one.
+        variables: (n, 8), see `search.pose_search_kernel.solve_pose`.
+        posture: (n,) preferred values.
+        pull: (n,) 1 where a variable has one; no posture if all are 0.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[RankedTask],
+        variables: FloatArray,
+        posture: FloatArray | None = None,
+        pull: FloatArray | None = None,
+    ) -> None:
+        n = len(variables)
+        self.tasks = sorted(tasks, key=lambda task: task.level)
+        self.variables = variables[:, :COLUMNS]  # starts of one limb suit no other
+        self.posture = np.zeros(n) if posture is None else posture
+        self.pull = np.zeros(n) if pull is None else pull
+        self.limbs = np.concatenate([task.limb for task in self.tasks])
+        lengths = [len(task.limb) for task in self.tasks]
+        self.starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        self.goals = np.array([task.goal for task in self.tasks])
+        self.packed = np.zeros((len(self.tasks), 16))
+        levels, row, thresholds = [], 0, []
+        for index, task in enumerate(self.tasks):
+            if index == 0 or task.level != self.tasks[index - 1].level:
+                levels.append(row)
+            arrival = task.arrival()
+            self.packed[index, :2] = task.kind, row
+            self.packed[index, 2:14] = task.weights
+            if task.kind == LOOK:
+                self.packed[index, 2] = task.weights[3]
+            self.packed[index, 14:] = arrival if task.kind == POSE else (arrival[1], 0.0)
+            thresholds += [threshold for threshold in arrival if threshold > 0.0]
+            row += ROWS[task.kind]
+        self.rows = row
+        self.slack = min(thresholds)
+        self.levels = np.array([*levels, row, *([row + n] if self.pull.any() else [])], np.int64)
+
+    def together(self, start: FloatArray) -> Descent:
+        """Descend with all tasks at once, as if none were more important than another."""
+        return self._descend(start, np.array([0, self.rows], np.int64))
+
+    def in_order(self, start: FloatArray, iterations: int = ITERATIONS) -> Descent:
+        """Descend level by level, in at most so many iterations each."""
+        return self._descend(start, self.levels, iterations)
+
+    def standing(self, q: FloatArray) -> Descent:
+        """Return q itself, and what it leaves."""
+        return self._descend(q, self.levels, 0)
+
+    def all_met(self, q: FloatArray) -> bool:
+        """Return whether every task is, by forward kinematics."""
+        return all(task.is_met(q) for task in self.tasks)
+
+    def start(self, number: int, seed: FloatArray) -> FloatArray:
+        """Return the start of a number: 0 is the seed, brought inside the limits."""
+        q = np.empty(len(self.variables))
+        if number == 0:
+            begin_inside(self.variables, seed, q)
+        else:
+            begin_anew(self.variables, number, q)
+        return q
+
+    def is_better(self, one: Descent, other: Descent) -> bool:
+        """Return whether one leaves less on the first level on which the two differ."""
+        margin = float(np.sqrt(self.slack))
+        for a, b in zip(one.costs, other.costs, strict=True):
+            if abs(a - b) > margin:
+                return a < b
+        return False
+
+    def _descend(
+        self, start: FloatArray, levels: npt.NDArray[np.int64], iterations: int = ITERATIONS
+    ) -> Descent:
+        q, error = start.copy(), np.empty(self.rows + len(start))
+        steps = descend_levels(
+            self.limbs, self.starts, self.packed, self.goals, self.variables, self.posture,
+            self.pull, levels, self.slack, iterations, q, error,
+        )  # fmt: skip
+        parts = (error[a:b] for a, b in pairwise(levels))
+        return Descent(q, tuple(float(np.sqrt(part @ part)) for part in parts), steps)
+
+
+def join_variables(limbs: Sequence[tuple[tuple[str, ...], FloatArray]]) -> tuple[
+    tuple[str, ...], FloatArray
+]:  # fmt: skip
+    """Return the names and the rows (n, 8) of all limbs' variables, each once.
+
+    Args:
+        limbs: Of each limb its variables' names, and their rows.
+    """
+    rows: dict[str, FloatArray] = {}
+    for names, variables in limbs:
+        for name, row in zip(names, variables, strict=True):
+            # Where a full turn changes something for one limb, it changes something.
+            if name not in rows or row[5] < rows[name][5]:
+                rows[name] = row[:COLUMNS].copy()
+    joined = np.array(list(rows.values()))
+    joined[:, 6] = golden_steps(len(rows))
+    return tuple(rows), joined
+
+
+def renumbered(limb: FloatArray, names: Sequence[str], among: Sequence[str]) -> FloatArray:
+    """Return a limb whose variables are counted among those of all limbs."""
+    moved = limb.copy()
+    moved[:-1, 15] = [among.index(names[int(k)]) for k in limb[:-1, 15]]
+    return moved

@@ -1,0 +1,254 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is left of several tasks on one robot, and how each joint variable changes it.
+
+A task lives on a limb: the row of joints from the root to its tip. Limbs of one robot share
+variables (a torso's, or a joint's that others mimic), so each is walked for itself and their
+columns meet in one Jacobian. All derivatives are exact, not only where a task is met: a best effort
+is a true minimum of what is left.
+"""
+
+from __future__ import annotations
+
+from math import cos, sin, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.numerics.jit import helper
+from basis_ik.search.pose_error_kernel import (
+    answer,
+    axis_error,
+    beyond,
+    is_eased,
+    rotation_beyond,
+    rotation_error,
+)
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+POSE, LOOK = 0, 1
+ROWS = (6, 3)  # of the kinds
+NEAREST = 1e-9  # [m]: a point nearer to a ray's origin has no direction from there
+
+
+@helper
+def place_limb(limb: FloatArray, q: FloatArray, axes: FloatArray, frame: FloatArray) -> None:
+    """Write the axis of every joint, a point (3,) and a direction (3,), and root_T_tip (3, 4).
+
+    The steps are those of `proof.place_exactly`, written twice on purpose: what proves an answer
+    shares nothing with what found it.
+
+    Args:
+        limb: (m + 1, 16) as `proof.place_exactly` takes it.
+        q: (n,) variables.
+        axes: (≥ m, 6) result.
+        frame: (3, 4) result.
+    """
+    for r in range(3):
+        for c in range(4):
+            frame[r, c] = limb[0, 4 * r + c]
+    for i in range(limb.shape[0] - 1):
+        value = limb[i, 13] * q[int(limb[i, 15])] + limb[i, 14]
+        cosine, sine, slide = 1.0, 0.0, value
+        if limb[i, 12] == 0.0:
+            cosine, sine, slide = cos(value), sin(value), 0.0
+        j = i + 1
+        for r in range(3):
+            axes[i, r], axes[i, 3 + r] = frame[r, 3], frame[r, 2]
+            x = cosine * frame[r, 0] + sine * frame[r, 1]
+            y = cosine * frame[r, 1] - sine * frame[r, 0]
+            z = frame[r, 2]
+            t = frame[r, 3] + slide * z
+            frame[r, 0] = x * limb[j, 0] + y * limb[j, 4] + z * limb[j, 8]
+            frame[r, 1] = x * limb[j, 1] + y * limb[j, 5] + z * limb[j, 9]
+            frame[r, 2] = x * limb[j, 2] + y * limb[j, 6] + z * limb[j, 10]
+            frame[r, 3] = x * limb[j, 3] + y * limb[j, 7] + z * limb[j, 11] + t
+
+
+@helper
+def fill_twists(limb: FloatArray, axes: FloatArray, frame: FloatArray, twists: FloatArray) -> None:
+    """Write how the tip moves (n, 3) and turns (n, 3) per unit of each variable.
+
+    Args:
+        limb: See `place_limb`.
+        axes: As `place_limb` wrote them.
+        frame: Likewise.
+        twists: (n, 6) result.
+    """
+    for k in range(twists.shape[0]):
+        for c in range(6):
+            twists[k, c] = 0.0
+    for i in range(limb.shape[0] - 1):
+        k, g = int(limb[i, 15]), limb[i, 13]
+        x, y, z = g * axes[i, 3], g * axes[i, 4], g * axes[i, 5]
+        if limb[i, 12] != 0.0:
+            twists[k, 0] += x
+            twists[k, 1] += y
+            twists[k, 2] += z
+            continue
+        u, v, w = frame[0, 3] - axes[i, 0], frame[1, 3] - axes[i, 1], frame[2, 3] - axes[i, 2]
+        twists[k, 0] += y * w - z * v
+        twists[k, 1] += z * u - x * w
+        twists[k, 2] += x * v - y * u
+        twists[k, 3] += x
+        twists[k, 4] += y
+        twists[k, 5] += z
+
+
+@helper
+def _pose_rows(
+    weights: FloatArray, goal: FloatArray, frame: FloatArray, twists: FloatArray,
+    error: FloatArray, jacobian: FloatArray,
+) -> None:  # fmt: skip
+    """Write six rows: the position along the goal's axes, then the rotation about them."""
+    rest = np.empty((3, 4))  # goal_T_tip
+    for r in range(3):
+        for k in range(4):
+            rest[r, k] = goal[0, r] * frame[0, k] + goal[1, r] * frame[1, k]
+            rest[r, k] += goal[2, r] * frame[2, k]
+        rest[r, 3] -= goal[0, r] * goal[0, 3] + goal[1, r] * goal[1, 3] + goal[2, r] * goal[2, 3]
+    active = np.empty(3)
+    for r in range(3):
+        d = beyond(rest[r, 3], weights[6 + r])
+        error[r] = -weights[r] * d
+        active[r] = weights[r] if weights[6 + r] == 0.0 or d != 0.0 else 0.0
+    x, y, z = rest[0, 2], rest[1, 2], rest[2, 2]
+    spins, eased = weights[5] == 0.0 and weights[3] > 0.0, is_eased(weights)
+    slopes, row = np.empty((1, 9)), 0 * twists.shape[0]  # a constant would be a type of its own
+    if eased:
+        error[3], error[4], error[5] = rotation_beyond(
+            weights, slopes, row, rest[0, 0], rest[0, 1], rest[0, 2],
+            rest[1, 0], rest[1, 1], rest[1, 2], rest[2, 0], rest[2, 1], rest[2, 2],
+        )  # fmt: skip
+        a, b, c = 0.0, 0.0, 0.0
+    elif spins:
+        a, b, c = axis_error(x, y, z)
+    else:
+        a, b, c = rotation_error(
+            rest[0, 0], rest[0, 1], rest[0, 2], rest[1, 0], rest[1, 1], rest[1, 2],
+            rest[2, 0], rest[2, 1], rest[2, 2],
+        )  # fmt: skip
+    if not eased:
+        error[3], error[4], error[5] = weights[3] * a, weights[4] * b, weights[5] * c
+    half = sqrt(max(0.0, 1.0 - 0.25 * (a * a + b * b + c * c)))  # cosine of half the angle
+    near = z >= -0.9999999
+    f = sqrt(2.0 / (1.0 + z)) if near else 1.0
+    for k in range(twists.shape[0]):
+        for r in range(3):
+            v = goal[0, r] * twists[k, 0] + goal[1, r] * twists[k, 1] + goal[2, r] * twists[k, 2]
+            jacobian[r, k] = active[r] * v
+        u = goal[0, 0] * twists[k, 3] + goal[1, 0] * twists[k, 4] + goal[2, 0] * twists[k, 5]
+        v = goal[0, 1] * twists[k, 3] + goal[1, 1] * twists[k, 4] + goal[2, 1] * twists[k, 5]
+        w = goal[0, 2] * twists[k, 3] + goal[1, 2] * twists[k, 4] + goal[2, 2] * twists[k, 5]
+        if eased:
+            jacobian[3, k], jacobian[4, k], jacobian[5, k] = answer(slopes, row, u, v, w)
+            continue
+        if not spins:  # the quaternion's derivative: the error is twice its vector part
+            g, h = half * u + 0.5 * (b * w - c * v), half * v + 0.5 * (c * u - a * w)
+            i = half * w + 0.5 * (a * v - b * u)
+        elif near:  # the error is f (y, -x, 0) of the tip's z axis (x, y, z)
+            slope = 0.5 * f / (1.0 + z) * (u * y - v * x)
+            g, h, i = -f * (w * x - u * z) + slope * y, f * (v * z - w * y) - slope * x, 0.0
+        else:
+            g, h, i = u, v, 0.0
+        jacobian[3, k], jacobian[4, k] = weights[3] * g, weights[4] * h
+        jacobian[5, k] = weights[5] * i
+
+
+@helper
+def _look_rows(
+    weight: float, goal: FloatArray, frame: FloatArray, twists: FloatArray,
+    error: FloatArray, jacobian: FloatArray,
+) -> None:  # fmt: skip
+    """Write three rows: the direction to the point, less that of the ray, the tip's z."""
+    ray, way = frame[:, 2], np.empty(3)
+    far = 0.0
+    for r in range(3):
+        way[r] = goal[r, 3] - frame[r, 3]
+        far += way[r] * way[r]
+    far = max(sqrt(far), NEAREST)
+    for r in range(3):
+        way[r] /= far
+        error[r] = weight * (way[r] - ray[r])
+    for k in range(twists.shape[0]):
+        along = way[0] * twists[k, 0] + way[1] * twists[k, 1] + way[2] * twists[k, 2]
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            turned = twists[k, 3 + s] * ray[t] - twists[k, 3 + t] * ray[s]
+            jacobian[r, k] = weight * (turned + (twists[k, r] - along * way[r]) / far)
+
+
+@helper
+def evaluate(
+    limbs: FloatArray, starts: IntArray, tasks: FloatArray, goals: FloatArray,
+    scales: FloatArray, posture: FloatArray, pull: FloatArray, q: FloatArray,
+    axes: FloatArray, twists: FloatArray, error: FloatArray, jacobian: FloatArray,
+) -> None:  # fmt: skip
+    """Write what is left of all tasks (R,), and minus its derivative by the scaled variables.
+
+    Args:
+        limbs: (M, 16) the limbs of the tasks, one after another, see `place_limb`.
+        starts: (t + 1,) the first row of each limb, and M.
+        tasks: (t, 16): POSE or LOOK; first row of the task in `error`; weights (12,) as of
+            `descent.descend`, but any above 0 or for all of position or rotation 0, for LOOK the
+            first alone; squared weighted errors of position and rotation that count as arrived.
+        goals: (t, 4, 4) root_T_goal; of LOOK the point in column 3 alone counts, for the tip's z
+            axis to meet.
+        scales: (n,) unit of each variable.
+        posture: (n,) preferred values, the last n rows of `error`.
+        pull: (n,) their weights.
+        q: (n,) variables.
+        axes: (≥ joints of a limb, 6) to work in.
+        twists: (n, 6) to work in.
+        error: (R,) result.
+        jacobian: (R, n) result.
+    """
+    n, frame = q.shape[0], np.empty((3, 4))
+    for t in range(tasks.shape[0]):
+        limb, first = limbs[starts[t] : starts[t + 1]], int(tasks[t, 1])
+        place_limb(limb, q, axes, frame)
+        fill_twists(limb, axes, frame, twists)
+        if tasks[t, 0] == POSE:
+            rows = slice(first, first + 6)
+            _pose_rows(tasks[t, 2:14], goals[t], frame, twists, error[rows], jacobian[rows])
+        else:
+            rows = slice(first, first + 3)
+            _look_rows(tasks[t, 2], goals[t], frame, twists, error[rows], jacobian[rows])
+    last = error.shape[0] - n
+    for k in range(n):
+        error[last + k] = pull[k] * (posture[k] - q[k])
+        for c in range(n):
+            jacobian[last + c, k] = pull[k] if c == k else 0.0
+    for r in range(error.shape[0]):
+        for k in range(n):
+            jacobian[r, k] *= scales[k]
+
+
+@helper
+def arrived(tasks: FloatArray, error: FloatArray, first: int, last: int) -> bool:
+    """Return whether all tasks with rows from `first` to before `last` are met."""
+    for t in range(tasks.shape[0]):
+        row = int(tasks[t, 1])
+        if first <= row < last:
+            away = error[row] ** 2 + error[row + 1] ** 2 + error[row + 2] ** 2
+            if not away <= tasks[t, 14]:
+                return False
+            if tasks[t, 0] == POSE:
+                turned = error[row + 3] ** 2 + error[row + 4] ** 2 + error[row + 5] ** 2
+                if not turned <= tasks[t, 15]:
+                    return False
+    return True

@@ -1,0 +1,215 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Among all ways to reach a target, the one nearest to a posture, or with the elbow at a pole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.errors import SolveArgumentError
+from basis_ik.look.look_at import as_triple
+from basis_ik.pose.solve import Solution, solve
+from basis_ik.pose.solve_all import solve_all
+from basis_ik.search.arguments import Positions, Target, as_positions, as_target, count
+from basis_ik.search.pose_constraint import PoseConstraint, constrain
+from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, take_shortest_turns
+from basis_ik.search.prepare import prepared
+from basis_ik.search.ranked_tasks import Descent, Ranked, RankedTask
+from basis_ik.search.residuals_kernel import POSE
+from basis_ik.transforms.checks import read_only
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import REACHED, Verdict
+
+if TYPE_CHECKING:
+    from basis_ik.robot.chain import Chain
+
+FloatArray = npt.NDArray[np.float64]
+
+STARTS = 50
+CANDIDATES = 8  # solutions that are moved on; the most promising of those found
+
+
+def solve_posture(
+    chain: Chain,
+    target: Target,
+    posture: Positions,
+    seed: Positions | None = None,
+    *,
+    constraint: PoseConstraint | None = None,
+    starts: int = STARTS,
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+) -> Solution:
+    """Reach a target with joint positions as near as possible to a posture.
+
+    The distance is the sum of squared differences, [rad] and [m] alike. A redundant arm, or any arm
+    with a free axis, is moved in the null space of the target; any other arm takes the nearest of
+    its distinct solutions.
+
+    Args:
+        chain: What to move.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        posture: (n,) or by joint name, preferred positions [rad or m], which need not lie within
+            the limits.
+        seed: (n,) or by joint name, where the search starts; None: the posture.
+        constraint: Which part of the pose counts; None: all of it.
+        starts: How many starts, the seed's included. With 1 the answer lies downhill from the
+            seed's own solution, which keeps a stream of targets on one branch.
+        position_tolerance: [m], above 0.
+        orientation_tolerance: [rad], above 0.
+
+    Returns:
+        The solution, proven like that of `solve`; where the target is not reached, what `solve`
+        answers, without regard to the posture.
+
+    Raises:
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+    """
+    target = as_target("target", target)
+    wish = as_positions("posture", posture, chain.joint_names)
+    if not (np.abs(wish) <= LARGEST_ANGLE).all():
+        raise SolveArgumentError("posture", posture, f"finite and within ±{LARGEST_ANGLE:g}")
+    tolerances = (position_tolerance, orientation_tolerance)
+    start = wish if seed is None else as_positions("seed", seed, chain.joint_names)
+    found = _reaching(chain, target, start, constraint, starts, tolerances)
+    if not found[0].success:
+        return found[0]
+    task = _as_task(chain, target, constraint, tolerances)
+    ranked = Ranked([task], prepared(chain).variables, wish, np.ones(len(wish)))
+    return _best(ranked, task, found, wish)
+
+
+def solve_pole(
+    chain: Chain,
+    target: Target,
+    link: str,
+    pole: npt.ArrayLike,
+    seed: Positions | None = None,
+    *,
+    constraint: PoseConstraint | None = None,
+    starts: int = STARTS,
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+) -> Solution:
+    """Reach a target with a link, such as an elbow, as near as possible to a point, the pole.
+
+    Where the elbow can go round a circle between shoulder and wrist, that puts it into the
+    half-plane from their line through the pole, as a pole vector does in animation.
+
+    Args:
+        chain: What to move.
+        target: root_T_target, where the tip is to be; also as a (4, 4) matrix.
+        link: A link of the chain whose origin is to be near the pole.
+        pole: (3,) in the root frame [m].
+        seed: (n,) or by joint name, where the search starts; None is `chain.neutral`.
+        constraint: See `solve_posture`.
+        starts: See `solve_posture`.
+        position_tolerance: [m], above 0.
+        orientation_tolerance: [rad], above 0.
+
+    Returns:
+        The solution, proven like that of `solve`; where the target is not reached, what `solve`
+        answers, without regard to the pole.
+
+    Raises:
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
+        ChainError: The link is not on the chain.
+    """
+    ready, target = prepared(chain), as_target("target", target)
+    point = as_triple("pole", pole)
+    joint, joint_T_link = chain.joint_T_link(link)
+    if joint < 0:
+        raise SolveArgumentError("link", link, "a link that a joint of the chain moves")
+    limb = ready.exact[: joint + 2].copy()
+    limb[-1] = 0.0
+    limb[-1, :12] = joint_T_link.reshape(12)
+    goal = np.eye(4)
+    goal[:3, 3] = point
+    tolerances = (position_tolerance, orientation_tolerance)
+    start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
+    found = _reaching(chain, target, start, constraint, starts, tolerances)
+    if not found[0].success:
+        return found[0]
+    task = _as_task(chain, target, constraint, tolerances)
+    hint = RankedTask(POSE, limb, ready.position, goal, 1, tolerances)
+    return _best(Ranked([task, hint], ready.variables), task, found, start)
+
+
+def _reaching(
+    chain: Chain,
+    target: RigidTransform,
+    seed: FloatArray,
+    constraint: PoseConstraint | None,
+    starts: int,
+    tolerances: tuple[float, float],
+) -> tuple[Solution, ...]:
+    """Return the distinct solutions found, or else the one of `solve`, reached or not."""
+    found = solve_all(
+        chain, target, seed, constraint=constraint, starts=count("starts", starts, 1),
+        position_tolerance=tolerances[0], orientation_tolerance=tolerances[1],
+    )  # fmt: skip
+    return found or (
+        solve(
+            chain, target, seed, constraint=constraint,
+            position_tolerance=tolerances[0], orientation_tolerance=tolerances[1],
+        ),
+    )  # fmt: skip
+
+
+def _as_task(
+    chain: Chain,
+    target: RigidTransform,
+    constraint: PoseConstraint | None,
+    tolerances: tuple[float, float],
+) -> RankedTask:
+    ready, weights, goal = constrain(prepared(chain), constraint, target._m)
+    return RankedTask(POSE, ready.exact, weights, goal, 0, tolerances)
+
+
+def _best(
+    ranked: Ranked, task: RankedTask, found: tuple[Solution, ...], reference: FloatArray
+) -> Solution:
+    """Move the most promising solutions on, and return the best of all.
+
+    Args:
+        ranked: The task, and the preference as the last level.
+        task: The task itself.
+        found: Solutions of it.
+        reference: (n,) what joints that turn fully stay nearest to.
+    """
+    starts = [solution.positions.copy() for solution in found]
+    for start in starts:
+        take_shortest_turns(ranked.variables, reference, start)
+    standing = [ranked.standing(start) for start in starts]
+    order = sorted(range(len(found)), key=lambda i: standing[i].costs[-1])
+    best, steps = standing[order[0]], sum(solution.iterations for solution in found)
+    for i in order[:CANDIDATES]:
+        moved: Descent = ranked.in_order(starts[i])
+        steps += moved.steps
+        if moved.costs[-1] < best.costs[-1] and task.is_met(moved.q):
+            best = moved
+    away, turned = task.miss(best.q)
+    return Solution(
+        read_only(best.q),
+        Verdict.REACHED,
+        away,
+        turned,
+        steps,
+        max(s.restarts for s in found),
+        REACHED,
+    )

@@ -1,0 +1,178 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Several tips of one robot at once: both hands, a hand and the gaze, by their importance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.search.arguments import count, positive
+from basis_ik.search.pose_search_kernel import take_shortest_turns
+from basis_ik.search.ranked_tasks import Descent, Ranked
+from basis_ik.tasks.task_problem import PoseTask, Problem, Task
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import REACHED, Reason, Verdict
+
+if TYPE_CHECKING:
+    from basis_ik.robot.robot import RobotModel
+
+FloatArray = npt.NDArray[np.float64]
+
+MAX_RESTARTS = 200
+ORDERED_STARTS = 12  # starts of the search by importance, where not all can be had
+
+
+class Outcome(NamedTuple):
+    """What became of one task."""
+
+    verdict: Verdict
+    position_error: float
+    """Distance left [m], by forward kinematics; 0 where a point is looked at."""
+    orientation_error: float
+    """Angle left [rad], by forward kinematics."""
+    reason: Reason
+    """What stood in the way: OTHER_TASKS if the task alone could be met, else why it cannot."""
+
+
+class TasksSolution(NamedTuple):
+    """Joint positions, always finite and within the limits, and what became of each task."""
+
+    positions: dict[str, float]
+    """By the name of each joint that moves on its own on the way to one of the tips [rad or m]."""
+    outcomes: tuple[Outcome, ...]
+    """In the order of the tasks."""
+    iterations: int
+    restarts: int
+
+    @property
+    def success(self) -> bool:
+        """Whether all tasks are met."""
+        return all(outcome.verdict is Verdict.REACHED for outcome in self.outcomes)
+
+
+def solve_tasks(
+    model: RobotModel,
+    tasks: Sequence[Task],
+    seed: Mapping[str, float] | None = None,
+    *,
+    root: str | None = None,
+    posture: Mapping[str, float] | None = None,
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+    max_restarts: int = MAX_RESTARTS,
+) -> TasksSolution:
+    """Find joint positions for several tips of one robot.
+
+    If all tasks can be met, they are. If not, priorities are strict: a task of lower priority never
+    increases the error of one above it, beyond the tolerance. The same arguments give the same
+    bits.
+
+    Args:
+        model: The robot.
+        tasks: What is wanted, in any order.
+        seed: Where to start, by joint [rad or m], best the present positions. Joints that are not
+            named start in the middle of their limits; joints that no task moves are passed over.
+        root: Link in whose frame targets and points are given; None: the model's root.
+        posture: What joints are to be near, where the tasks leave them free; the joints not named
+            do not count.
+        position_tolerance: [m], above 0.
+        orientation_tolerance: [rad], above 0.
+        max_restarts: Starts allowed after the seed's in the search for positions that meet all.
+
+    Raises:
+        SolveArgumentError: An argument of wrong kind, shape or range, or not finite; no tasks.
+        ChainError: A link that is not there, or that no joint moves.
+    """
+    tolerances = (
+        positive("position_tolerance", position_tolerance, "m"),
+        positive("orientation_tolerance", orientation_tolerance, "rad"),
+    )
+    restarts = count("max_restarts", max_restarts, 0)
+    problem = Problem(model, tuple(tasks), root or model.root, tolerances)
+    start = problem.positions("seed", seed, problem.middle)
+    wish = problem.positions("posture", posture, start)
+    if seed is None:
+        start = wish
+    pull = np.array([float(posture is not None and name in posture) for name in problem.names])
+    ranked = Ranked(problem.ranked, problem.variables, wish, pull)
+    best, steps, number = _search(ranked, start, 0 if problem.hopeless() else restarts)
+    if not ranked.all_met(best.q) or pull.any():
+        best, more = _in_order(ranked, start, wish, best.q)
+        steps += more
+    q = best.q
+    take_shortest_turns(problem.variables, wish, q)
+    outcomes = tuple(_outcome(problem, index, q, number) for index in range(len(problem.tasks)))
+    positions = dict(zip(problem.names, q.tolist(), strict=True))
+    return TasksSolution(positions, outcomes, steps, number)
+
+
+def warm_up(model: RobotModel, tip: str) -> None:
+    """Compile all that `solve_tasks` may call for poses, before a control loop starts.
+
+    Args:
+        model: The robot.
+        tip: A link that its joints move.
+    """
+    far = RigidTransform.from_rpy(0.0, 0.0, 0.0, [1e3, 0.0, 0.0])
+    solve_tasks(model, [PoseTask(tip, far)], max_restarts=0)
+
+
+def _search(ranked: Ranked, seed: FloatArray, restarts: int) -> tuple[Descent, int, int]:
+    """Search for positions that meet all tasks; else return those that leave least altogether."""
+    best, steps = ranked.together(ranked.start(0, seed)), 0
+    for number in range(restarts + 1):
+        ended = best if number == 0 else ranked.together(ranked.start(number, seed))
+        steps += ended.steps
+        if ranked.all_met(ended.q):
+            return ended, steps, number
+        if ended.costs < best.costs:
+            best = ended
+    return best, steps, restarts
+
+
+def _in_order(
+    ranked: Ranked, seed: FloatArray, wish: FloatArray, found: FloatArray
+) -> tuple[Descent, int]:
+    """Descend by importance from what was found and, if not all is met, from other starts."""
+    starts = [found]
+    if not ranked.all_met(found):
+        starts += [ranked.start(number, seed) for number in range(ORDERED_STARTS)]
+    best, steps = ranked.standing(found), 0
+    for start in starts:
+        take_shortest_turns(ranked.variables, wish, start)
+        ended = ranked.in_order(start)
+        steps += ended.steps
+        if start is found or ranked.is_better(ended, best):
+            best = ended
+    return best, steps
+
+
+def _outcome(problem: Problem, index: int, q: FloatArray, starts: int) -> Outcome:
+    """Return what became of a task at q; of one that is not met, also why."""
+    task = problem.ranked[index]
+    away, turned = task.miss(q)
+    if task.is_met(q):
+        return Outcome(Verdict.REACHED, away, turned, REACHED)
+    alone = problem.alone(index, q)
+    reason = alone.reason
+    if alone.success:
+        turn = turned if task.weights[3] > 0.0 else 0.0
+        missing = away if task.weights[0] > 0.0 else 0.0
+        reason = Reason(Verdict.OTHER_TASKS, missing, turn, starts=starts + 1)
+    return Outcome(reason.verdict, away, turned, reason)

@@ -1,0 +1,76 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The turn from one direction to another, as points-at and FABRIK's bones both need it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from basis_ik.transforms.directions_kernel import perpendicular, roll_towards, rotation_between
+from basis_ik.transforms.rigid_kernel import FloatArray
+
+NO_LENGTH = 1e-12
+"""Length [m] up to which a direction is rounding noise, and nothing is turned."""
+
+Lean = tuple[FloatArray, FloatArray]
+"""An axis of the bone and the direction that it is to lean towards: unit vectors, shape (3,)."""
+
+
+def turn_between(
+    current: FloatArray, desired: FloatArray, fallback: FloatArray, lean: Lean | None = None
+) -> FloatArray:
+    """Return the smallest rotation from one direction to another, or one rolled as wanted.
+
+    Args:
+        current: Direction, shape (3,), of any length.
+        desired: Direction, shape (3,), of any length.
+        fallback: Axis of the half turn between opposite directions: unit, perpendicular to
+            `current`.
+        lean: How the turned bone is to roll; without it the rotation is the smallest.
+
+    Returns:
+        Rotation, shape (3, 3); the identity where a direction has no length.
+    """
+    now, then = length(current), length(desired)
+    if now <= NO_LENGTH or then <= NO_LENGTH:
+        return np.eye(3)
+    rotation, direction = np.empty((3, 3)), desired / then
+    rotation_between(current / now, direction, fallback, rotation)
+    if lean is not None:
+        roll_towards(direction, *lean, rotation)
+    return rotation
+
+
+def perpendicular_to(direction: FloatArray) -> FloatArray:
+    """Return a unit vector perpendicular to a direction, always the same for the same direction.
+
+    Points-at takes it in the bone's own space, so that a half turn does not depend on the basis
+    that it is computed in.
+
+    Args:
+        direction: Shape (3,), of any length; zero gives zero.
+    """
+    out = np.zeros(3)
+    size = length(direction)
+    if size > NO_LENGTH:
+        perpendicular(direction / size, out)
+    return out
+
+
+def length(vector: FloatArray) -> float:
+    """Return the length of a vector, shape (3,)."""
+    return math.hypot(*vector.tolist())

@@ -1,0 +1,134 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Constraints applied to a tree: the text's legs, one after another."""
+
+import numpy as np
+import pytest
+
+from basis_ik.bones import constraints
+from basis_ik.bones.bones import BoneChainError
+from basis_ik.bones.constraints import Point, Reach
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.transforms.tree import TransformTree
+from basis_ik.verdict import Verdict
+
+
+def at(*xyz, rpy=(0.0, 0.0, 0.0)):
+    return RigidTransform.from_rpy(*rpy, xyz)
+
+
+@pytest.fixture
+def legs():
+    tree = TransformTree("hip")
+    for side, y in (("l", 0.1), ("r", -0.1)):
+        tree.add(f"thigh_{side}", "hip", at(0, y, 0, rpy=(0, -0.3, 0)))
+        tree.add(f"calf_{side}", f"thigh_{side}", at(0, 0, -0.45, rpy=(0, 0.5, 0)))
+        tree.add(f"ankle_{side}", f"calf_{side}", at(0, 0, -0.45))
+    tree.add("foothold", "hip", at(0.2, -0.1, -0.7))
+    return tree
+
+
+def angle(tree, bone, tail, target):
+    joint, a, b = (tree.lookup("hip", f).translation for f in (bone, tail, target))
+    u, v = a - joint, b - joint
+    return np.arctan2(np.linalg.norm(np.cross(u, v)), u @ v)
+
+
+def test_the_left_calf_points_at_the_right_ankle(legs):
+    assert angle(legs, "calf_l", "ankle_l", "ankle_r") > 0.1
+    applied = Point("calf_l", "ankle_l", "ankle_r").apply(legs)
+    assert applied.verdict is Verdict.REACHED
+    assert angle(legs, "calf_l", "ankle_l", "ankle_r") < 1e-12
+
+
+def test_the_right_leg_reaches_the_foothold_and_keeps_its_lengths(legs):
+    applied = Reach(("thigh_r", "calf_r", "ankle_r"), "foothold").apply(legs)
+    assert applied.verdict is Verdict.REACHED
+    np.testing.assert_allclose(
+        legs.lookup("hip", "ankle_r").translation, [0.2, -0.1, -0.7], atol=1e-9
+    )
+    assert np.linalg.norm(legs.lookup("thigh_r", "calf_r").translation) == pytest.approx(0.45)
+
+
+def test_a_later_constraint_sees_what_an_earlier_one_moved(legs):
+    Reach(("thigh_r", "calf_r", "ankle_r"), "foothold").apply(legs)
+    Point("calf_l", "ankle_l", "ankle_r").apply(legs)
+    assert angle(legs, "calf_l", "ankle_l", "foothold") < 1e-8
+
+
+def test_what_fits_no_chain_is_refused(legs):
+    legs.add("toe", "ankle_r", at(0.1, 0, 0))
+    with pytest.raises(BoneChainError, match="takes its target 'toe' along"):
+        Reach(("thigh_r", "calf_r", "ankle_r"), "toe").apply(legs)
+    with pytest.raises(BoneChainError, match="'calf_l' is not below 'thigh_r'"):
+        Reach(("thigh_r", "calf_l", "ankle_l"), "foothold").apply(legs)
+    with pytest.raises(BoneChainError, match="'thigh_r' is not below 'thigh_r'"):
+        Reach(("thigh_r", "thigh_r"), "foothold").apply(legs)
+
+
+def sweeps(monkeypatch):
+    """The chains that the published passes, and those that `solve_chain`, are called with."""
+    published, shared = [], []
+    sweep, solve = constraints.sweep_chain, constraints.solve_chain
+
+    def hear(heard, run):
+        return lambda p, *more, **options: heard.append(p) or run(p, *more, **options)
+
+    monkeypatch.setattr(constraints, "sweep_chain", hear(published, sweep))
+    monkeypatch.setattr(constraints, "solve_chain", hear(shared, solve))
+    return published, shared
+
+
+def test_fabrik_is_the_published_iteration_in_the_frame_that_the_chain_hangs_in(legs, monkeypatch):
+    tree = TransformTree("map")
+    tree.add("hip", "map", at(5, -7, 1, rpy=(0.3, 0.2, 1.0)))
+    for frame in legs.frames[1:]:
+        tree.add(frame, legs.parent(frame), legs.basis(frame))
+    start = [tree.lookup("hip", f).translation for f in ("thigh_r", "calf_r", "ankle_r")]
+    expected = published_passes(start, [0.2, -0.1, -0.7], 1e-9)
+    published, shared = sweeps(monkeypatch)
+    Reach(("thigh_r", "calf_r", "ankle_r"), "foothold").apply(tree)
+    np.testing.assert_allclose(published, [start], rtol=0, atol=1e-15)
+    assert shared == []
+    found = [tree.lookup("hip", f).translation for f in ("thigh_r", "calf_r", "ankle_r")]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def published_passes(start, target, tolerance):
+    """Aristidou and Lasenby's Algorithm 1, backward and forward, by own arithmetic."""
+    p, target = np.array(start), np.array(target)
+    root, lengths = p[0].copy(), np.linalg.norm(np.diff(p, axis=0), axis=1)
+    while np.linalg.norm(p[-1] - target) > tolerance:
+        p[-1] = target
+        for i in range(len(lengths) - 1, -1, -1):
+            p[i] = p[i + 1] + lengths[i] * (p[i] - p[i + 1]) / np.linalg.norm(p[i] - p[i + 1])
+        p[0] = root
+        for i in range(len(lengths)):
+            p[i + 1] = p[i] + lengths[i] * (p[i + 1] - p[i]) / np.linalg.norm(p[i + 1] - p[i])
+    return p
+
+
+def test_shared_is_the_step_that_all_bones_share(legs, monkeypatch):
+    published, shared = sweeps(monkeypatch)
+    applied = Reach(("thigh_r", "calf_r", "ankle_r"), "foothold", "shared").apply(legs)
+    assert applied.verdict is Verdict.REACHED
+    assert (len(published), len(shared)) == (0, 1)
+
+
+def test_out_of_reach_is_told_with_the_distance(legs):
+    legs.move("foothold", at(2.0, -0.1, 0.0))
+    applied = Reach(("thigh_r", "calf_r", "ankle_r"), "foothold").apply(legs)
+    assert applied.verdict is Verdict.TOO_FAR
+    assert applied.miss == pytest.approx(2.0 - 0.9)

@@ -1,0 +1,113 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What numba does for our kernels once, and not again in each that calls them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from basis_ik.numerics import jit
+
+if not jit.TRIED:
+    pytest.skip("this numba compiles kernels by itself", allow_module_level=True)
+
+from basis_ik.numerics import compiler
+
+SOURCE = Path(compiler.__file__)  # any file will do: numba asks each for its time
+
+
+def run(script, tmp_path, *arguments):
+    """Return what a script prints that begins, the first time, with an empty cache."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(SOURCE), *arguments],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+CALLERS = """
+import sys
+from basis_ik.numerics.jit import helper, jit
+
+source = sys.argv[1]
+for name, kind in (("half", helper), ("quarter", jit), ("eighth", jit)):
+    body = {"half": "0.5 * x", "quarter": "half(half(x))", "eighth": "half(half(half(x)))"}[name]
+    exec(compile(f"def {name}(x): return {body}", source, "exec"))
+    globals()[name] = kind(globals()[name])
+print(globals()[sys.argv[2]](8.0), sum(half.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.parametrize(("second", "expected"), [("quarter", "2.0 0\n"), ("eighth", "1.0 1\n")])
+def test_a_helper_from_the_cache_becomes_part_of_a_new_caller(tmp_path, second, expected):
+    assert run(CALLERS, tmp_path, "quarter") == "2.0 0\n"
+    assert run(CALLERS, tmp_path, second) == expected
+
+
+LOOK = """
+for kernel in (half, quarter):
+    for result in kernel.overloads.values():
+        print(len(list(result.library.get_defined_functions())) > 0)
+"""
+
+
+def test_the_machine_code_of_a_helper_is_that_of_its_callers(tmp_path):
+    assert run(CALLERS + LOOK, tmp_path, "quarter").split() == ["2.0", "0", "False", "True"]
+
+
+COUNT = """
+from collections import Counter
+from numba.core.types.functions import BaseFunction
+
+asked, resolve = Counter(), compiler._resolve_call_type
+def count(self, context, args, kws):
+    asked[self, args] += 1
+    return resolve(self, context, args, kws)
+
+compiler._resolve_call_type = count
+exec(compile("def square(x): return (x * x + x * x) * (x + x) / 2", sys.argv[1], "exec"))
+assert jit(square)(1.5) == jit(square)(1.5) == 6.75 and jit(square)(1) == 2.0
+print(asked.total() > 3, max(asked.values()), BaseFunction.get_call_type is resolve)
+"""
+
+
+GARBAGE = """
+import gc
+
+before, seen = gc.get_threshold(), set()
+def look(self, context, args, kws, resolve=compiler._resolve_call_type):
+    seen.add(gc.get_threshold())
+    return resolve(self, context, args, kws)
+
+compiler._resolve_call_type = look
+exec(compile("def square(x): return x * x", sys.argv[1], "exec"))
+jit(square)(1.5)
+print(seen == {(compiler.GARBAGE, *before[1:])}, gc.get_threshold() == before)
+"""
+
+
+HEAD = "import sys\nfrom basis_ik.numerics import compiler\nfrom basis_ik.numerics.jit import jit\n"
+
+
+def test_numba_types_each_of_its_functions_once_for_each_types_of_arguments(tmp_path):
+    assert run(HEAD + COUNT, tmp_path) == "True 1 True\n"
+
+
+def test_garbage_is_looked_for_less_often_meanwhile(tmp_path):
+    assert run(HEAD + GARBAGE, tmp_path) == "True True\n"

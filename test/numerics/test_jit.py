@@ -1,0 +1,332 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is compiled is kept on disk, belongs to the kernels' present text, and is never required."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from basis_ik.numerics import jit as module
+from basis_ik.numerics.jit import jit, with_room
+
+NUMERICS = Path(__file__).parents[2] / "basis_ik" / "numerics"
+CALLER = """from basis_ik.numerics.jit import jit
+from basis_ik.room.callee_kernel import inner
+
+@jit
+def outer(x):
+    return inner(x) + 1.0
+"""
+CALLEE = """from basis_ik.numerics.jit import jit
+
+@jit
+def inner(x):
+    return {factor} * x
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the compiler settings with two kernels beside them, one calling the other."""
+    return make_package(tmp_path)
+
+
+def make_package(folder):
+    package = folder / "basis_ik"
+    for each in (package, package / "numerics", package / "room"):
+        each.mkdir()
+        (each / "__init__.py").touch()
+    for name in ("jit.py", "compiler.py", "lowering.py"):
+        shutil.copy(NUMERICS / name, package / "numerics")
+    (package / "room" / "caller_kernel.py").write_text(CALLER)
+    (package / "room" / "callee_kernel.py").write_text(CALLEE.format(factor=2.0))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def compiled_once(tmp_path_factory):
+    """Such a package beside its cache, in which the kernels are; neither is to be changed."""
+    package = make_package(tmp_path_factory.mktemp("compiled"))
+    assert run(package, NUMBA_CACHE_DIR=str(package / "cache")) == (3.0, "")
+    return package
+
+
+@pytest.fixture
+def cached(compiled_once, tmp_path):
+    """A package that is not to be changed, and a cache for this test with its kernels in it."""
+    cache = tmp_path / "cache"
+    shutil.copytree(compiled_once / "cache", cache)
+    return compiled_once, cache
+
+
+def run(package, **environment):
+    code = "import sys; sys.path.insert(0, sys.argv[1])\n"
+    code += "from basis_ik.room.caller_kernel import outer; print(outer(1.0))"
+    inherited = {
+        k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "NUMBA_BOUNDSCHECK")
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(package)],
+        env={**inherited, "NUMBA_DISABLE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return float(done.stdout), done.stderr
+
+
+def test_a_package_that_is_reached_by_a_symbolic_link_has_the_same_cache(cached, tmp_path):
+    package, cache = cached
+    before = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb?")}
+    assert before, "nothing was cached"
+    installed = tmp_path / "installed"
+    installed.mkdir()
+    (installed / "basis_ik").symlink_to(package / "basis_ik")
+    run(installed, NUMBA_CACHE_DIR=str(cache))
+    after = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb?")}
+    assert after == before
+
+
+def test_a_changed_callee_is_not_served_from_its_callers_cache(package):
+    assert run(package)[0] == 3.0
+    assert list(package.rglob("*.nbi")), "nothing was cached"
+    (package / "basis_ik" / "room" / "callee_kernel.py").write_text(CALLEE.format(factor=5.0))
+    assert run(package)[0] == 6.0
+
+
+def test_the_users_cache_directory_is_used(package, tmp_path):
+    assert run(package, NUMBA_CACHE_DIR=str(tmp_path / "mine"))[0] == 3.0
+    assert list((tmp_path / "mine").rglob("*.nbi"))
+    assert not list((package / "basis_ik").rglob("*.nbi"))
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without a compiler there is no cache")
+def test_without_a_place_for_the_cache_kernels_still_compile_and_say_so():
+    namespace = {}
+    exec("def double(x):\n    return 2 * x", namespace)  # has no file, hence no cache
+    with pytest.warns(UserWarning, match="kernel cache is off"):
+        double = jit(namespace["double"])
+    assert double(4) == 8
+
+
+@pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])
+@pytest.mark.parametrize("left", [0, 40])
+def test_a_cache_that_was_cut_off_is_written_anew_and_told(cached, kind, left):
+    """A machine that lost its power leaves such files."""
+    package, cache = cached
+    for path in cache.rglob(kind):
+        os.truncate(path, left)
+    value, said = run(package, NUMBA_CACHE_DIR=str(cache))
+    assert value == 3.0
+    assert "UserWarning: the kernel cache in " in said
+    assert said.count(" is corrupt (") == 1, "told once, not for each kernel"
+    assert run(package, NUMBA_CACHE_DIR=str(cache)) == (3.0, ""), "it was written anew"
+
+
+def test_where_the_cache_cannot_be_written_kernels_still_compile_and_say_so(cached):
+    package, cache = cached
+    for path in cache.rglob("*.nb?"):
+        path.unlink()
+    (lock,) = cache.rglob("lock")
+    lock.unlink()
+    lock.mkdir()  # what not even root can write
+    value, said = run(package, NUMBA_CACHE_DIR=str(cache))
+    assert value == 3.0
+    assert said.count(" cannot be written (Is a directory): start-up will be slow") == 1
+    assert not list(cache.rglob("*.nb?"))
+
+
+@pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_OPT"])
+def test_settings_that_change_the_machine_code_have_a_cache_of_their_own(cached, setting):
+    package, cache = cached
+    assert len(list(cache.iterdir())) == 1
+    run(package, **{"NUMBA_CACHE_DIR": str(cache), setting: "1"})
+    assert len(list(cache.iterdir())) == 2
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A cache with much in it that nobody has touched for long, and a directory in use."""
+    mine = tmp_path / "basis_ik-0123456789abcdef"
+    monkeypatch.setattr(module, "_cache_directory", lambda: str(mine))
+    for name in (
+        *("basis_ik-aaaaaaaaaaaaaaaa", "basis_ik-bbbbbbbbbbbbbbbb", mine.name),  # ours
+        *("basis_ik", "basis_ik-aaaaaaaaaaaaaaaa-mine", "basis_ik-AAAAAAAAAAAAAAAA", "scipy_123"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "kernel.nbi").touch()
+        os.utime(tmp_path / name, (0.0, 0.0))
+    os.utime(tmp_path / "basis_ik-bbbbbbbbbbbbbbbb")  # used by another installation
+    elsewhere = tmp_path.with_name(tmp_path.name + "-elsewhere")
+    elsewhere.mkdir()
+    (tmp_path / "basis_ik-cccccccccccccccc").symlink_to(elsewhere)
+    os.utime(elsewhere, (0.0, 0.0))
+    return tmp_path
+
+
+def test_only_what_is_ours_and_unused_for_long_is_removed(shelf):
+    before = {path.name for path in shelf.iterdir()}
+    module.remove_old_caches()
+    assert before - {path.name for path in shelf.iterdir()} == {"basis_ik-aaaaaaaaaaaaaaaa"}
+
+
+def test_a_process_that_compiles_says_that_its_cache_is_in_use(shelf):
+    module.remove_old_caches()
+    assert (shelf / "basis_ik-0123456789abcdef").stat().st_mtime > 0.0
+
+
+RACE = """
+import sys, time
+from pathlib import Path
+from numba.core.caching import IndexDataCacheFile
+from basis_ik.numerics.jit import jit
+
+here, name = Path(sys.argv[1]), sys.argv[2]
+
+def both(what):
+    return len(list(here.glob(f"{what}-*"))) == 2
+
+def save_when_the_other_has_come(self, overloads):
+    while not both("came"):
+        time.sleep(0.01)
+    (here / f"read-{name}").touch()
+    for _ in range(50):  # half a second, in which the other reads the index, too, if it can
+        if not both("read"):
+            time.sleep(0.01)
+    save_index(self, overloads)
+
+save_index = IndexDataCacheFile._save_index
+IndexDataCacheFile._save_index = save_when_the_other_has_come
+exec(compile("def double(x): return x + x", jit.__code__.co_filename, "exec"))
+kernel = jit(double)
+save_overload = kernel._cache.save_overload
+
+def come(*arguments):
+    (here / f"came-{name}").touch()
+    save_overload(*arguments)
+
+kernel._cache.save_overload = come
+kernel(1 if name == "int" else 1.0)
+"""
+
+
+def test_two_processes_write_to_the_cache_one_after_the_other(tmp_path):
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(cache)}
+    processes = [
+        subprocess.Popen([sys.executable, "-c", RACE, str(tmp_path), name], env=environment)
+        for name in ("int", "float")
+    ]
+    try:
+        assert [process.wait(120) for process in processes] == [0, 0]
+    finally:
+        for process in processes:
+            process.kill()
+    assert len(list(cache.rglob("*.nbc"))) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_left_alone(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    directory = str(tmp_path / "file" / "basis_ik-0123456789abcdef")
+    monkeypatch.setattr(module, "_cache_directory", lambda: directory)
+    module.remove_old_caches()
+
+
+def test_old_caches_are_removed_when_something_is_compiled(package, tmp_path):
+    old = tmp_path / "cache" / "basis_ik-aaaaaaaaaaaaaaaa"
+    old.mkdir(parents=True)
+    os.utime(old, (0.0, 0.0))
+    run(package, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert not old.exists()
+
+
+def test_calls_below_have_room_at_every_depth():
+    """What calls across the end of a chunk of frames maps and unmaps a page in every turn."""
+
+    def leaf():
+        pass
+
+    def loop():
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(2000):
+            leaf()
+        faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+
+    def deeper(depth):
+        loop() if depth == 0 else deeper(depth - 1)
+
+    faults = []
+    for depth in range(300):
+        with_room(deeper, depth)
+    assert max(faults) < 1000
+
+
+STACK = """
+import sys
+from numba.core import event
+from basis_ik.numerics.jit import jit, with_room
+
+class Stack(event.Listener):
+    def on_start(self, event):
+        frame = sys._getframe()
+        while frame is not None and frame.f_code is not with_room.__code__:
+            frame = frame.f_back
+        print("with room" if frame is not None else "without")
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Stack())
+exec(compile("def double(x): return 2.0 * x", jit.__code__.co_filename, "exec"))
+jit(double)(1.0)
+"""
+
+
+def test_kernels_are_compiled_with_room(tmp_path):
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", STACK], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "with room\n"
+
+
+OTHER = """
+import sys
+import numba
+
+numba.version_info = numba.version_info._replace(short=(0, int(sys.argv[1])))
+import numpy as np
+from basis_ik.transforms.rigid_kernel import invert
+
+out = np.empty((4, 4))
+invert(np.diag([1.0, 1.0, 1.0, 1.0]) + np.eye(4, k=3) * 5.0, out)
+print(out[0, 3], "basis_ik.numerics.compiler" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("minor", ["57", "999"])
+def test_a_numba_that_was_not_tried_compiles_by_itself(tmp_path, minor):
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", OTHER, minor],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "-5.0 False\n"

@@ -1,0 +1,294 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Lines and arcs, and arms that follow them."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from math import pi
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from basis_ik.errors import SolveArgumentError
+from basis_ik.path import cartesian_path as path_module
+from basis_ik.path import ladder as path_search
+from basis_ik.path.cartesian_path import arc, follow, line
+from basis_ik.pose.solve import solve
+from basis_ik.pose.solve_all import solve_all
+from basis_ik.robot.robot import RobotModel
+from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.search.prepare import prepared
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
+
+UR5E = Path(__file__).parents[2] / "urdf" / "ur5e.urdf"
+HOME = [0.1, 0.2, 0.3, -1.5, 0.2, 1.4, 0.1]
+
+
+def test_a_line_is_straight_even_and_ends_where_it_should(robot):
+    start = robot("panda").forward(HOME)
+    end = RigidTransform.from_rpy(0.2, 0.8, 0.1, (0.05, 0.2, -0.1)) @ start
+    poses = line(start, end, step=0.01, turn=0.03)
+    assert np.allclose(poses[0].matrix, start.matrix)
+    assert np.allclose(poses[-1].matrix, end.matrix)
+    direction = end.translation - start.translation
+    for a, b in pairwise(poses):
+        move = b.translation - a.translation
+        assert np.linalg.norm(move) <= 0.01 + 1e-12
+        assert np.linalg.norm(np.cross(move, direction)) < 1e-12
+        assert np.linalg.norm((a.inverse() @ b).log()[3:]) <= 0.03 + 1e-12
+
+
+def test_an_arc_keeps_its_distance_from_the_axis(robot):
+    start = robot("panda").forward(HOME)
+    centre, axis = np.array([0.3, 0.1, 0.4]), np.array([0.0, 0.6, 0.8])
+    poses = arc(start, centre, axis, 1.5)
+    spoke = np.linalg.norm(np.cross(start.translation - centre, axis))
+    for pose in poses:
+        assert np.linalg.norm(np.cross(pose.translation - centre, axis)) == pytest.approx(spoke)
+    turned = np.linalg.norm((poses[0].inverse() @ poses[-1]).log()[3:])
+    assert turned == pytest.approx(1.5)
+
+
+def test_a_line_within_reach_is_followed_to_its_end_without_jumps(robot):
+    chain = robot("panda")
+    start = chain.forward(HOME)
+    poses = line(start, RigidTransform.from_rpy(0, 0, 0, (0.05, 0.15, -0.1)) @ start)
+    path = follow(chain, poses, HOME, max_move=0.1)
+    assert path.success
+    assert path.fraction == 1.0
+    assert np.abs(np.diff(path.positions, axis=0)).max() <= 0.1
+    for q, pose in zip(path.positions, poses, strict=True):
+        assert np.linalg.norm((chain.forward(q).inverse() @ pose).log()) < 3e-6
+
+
+def test_a_line_out_of_the_workspace_is_followed_as_far_as_it_goes(robot):
+    chain = robot("panda")
+    start = chain.forward(HOME)
+    poses = line(start, RigidTransform.from_rpy(0, 0, 0, (2.0, 0.0, 0.0)) @ start, step=0.02)
+    path = follow(chain, poses, HOME)
+    assert not path.success
+    assert 0.0 < path.fraction < 0.5
+    assert len(path.positions) == round(path.fraction * len(poses))
+    assert path.reason.verdict is not Verdict.REACHED
+
+
+def farthest(rungs, max_move):
+    """Brute force: on how many rungs of solutions one can climb without moving farther."""
+    reached = rungs[0]
+    for height, above in enumerate(rungs[1:], 1):
+        near = (np.abs(above[:, None] - reached[None]) <= max_move).all(axis=2)
+        reached = above[near.any(axis=1)]
+        if not len(reached):
+            return height
+    return len(rungs) if len(rungs[0]) else 0
+
+
+def with_turns(chain, solutions):
+    """Return the solutions (s, n) with all their full turns that lie inside the limits."""
+    turns = 2 * pi * np.array(list(product((-1, 0, 1), repeat=len(chain.joint_names))))
+    every = (np.reshape(solutions, (-1, 1, len(chain.joint_names))) + turns).reshape(
+        -1, len(chain.joint_names)
+    )
+    return every[((every >= chain.lower) & (every <= chain.upper)).all(axis=1)]
+
+
+def check(chain, path, poses, max_move):
+    """Check all that is promised of the rows of a path."""
+    assert (path.positions >= chain.lower).all()
+    assert (path.positions <= chain.upper).all()
+    assert (np.abs(np.diff(path.positions, axis=0)) <= np.asarray(max_move) + 1e-12).all()
+    for q, pose in zip(path.positions, poses, strict=False):
+        assert np.linalg.norm((chain.forward(q).inverse() @ pose).log()) < 3e-6
+    assert path.success == (len(path.positions) == len(poses))
+
+
+def planar_solutions(lengths, pose):
+    """Return the two ways of a planar arm of three joints to a pose, or none."""
+    turn = np.arctan2(pose.rotation[1, 0], pose.rotation[0, 0])
+    x, y = pose.translation[:2] - lengths[2] * np.array([np.cos(turn), np.sin(turn)])
+    cosine = (x * x + y * y - lengths[0] ** 2 - lengths[1] ** 2) / (2 * lengths[0] * lengths[1])
+    if abs(cosine) > 1.0:
+        return np.zeros((0, 3))
+    found = []
+    for elbow in (np.arccos(cosine), -np.arccos(cosine)):
+        far, aside = lengths[0] + lengths[1] * np.cos(elbow), lengths[1] * np.sin(elbow)
+        shoulder = np.arctan2(y, x) - np.arctan2(aside, far)
+        found.append([shoulder, elbow, turn - shoulder - elbow])
+    return (np.array(found) + pi) % (2 * pi) - pi
+
+
+def test_a_planar_arm_gets_as_far_as_brute_force(arm):
+    rng = np.random.default_rng(5)
+    lengths, ahead = (0.4, 0.35, 0.15), 0
+    for _ in range(40):
+        low, high = rng.uniform([-4.0, -2.6, -4.5], [-1.0, -0.5, -1.0]), rng.uniform(1.0, 4.0, 3)
+        xyz = ["0 0 0", "0.4 0 0", "0.35 0 0"]
+        rows = [
+            ("revolute", *r) for r in zip(xyz, ["0 0 0"] * 3, ["0 0 1"] * 3, low, high, strict=True)
+        ]
+        chain = arm(rows, "0.15 0 0")
+        start, end = (chain.forward(q) for q in rng.uniform(low, high, (2, 3)))
+        poses, seed = line(start, end, step=0.02, turn=0.1), rng.uniform(low, high)
+        path = follow(chain, poses, seed, max_move=0.4)
+        check(chain, path, poses, 0.4)
+        rungs = [with_turns(chain, planar_solutions(lengths, pose)) for pose in poses]
+        assert len(path.positions) == farthest(rungs, 0.4)
+        nearest = solve(chain, start, seed).positions
+        rungs[0] = nearest[None]
+        ahead += len(path.positions) > farthest(rungs, 0.4)
+    assert ahead >= 5
+
+
+def nearest(chain, poses, seed, max_move):
+    """On how many poses one can go by the nearest solution of each."""
+    q = solve(chain, poses[0], seed).positions
+    for height, pose in enumerate(poses[1:], 1):
+        solution = solve(chain, pose, q, max_move=max_move)
+        if not solution.success:
+            return height
+        q = solution.positions
+    return len(poses)
+
+
+@pytest.mark.parametrize("number", [1, 6, 8, 13, 15, 16, 22])
+def test_an_arm_of_six_joints_gets_as_far_as_brute_force(number):
+    """In all but the first of these the nearest solution leads to an early end."""
+    chain = RobotModel.from_urdf(UR5E.read_text()).chain()
+    rng = np.random.default_rng(number)
+    q = rng.uniform(-pi, pi, 6)
+    end = chain.forward(q + rng.uniform(-1.2, 1.2, 6))
+    poses, seed = line(chain.forward(q), end, step=0.03, turn=0.12), rng.uniform(-pi, pi, 6)
+    path = follow(chain, poses, seed, max_move=0.25)
+    check(chain, path, poses, 0.25)
+    found = [solve_all(chain, pose, seed, starts=600) for pose in poses]
+    rungs = [with_turns(chain, [s.positions for s in solutions]) for solutions in found]
+    assert len(path.positions) == farthest(rungs, 0.25)
+    assert (len(path.positions) > nearest(chain, poses, seed, 0.25)) == (number != 1)
+
+
+@pytest.mark.parametrize("number", [2, 3, 7, 28])
+def test_joints_to_spare_are_searched_too(robot, number):
+    chain = robot("panda")
+    rng = np.random.default_rng(number)
+    start, end, seed = rng.uniform(chain.lower, chain.upper, (3, 7))
+    poses = line(chain.forward(start), chain.forward(end), step=0.02, turn=0.06)
+    path = follow(chain, poses, seed, max_move=0.15)
+    check(chain, path, poses, 0.15)
+    assert path.success
+    assert nearest(chain, poses, seed, 0.15) < len(poses)
+    assert np.array_equal(follow(chain, poses, seed, max_move=0.15).positions, path.positions)
+
+
+def test_lanes_branch_where_solutions_meet(arm):
+    """Shoulder limits leave one way: the elbow bent up, straight, and bent down."""
+    rows = [
+        ("revolute", "0 0 0", "0 0 0", "0 0 1", 0.2, 0.4),
+        ("revolute", "0.4 0 0", "0 0 0", "0 0 1", -1.0, 1.0),
+        ("revolute", "0.35 0 0", "0 0 0", "0 0 1", -3.0, 3.0),
+    ]
+    chain = arm(rows, "0.15 0 0")
+    poses = [chain.forward([0.3, elbow, 0.5]) for elbow in np.linspace(0.82, -0.82, 42)]
+    path = follow(chain, poses, [0.3, 0.8, 0.5], max_move=0.2)
+    check(chain, path, poses, 0.2)
+    assert path.success
+    assert nearest(chain, poses, [0.3, 0.8, 0.5], 0.2) < len(poses)
+
+
+def test_a_joint_begins_on_the_turn_that_leaves_room_for_the_whole_path(robot):
+    chain = robot("ur5")
+    seed = np.array([0.3, -1.2, 0.9, 0.4, 0.9, 1.0])
+    spin = np.eye(6)[5]
+    poses = [chain.forward(seed + turn * spin) for turn in np.linspace(0.0, 9.0, 80)]
+    path = follow(chain, poses, seed, max_move=0.2)
+    check(chain, path, poses, 0.2)
+    assert path.success
+    assert path.positions[0] == pytest.approx(seed - 2 * pi * spin, abs=1e-5)
+    assert nearest(chain, poses, seed, 0.2) < len(poses)
+
+
+def test_nothing_is_searched_where_it_cannot_help(robot, monkeypatch):
+    chain = robot("panda")
+    start, solved = chain.forward(HOME), []
+    monkeypatch.setattr(path_module, "Ladder", None)
+    monkeypatch.setattr(path_module, "solve", lambda *a, **k: solved.append(0) or solve(*a, **k))
+    poses = line(start, RigidTransform.from_rpy(0, 0, 0, (0.05, 0.15, -0.1)) @ start)
+    assert follow(chain, poses, HOME).success
+    assert len(solved) == len(poses)
+    out = RigidTransform.from_rpy(0, 0, 0, (2.0, 0.0, 0.0)) @ start
+    assert not follow(chain, [start, out], HOME).success
+
+
+def test_a_search_keeps_to_its_budget(robot, monkeypatch):
+    chain = robot("panda")
+    rng = np.random.default_rng(3)
+    start, end, seed = rng.uniform(chain.lower, chain.upper, (3, 7))
+    poses = line(chain.forward(start), chain.forward(end), step=0.02, turn=0.06)
+    tried = []
+    descend = path_search.Ladder._descend
+    monkeypatch.setattr(path_search, "MOST_DESCENTS", 1000)
+    monkeypatch.setattr(path_search.Ladder, "_descend", lambda *a: tried.append(0) or descend(*a))
+    check(chain, follow(chain, poses, seed, max_move=0.15), poses, 0.15)
+    assert 0 < len(tried) <= 1000
+
+
+def test_no_poses_are_followed_at_once(robot):
+    path = follow(robot("panda"), [], HOME)
+    assert path.success
+    assert path.positions.shape == (0, 7)
+
+
+@pytest.mark.parametrize("keywords", [{"step": 0.0}, {"turn": -1.0}, {"step": np.nan}])
+def test_bad_spacing_is_refused(keywords):
+    here = RigidTransform.identity()
+    with pytest.raises(SolveArgumentError):
+        line(here, here, **keywords)
+    with pytest.raises(SolveArgumentError):
+        arc(here, (0, 0, 0), (0, 0, 1), 1.0, **keywords)
+
+
+def test_a_search_without_limits_leaves_nothing_behind_that_a_solve_could_take(robot, monkeypatch):
+    chain, constraint = robot("ur5"), PoseConstraint(free_axis=(0.6, 0.0, 0.8))
+    begin = path_search.Ladder._begin
+    ready, q = prepared(chain), np.array([0.3, -1.2, 1.1, -0.5, 0.4, 0.2])
+
+    def begin_and_forget(ladder, first):
+        rung = begin(ladder, first)
+        ready.narrowed.clear()  # as many other goals of another thread do
+        return rung
+
+    monkeypatch.setattr(path_search.Ladder, "_begin", begin_and_forget)
+    poses = [chain.forward(q), chain.forward(q + 0.05)]
+    path_search.Ladder(chain, poses, q, 0.2, constraint, (1e-6, 1e-6)).climb(q)
+    for truth in np.random.default_rng(0).uniform(chain.lower, chain.upper, (20, 6)):
+        target = chain.forward(truth)
+        found = solve(chain, target, np.full(6, 20.0), constraint=constraint)
+        assert (chain.lower <= found.positions).all()
+        assert (found.positions <= chain.upper).all()
+        off = (chain.forward(found.positions).rotation - target.rotation) @ [0.6, 0.0, 0.8]
+        assert not found.success or np.linalg.norm(off) < 1e-5
+
+
+@pytest.mark.parametrize("keywords", [{"step": 1e-12}, {"turn": 1e-12}])
+def test_so_fine_a_spacing_that_it_fills_the_memory_is_refused(keywords):
+    start = RigidTransform.identity()
+    end = RigidTransform.from_rpy(0, 0, 1, (1, 0, 0))
+    with pytest.raises(SolveArgumentError, match="too many poses") as caught:
+        line(start, end, **keywords)
+    assert caught.value.argument == next(iter(keywords))
+    with pytest.raises(SolveArgumentError, match="too many poses"):
+        arc(start, (0, 1, 0), (0, 0, 1), 1.0, **keywords)

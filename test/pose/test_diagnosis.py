@@ -1,0 +1,114 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How long a search goes on, and what its questions answer."""
+
+from __future__ import annotations
+
+from math import pi
+from pathlib import Path
+
+import numpy as np
+import pytest
+import transforms3d
+
+from basis_ik.pose.diagnosis import LIFTED_STARTS, MOST_CORNERS, PERSISTENCE, Inquiry
+from basis_ik.pose.solve import MAX_RESTARTS, solve
+from basis_ik.robot.robot import RobotModel
+from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.search.prepare import prepared
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
+
+
+def flat(arm, bound):
+    """Three joints in the plane, which cannot roll about x."""
+    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -bound, bound) for x in (0.0, 0.4, 0.3)]
+    return arm(rows, "0.2 0 0")
+
+
+def rolled(chain, roll):
+    return chain.forward([0.5, 0.6, 0.7]) @ RigidTransform.from_rpy(roll, 0, 0, (0, 0, 0))
+
+
+def test_a_hopeless_search_ends_early_and_one_that_nearly_arrives_goes_on(arm):
+    chain = flat(arm, pi)  # limits that leave room for a turn are none
+    hopeless = solve(chain, rolled(chain, 0.5), [0.1, 0.2, 0.3])
+    close = solve(chain, rolled(chain, 1e-4), [0.1, 0.2, 0.3])
+    for solution, starts in ((hopeless, LIFTED_STARTS), (close, PERSISTENCE)):
+        assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
+        assert solution.restarts == starts
+
+
+def test_where_limits_stand_in_the_way_a_search_goes_on_longer(robot):
+    chain, seen = robot("jaco"), 0
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        solution = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), [0.0] * 6)
+        if solution.verdict is Verdict.LIMIT and solution.position_error < 1e-6:
+            seen += 1
+            assert solution.restarts >= PERSISTENCE
+            assert solution.restarts <= MAX_RESTARTS + MOST_CORNERS
+    assert seen > 3
+
+
+def test_scouts_find_what_is_downhill_and_prove_it(robot):
+    chain = robot("panda")
+    truth = np.array([0.3, 0.4, -0.5, -1.5, 0.6, 1.8, 0.7])
+    seed = truth + 0.3
+    for target, found in (
+        (chain.forward(truth), True),
+        (RigidTransform.from_rpy(0, 0, 0, (3.0, 0, 0)), False),
+    ):
+        inquiry = Inquiry(prepared(chain), target.matrix.copy(), seed, seed, (1e-6, 1e-6), 9999, 20)
+        attempt = inquiry.scout()
+        assert (attempt is not None) == found
+        if attempt is not None:
+            off = target.inverse() @ chain.forward(attempt.q)
+            assert np.linalg.norm(off.log()) <= 3e-6
+            assert (attempt.q >= chain.lower).all()
+            assert (attempt.q <= chain.upper).all()
+
+
+def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
+    chain = flat(arm, 3.0)
+    target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (30.0, 0.0, 0.0))
+    solution = solve(chain, target, [0.1, 0.2, 0.3], constraint=PoseConstraint(position=False))
+    assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
+    assert solution.reason.missing == 0.0
+    tip = chain.forward(solution.positions).translation
+    assert solution.position_error == pytest.approx(np.linalg.norm(tip - target.translation))
+    assert solution.orientation_error == pytest.approx(0.4, abs=1e-6)
+
+
+def test_a_free_axis_is_missed_by_the_angle_between_the_axes(arm):
+    chain = flat(arm, 3.0)
+    target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (0.5, 0.3, 0.0))
+    solution = solve(chain, target, [0.1, 0.2, 0.3], constraint=PoseConstraint(free_axis=(0, 0, 1)))
+    assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
+    assert solution.orientation_error == pytest.approx(0.4, abs=1e-6)  # z is up, whatever the yaw
+    assert solution.reason.turn == solution.orientation_error
+
+
+def test_an_arm_that_is_dragged_beyond_its_reach_does_not_swing_to_its_other_shoulder():
+    """There it would be turned less wrongly: by 0.13 rad, for a way of 3.1 rad."""
+    urdf = Path(__file__).parents[2] / "urdf" / "ur5e.urdf"
+    chain = RobotModel.from_urdf(urdf.read_text()).chain()
+    turn = transforms3d.quaternions.quat2mat((0.35052, -0.61411, 0.61439, -0.35003))
+    within, beyond = (0.94167, 0.18517, 0.20772), (0.96006, 0.17585, 0.19505)
+    near, far = (RigidTransform.from_rotation_translation(turn, xyz) for xyz in (within, beyond))
+    before = solve(chain, near, [0.11, 0.29, -0.79, -2.1, -1.66, 0.06])
+    after = solve(chain, far, before.positions)
+    assert (before.verdict, after.verdict) == (Verdict.REACHED, Verdict.TOO_FAR)
+    assert np.abs(after.positions - before.positions).max() < 0.5

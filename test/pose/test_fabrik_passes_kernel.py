@@ -1,0 +1,94 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""FABRIK's passes as a kernel: what it answers, in one call and in slices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from basis_ik.pose.fabrik_passes_kernel import solve_by_passes
+from basis_ik.search.descent_kernel import REACHED, SPENT
+from basis_ik.search.pose_search_kernel import BAD_SEED, BAD_TARGET, GO_ON, OUT_OF_REACH
+from basis_ik.search.prepare import prepared
+from basis_ik.search.proof_kernel import place_exactly
+from basis_ik.warm_up import sample_chain
+
+TOLERANCES = (1e-5, 1e-5)
+FAR = np.eye(4)
+FAR[0, 3] = 50.0
+
+
+@pytest.fixture(name="ready", scope="module")
+def _ready():
+    return prepared(sample_chain())
+
+
+def run(ready, target, seed, work, halves, first=0, restarts=100):
+    q = np.empty(len(seed))
+    found = solve_by_passes(
+        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, ready.full, target,
+        seed, q, work, *TOLERANCES, halves, first, restarts,
+    )  # fmt: skip
+    return found, q
+
+
+def targets(ready, count):
+    rng = np.random.default_rng(3)
+    low, high = ready.variables[:, 3], ready.variables[:, 4]
+    for truth, seed in rng.uniform(low, high, (count, 2, len(low))):
+        target = np.eye(4)
+        place_exactly(ready.exact, truth, target[:3])
+        yield target, seed
+
+
+def test_what_is_said_to_reach_is_proven(ready):
+    work = ready.new_work()
+    for target, seed in targets(ready, 5):
+        (status, halves, _, away, turned), q = run(ready, target, seed, work, 1200)
+        assert status == REACHED
+        assert halves % 2 == 0
+        frame = np.empty((3, 4))
+        place_exactly(ready.exact, q, frame)
+        assert np.linalg.norm(frame[:, 3] - target[:3, 3]) == pytest.approx(away, abs=1e-12)
+        assert max(away, turned) <= 1e-5
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_slices_find_the_same_with_whatever_the_memory_held_before(ready, size):
+    for target, seed in targets(ready, 3):
+        whole, q = run(ready, target, seed, np.full_like(ready.new_work(), np.nan), 1200)
+        work, first, total = ready.new_work(), 0, 0
+        work[:] = 1e300
+        for _ in range(1200):
+            part, other = run(ready, target, seed, work, size, first)
+            first, total = GO_ON, total + part[1]
+            if part[0] == REACHED:
+                break
+            assert part[0] == SPENT
+        assert (part[0], total, *part[2:]) == whole
+        assert other.tobytes() == q.tobytes()
+
+
+def test_what_no_pass_can_start_from(ready):
+    target, seed = next(targets(ready, 1))
+    work = ready.new_work()
+    assert run(ready, target, np.full_like(seed, np.nan), work, 9)[0][:2] == (BAD_SEED, 0)
+    assert run(ready, target, np.full_like(seed, 1e6), work, 9)[0][:2] == (BAD_SEED, 0)
+    assert run(ready, np.full((4, 4), np.nan), seed, work, 9)[0][:2] == (BAD_TARGET, 0)
+    found, q = run(ready, FAR, seed, work, 9)
+    assert found[:2] == (OUT_OF_REACH, 0)
+    assert np.isfinite(q).all()
+    assert found[3] > 45.0

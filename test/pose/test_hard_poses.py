@@ -1,0 +1,125 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Poses that few starts lead to: where the arm is singular, and in the corners of its limits."""
+
+from __future__ import annotations
+
+from math import pi
+
+import numpy as np
+import pytest
+from closed_arms import chain_of
+from hard_arms import ARMS, H
+
+from basis_ik.pose.diagnosis import Inquiry
+from basis_ik.pose.solve import solve
+
+SINGULAR = [
+    (
+        "gen3",
+        [3.1416, 0.6198, 0, 0, 0.1219, -1.5038, 1.4732],
+        [-2.4, -1.27, -2.78, 2.51, -1.66, -0.5, -1.59],
+    ),
+    (
+        "gen3",
+        [2.0502, -0.9877, 0, 0, 0, 0, 0],
+        [1.02, 0.28, 0.7, -1.08, 1.01, 1.17, -0.0],
+    ),
+    (
+        "gen3",
+        [0, 2.41, -0.5772, 0, 0, 0.8177, 0],
+        [1.71, -0.81, -0.4, 2.65, 2.28, -0.05, -1.0],
+    ),
+    (
+        "gen3",
+        [-0.6739, 0.2141, 0, 0, -0.6799, 1.5708, 0],
+        [-2.38, -2.11, 1.16, -0.59, -0.25, 0.15, 2.09],
+    ),
+    (
+        "tiago",
+        [0.35, 0, -1.2995, -1.5708, 1.5708, -1.5708, -0.2822, -0.2495],
+        [0.16, 1.39, 0.6, 0.44, 0.09, -0.65, 0.3, 1.64],
+    ),
+    (
+        "lift_arm",
+        [0.0272, 1.5708, 0, -0.4967, 0.085, -1.5708, 2.1],
+        [0.17, -1.36, -0.99, 2.38, -0.52, -2.07, 1.11],
+    ),
+]
+CORNERS = [
+    (
+        "baxter",
+        [-1.70168, -2.147, 3.05418, 2.618, 2.9685, -0.5329, 3.059],
+        [-1.67, 1.01, 1.92, 0.62, 1.93, -0.43, -2.03],
+    ),
+    (
+        "baxter",
+        [1.70168, -2.147, -3.05418, 2.618, -3.059, 2.094, -3.059],
+        [0.51, 0.19, -2.39, 2.34, 2.6, 1.92, 0.47],
+    ),
+    (
+        "baxter",
+        [-1.70168, -2.147, 3.05418, 2.618, 3.059, 0, 3.059],
+        [1.46, 1.02, 0.84, -0.0, -1.06, 0.34, 1.16],
+    ),
+    (
+        "tiago",
+        [0.35, 2.3969, 1.0908, 1.5708, -0.3927, 2.0944, -1.4137, 0.4801],
+        [0.19, 1.82, -1.46, -1.95, 0.14, 1.91, 1.25, -1.88],
+    ),
+    (
+        "tiago",
+        [0.3044, 2.7489, 0.6462, -3.5343, 2.1746, 0.0098, 1.4137, 2.0254],
+        [0.0, 0.25, -0.5, -2.66, 0.75, 1.65, 0.99, 0.21],
+    ),
+    (
+        "panda",
+        [1.7075, -0.9446, 0, -1.066, 0, 3.7525, 2.8973],
+        [2.84, 0.3, -1.56, -2.96, 1.6, 1.35, 2.86],
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def named(robot):
+    made = {name: chain_of(*given) for name, given in ARMS.items()}
+    return lambda name: made[name] if name in made else robot(name)
+
+
+@pytest.mark.parametrize(("name", "truth", "seed"), [*SINGULAR, *CORNERS])
+def test_what_few_starts_lead_to_is_reached(named, name, truth, seed):
+    chain = named(name)
+    assert solve(chain, chain.forward(truth), seed).success
+
+
+@pytest.mark.parametrize(("cases", "last_resort"), [(SINGULAR, "finish"), (CORNERS, "corners")])
+def test_by_its_last_resort(named, monkeypatch, cases, last_resort):
+    monkeypatch.setattr(Inquiry, last_resort, lambda self: None)
+    reached = [solve(named(n), named(n).forward(q), seed).success for n, q, seed in cases]
+    assert not all(reached)
+
+
+@pytest.mark.parametrize("name", [*ARMS, "panda", "iiwa", "jaco", "lift_arm"])
+def test_poses_with_joints_at_limits_and_at_quarter_turns_are_reached(named, name):
+    chain, rng = named(name), np.random.default_rng(1)
+    low = np.where(np.isfinite(chain.lower), chain.lower, -pi)
+    high = np.where(np.isfinite(chain.upper), chain.upper, pi)
+    for _ in range(300):
+        q = rng.uniform(low, high)
+        which, up = rng.integers(0, 4, len(q)), rng.random(len(q)) < 0.5
+        quarters = np.clip(rng.integers(-2, 3, len(q)) * H, low, high)
+        q = np.where(which == 0, np.where(up, high, low), np.where(which == 1, quarters, q))
+        solution = solve(chain, chain.forward(q), rng.uniform(low, high))
+        assert solution.success, (q, solution)

@@ -1,0 +1,161 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Newton's method to the nearest pose: its derivatives, and where it ends."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import pi
+
+import numpy as np
+import pytest
+from from_python import from_python, sample
+from random_chains import random_chain
+
+from basis_ik.pose.newton_kernel import curve, factor, left_over, newton_step, settle_each
+from basis_ik.robot.chain_kernel import forward
+from basis_ik.search.descent_kernel import place
+from basis_ik.search.pose_search_kernel import relate_to_target
+from basis_ik.search.prepare import prepare
+from basis_ik.transforms.rigid import RigidTransform
+
+forward, place, relate_to_target, curve, factor, left_over, newton_step = map(
+    from_python, (forward, place, relate_to_target, curve, factor, left_over, newton_step)
+)
+
+WEIGHTS = {
+    "pose": [1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    "position": [2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    "orientation": [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    "axis": [1.0, 1.0, 1.0, 0.4, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    "box": [1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.3, 0.0, np.inf, 0.0, 0.0, 0.0],
+    "rotation box": [1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.0, 0.0, 0.0, 0.2, 0.0, np.inf],
+    "tilt": [1.0, 1.0, 1.0, 0.4, 0.4, 0.0, 0.0, 0.0, 0.0, 0.1, 0.3, 0.0],
+}
+
+
+CHAINS = {
+    "hinges": random_chain(1),
+    "slides": random_chain(2, slides=(0, 3)),
+    "mimic": random_chain(3, slides=(5,), mimics=(2,)),
+}
+
+
+@cache  # a search for starts is part of it
+def ready_chain(name):
+    return prepare(CHAINS[name])
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("name", CHAINS)
+def test_slope_and_curvature_are_the_derivatives_of_the_error(name, weights):
+    ready, w = ready_chain(name), np.array(WEIGHTS[weights])
+    n, m = len(ready.variables), len(ready.joints)
+    work, hessian, scales = ready.new_work(), np.empty((n, n)), ready.variables[:, 2]
+    rng = np.random.default_rng(0)
+
+    def frame_at(x):
+        return place(ready.joints, ready.ends[1], x * scales, work, n)
+
+    def left(x):
+        return sum(left_over(w, work, n + m + 1, frame_at(x)))
+
+    def slope(x):
+        curve(ready.joints, ready.variables, w, work, hessian, frame_at(x))
+        return work[:n, 0].copy()
+
+    for _ in range(sample(10)):
+        target = RigidTransform.from_rpy(*rng.uniform(-pi, pi, 3), rng.uniform(-0.5, 0.5, 3))
+        relate_to_target(ready.ends[0], target.matrix.copy(), work, n + m)
+        x, steps = rng.uniform(-2.0, 2.0, n), 1e-6 * np.eye(n)
+        ups = [0.5 * left(x + h) for h in steps]
+        downs = [0.5 * left(x - h) for h in steps]
+        assert np.allclose(slope(x), (np.array(ups) - downs) / 2e-6, atol=1e-8)
+        bends = np.array([slope(x + h) - slope(x - h) for h in steps]) / 2e-6
+        slope(x)
+        if not w[9:].any():  # of a rotation with tolerances the first derivatives must do
+            assert np.allclose(hessian, bends, atol=1e-7)
+
+
+def test_a_step_solves_the_damped_system_and_promises_what_the_model_says():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        root, work, lower = rng.normal(size=(5, 5)), np.zeros((9, 12)), np.empty((5, 5))
+        hessian = root @ root.T
+        work[:5, 0], work[2, 8] = rng.normal(size=5), 1.0  # variable 2 is held
+        assert factor(hessian, work, 0.1, lower)
+        largest, gain = newton_step(hessian, lower, work)
+        free, step = [0, 1, 3, 4], work[:5, 6]
+        damped = hessian[np.ix_(free, free)] + 0.1 * np.eye(4)
+        assert np.allclose(damped @ step[free], -work[free, 0])
+        assert step[2] == 0.0
+        assert largest == np.abs(step).max()
+        assert gain == pytest.approx(0.5 * step[free] @ damped @ step[free])
+    assert not factor(-np.eye(5), work, 0.1, lower)  # no bottom in sight
+
+
+def settled(ready, weights, target, starts, steps=60, budget=10_000):
+    n = len(ready.variables)
+    q, figures = np.empty_like(starts), np.empty((len(starts), 2))
+    taken = settle_each(
+        ready.exact, ready.joints, ready.variables, ready.ends, weights[0], weights,
+        target.matrix.copy(), starts, q, figures, ready.new_work(), np.empty((2, n, n)),
+        1e-6, 1e-6, steps, budget,
+    )  # fmt: skip
+    return q, figures, taken
+
+
+@pytest.mark.parametrize("weights", ["pose", "position", "axis", "rotation box", "tilt"])
+def test_it_ends_where_no_small_motion_comes_nearer(weights):
+    ready, w = ready_chain("hinges"), np.array(WEIGHTS[weights])
+    rng, n = np.random.default_rng(2), 6
+    starts = rng.uniform(-2.5, 2.5, (20, n))
+    target = RigidTransform.from_rpy(0.3, 0.4, 0.5, (1.5, 1.0, -1.2))
+    q, _, taken = settled(ready, w[None], target, starts)
+    # And not by creeping; slower without the curvature of a rotation's tolerances.
+    assert taken < (40 if w[9:].any() else 25) * len(starts)
+    assert (np.abs(q) <= 2.5).all()
+    work = ready.new_work()
+    relate_to_target(ready.ends[0], target.matrix.copy(), work, 2 * n)
+
+    def left(q):
+        return sum(left_over(w, work, 2 * n + 1, place(ready.joints, ready.ends[1], q, work, n)))
+
+    for end in q:
+        for moved in np.clip(end + 1e-3 * rng.normal(size=(sample(50), n)), -2.5, 2.5):
+            assert left(moved) >= left(end) - 1e-10
+
+
+def test_what_can_be_reached_is_reached_and_proven():
+    chain = CHAINS["hinges"]
+    ready = ready_chain("hinges")
+    truth = np.array([0.3, -0.8, 1.0, 0.4, -0.6, 0.9])
+    frame = np.eye(4)
+    forward(chain, truth, frame[:3])
+    target, full = RigidTransform.from_matrix(frame), np.array([WEIGHTS["pose"]])
+    q, figures, _ = settled(ready, full, target, (truth + 0.1)[None])
+    assert figures.max() <= 1e-6
+    found = np.empty((3, 4))
+    forward(chain, q[0], found)
+    assert np.abs(found - frame[:3]).max() < 2e-6
+
+
+def test_steps_are_counted_and_bounded():
+    ready = ready_chain("slides")
+    target = RigidTransform.from_rpy(0.3, 0.4, 0.5, (5.0, 1.0, -1.2))
+    starts = np.random.default_rng(3).uniform(-2.0, 2.0, (4, 6))
+    full = np.array([WEIGHTS["pose"]] * 2)
+    assert settled(ready, full, target, starts, budget=7)[2] == 7
+    assert settled(ready, full, target, starts, steps=2)[2] == 2 * 2 * 4

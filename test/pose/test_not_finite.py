@@ -1,0 +1,70 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Targets that are not finite are refused wherever one is taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from basis_ik.errors import SolveArgumentError
+from basis_ik.path.cartesian_path import follow
+from basis_ik.pose.batch import solve_batch
+from basis_ik.pose.solve import solve
+from basis_ik.pose.solve_all import solve_all
+from basis_ik.pose.track import track
+from basis_ik.robot.robot import RobotModel
+from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.tasks.prefer import solve_posture
+from basis_ik.tasks.solve_tasks import PoseTask, solve_tasks
+from basis_ik.transforms.rigid import trusted
+
+URDF = Path(__file__).parents[2] / "urdf"
+Q = [0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]
+CALLS = {
+    "solve": lambda chain, target: solve(chain, target, Q),
+    "free_axis": lambda chain, target: solve(
+        chain, target, Q, constraint=PoseConstraint(free_axis=(0.6, 0.0, 0.8))
+    ),
+    "position": lambda chain, target: solve(chain, target, Q, position_only=True),
+    "race": lambda chain, target: solve(chain, target, Q, time_limit=1.0),
+    "track": lambda chain, target: track(chain, target, Q, 0.1),
+    "every": lambda chain, target: solve_all(chain, target, Q),
+    "posture": lambda chain, target: solve_posture(chain, target, Q, Q),
+    "batch": lambda chain, target: solve_batch(chain, [target], Q),
+    "follow": lambda chain, target: follow(chain, [target], Q),
+}
+
+
+def broken(chain, row, column):
+    m = chain.forward(Q).matrix.copy()
+    m[row, column] = np.nan
+    return trusted(m)
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (2, 1), (1, 2), (1, 3)])
+def test_targets_that_are_not_finite_are_refused(robot, call, row, column):
+    chain = robot("panda")
+    with pytest.raises(SolveArgumentError, match="target"):
+        CALLS[call](chain, broken(chain, row, column))
+
+
+def test_so_are_those_of_several_tips(robot):
+    model = RobotModel.from_urdf((URDF / "panda.urdf").read_text())
+    with pytest.raises(SolveArgumentError, match=r"tasks\[0\].target must be finite"):
+        solve_tasks(model, [PoseTask("panda_hand", broken(robot("panda"), 0, 0))])

@@ -1,0 +1,209 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a verdict rests on: a proof, or a number of starts after which the search gave up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import pi
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from basis_ik.errors import SolveArgumentError
+from basis_ik.look.explain_look import AimInquiry, explain_aim
+from basis_ik.look.look_at import look_at
+from basis_ik.pose.diagnosis import LIFTED_STARTS, Inquiry
+from basis_ik.pose.explain import explain
+from basis_ik.pose.solve import solve
+from basis_ik.pose.track import track
+from basis_ik.robot.robot import RobotModel
+from basis_ik.search.pose_constraint import PoseConstraint
+from basis_ik.search.prepare import prepared
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import REACHED, Reason, Verdict
+
+HEAD = Path(__file__).parents[2] / "urdf" / "pan_tilt.urdf"
+HOME = np.array([0.3, 0.4, -0.5, -1.5, 0.6, 1.8, 0.7])
+FAR = RigidTransform.from_rpy(0.3, 0.2, 0.1, (2.0, 0.5, 0.3))
+
+
+@pytest.fixture
+def rolled(arm):
+    """Three joints in the plane, which cannot roll about x, and a target that is rolled."""
+    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -pi, pi) for x in (0.0, 0.4, 0.3)]
+    chain = arm(rows, "0.2 0 0")
+    return chain, chain.forward([0.5, 0.6, 0.7]) @ RigidTransform.from_rpy(0.5, 0, 0, (0, 0, 0))
+
+
+@pytest.mark.parametrize("verdict", set(Verdict) - {Verdict.REACHED})
+def test_what_is_not_proven_says_after_how_many_starts_it_gave_up(verdict):
+    reason = Reason(verdict, 0.01, 0.2, "elbow", 1.5, starts=21)
+    assert str(reason).endswith("; given up after 21 starts")
+    if verdict is not Verdict.ORIENTATION_UNREACHABLE:
+        assert "unreachable" not in str(reason)
+    assert "given up" not in str(replace(reason, starts=0, proven=True))
+
+
+def test_lengths_are_a_proof(robot):
+    chain = robot("panda")
+    for reason in (
+        solve(chain, FAR).reason,
+        solve(chain, FAR, time_limit=9.0).reason,
+        track(chain, FAR, HOME, 1e-9, constraint=PoseConstraint(orientation=False)).reason,
+    ):
+        assert reason.proven or reason.verdict is Verdict.STEP_BOUND
+        assert reason.starts == 0
+    assert solve(chain, FAR).verdict is Verdict.TOO_FAR
+    assert solve(chain, FAR, time_limit=9.0).verdict is Verdict.TOO_FAR
+
+
+def test_a_search_is_no_proof(rolled, robot):
+    chain, target = rolled
+    reason = solve(chain, target, [0.1, 0.2, 0.3]).reason
+    assert (reason.verdict, reason.proven) == (Verdict.ORIENTATION_NOT_FOUND, False)
+    assert reason.starts == LIFTED_STARTS + 1
+    behind = RigidTransform.from_rpy(0, 0, 0, (0.0, 0, 0.3))
+    reason = solve(robot("panda"), behind).reason
+    assert (reason.verdict, reason.proven) == (Verdict.LIMIT, False)
+    assert reason.starts > 20
+
+
+@pytest.mark.parametrize("starts", [20, 300, 2000])
+def test_as_many_starts_are_made_as_are_asked_for(rolled, starts):
+    chain, target = rolled
+    solution = solve(chain, target, [0.1, 0.2, 0.3], max_restarts=starts)
+    assert solution.restarts == starts
+    assert solution.reason.starts == starts + 1
+    beyond = solve(chain, RigidTransform.from_rpy(0, 0, 0, (0.1, 0.1, 0.1)), max_restarts=starts)
+    assert beyond.restarts == starts
+    alone = solve(chain, beyond_plane(), position_only=True, max_restarts=starts)
+    assert alone.restarts == starts
+
+
+def beyond_plane():
+    return RigidTransform.from_rpy(0, 0, 0, (0.1, 0.2, 0.3))
+
+
+def test_iterations_bound_the_starts_that_are_asked_for(rolled):
+    chain, target = rolled
+    solution = solve(chain, target, [0.1, 0.2, 0.3], max_restarts=10**5, max_iterations=5000)
+    assert solution.verdict is Verdict.BUDGET_SPENT
+    assert solution.iterations <= 5000
+
+
+def test_weights_against_the_clock_are_refused(robot):
+    constraint = PoseConstraint(weights=(1.0,) * 6)
+    with pytest.raises(SolveArgumentError) as caught:
+        solve(robot("panda"), FAR, constraint=constraint, time_limit=1.0)
+    assert caught.value.argument == "time_limit"
+
+
+class Asked(Inquiry):
+    """A failed search whose explanation comes to certain positions."""
+
+    answer = HOME
+
+    def nearest_orientation(self, held):
+        return self._settle(self.answer[None], np.empty((0, 12)))[0]
+
+
+def question(robot, answer):
+    chain = robot("panda")
+    seed = HOME + 1e-2
+    inquiry = Asked(
+        prepared(chain), chain.forward(HOME).matrix.copy(), seed, seed, (1e-6, 1e-6), 9999, 20
+    )
+    inquiry.answer = answer
+    return chain, inquiry
+
+
+def test_an_answer_that_meets_the_tolerances_is_reached(robot):
+    chain, inquiry = question(robot, HOME)
+    held = inquiry.nearest_position()
+    answer, reason = explain(inquiry, held, chain.joint_names)
+    assert reason is REACHED
+    assert np.array_equal(answer.q, HOME)
+
+
+def test_a_solution_found_without_limits_but_within_them_is_reached(robot):
+    chain, inquiry = question(robot, HOME + 0.1)
+    held = inquiry.nearest_position()
+    answer, reason = explain(inquiry, held, chain.joint_names)
+    assert reason is REACHED
+    off = chain.forward(HOME).inverse() @ chain.forward(answer.q)
+    assert np.linalg.norm(off.log()) <= 3e-6
+    assert (answer.q >= chain.lower).all()
+    assert (answer.q <= chain.upper).all()
+
+
+def test_so_it_is_before_the_search_goes_on(robot):
+    _, inquiry = question(robot, HOME)
+    inquiry.scout()
+    found = inquiry.persist(10**6)
+    assert found is inquiry.inside
+    assert found is not None
+
+
+def test_a_position_that_is_reached_counts_though_another_is_hardly_farther(robot):
+    chain = robot("panda")
+    near = HOME + 1e-6  # some micrometres off
+    inquiry = Inquiry(
+        prepared(chain), chain.forward(HOME).matrix.copy(), near, HOME, (1e-7, 1e-7), 9999, 20
+    )
+    settle = inquiry._settle
+
+    def lame(starts, weights, steps=60):
+        return settle(starts, np.empty((0, 12)))
+
+    inquiry._settle = lame
+    assert not settle(near[None], np.empty((0, 12)))[0].reached
+    assert inquiry.nearest_position().reached
+
+
+def test_a_point_that_is_met_by_the_way_is_reached(arm):
+    rows = [
+        ("revolute", "0 0 0.1", "0 0 0", "0 0 1", -1.0, 0.8),
+        ("revolute", "0.1 0 0.1", "1.2 0 0", "0 0 1", -0.6, 0.9),
+        ("revolute", "0.2 0.03 0", "0 1.1 0.2", "0 0 1", -0.7, 0.4),
+    ]
+    chain = arm(rows, "0.03 0.02 0.01")
+    met = look_at(chain, chain.forward([0.1, 0.2, 0.1]).apply([1.0, 0.0, 0.0]))
+    assert met.success
+    point = np.array([-1.0, 0.0, 0.0])
+    failed = look_at(chain, point, [0.0] * 3)
+    assert (failed.verdict, failed.reason.proven) == (Verdict.LIMIT, False)
+    assert failed.reason.starts == failed.restarts + 1
+
+    class Lame(AimInquiry):
+        def least_angle(self):
+            return self._run(self.seed, self.variables, 0, 0, careful=True)
+
+    from basis_ik.look.look_at import with_ray
+
+    ready = with_ray(prepared(chain), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    point = chain.forward([0.1, 0.2, 0.1]).apply(np.array([1.0, 0.0, 0.0]))
+    seed = np.zeros(3)
+    inquiry = Lame(ready, ready.variables, point, seed, seed, 1e-6, 9999, 21)
+    answer, reason = explain_aim(inquiry, chain.joint_names)
+    assert reason is REACHED
+    assert answer.angle <= 1e-6
+
+
+def test_the_closed_form_of_a_head_is_a_proof():
+    head = RobotModel.from_urdf(HEAD.read_text()).chain(None, "camera_link")
+    reason = look_at(head, [-2.0, 0.0, 0.1], [2.0, 0.0], max_restarts=0).reason
+    assert (reason.verdict, reason.proven, reason.starts) == (Verdict.LIMIT, True, 0)

@@ -1,0 +1,130 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whatever text comes in: a robot, or a refusal in one line. Never another exception."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from basis_ik.errors import BasisIkError
+from basis_ik.robot.elements import MAX_BYTES, UrdfError
+from basis_ik.robot.robot import RobotModel
+
+PIECES = ["", "<", ">", '"', "/>", "nan", "1e999", "-1", "0", "0 0 0", "revolute", "floating",
+          "<joint/>", '<mimic joint="elbow_joint"/>', "base_link", "\0", "\n", "é", "&#10;", "&#0;",
+          "${x}", "<!DOCTYPE a>", "9" * 400, "]]>", "<![CDATA[", "<?x?>"]  # fmt: skip
+
+
+def attempt(text):
+    """Read, infer, evaluate; return whether a chain came out."""
+    refusal = None
+    try:
+        chain = RobotModel.from_urdf(text).chain()
+    except BasisIkError as error:
+        refusal = str(error)
+    if refusal is not None:
+        assert 0 < len(refusal) < 2000
+        assert "\n" not in refusal
+        return False
+    pose = chain.forward(np.zeros(len(chain.joint_names)))
+    assert np.isfinite(pose.matrix).all()
+    assert (chain.lower <= chain.upper).all()
+    assert (chain.velocity > 0).all()
+    assert np.isfinite(chain.velocity).all()
+    assert np.isfinite(chain.reach)
+    return True
+
+
+@pytest.fixture(scope="module")
+def words(shipped):
+    """The joints of the UR5e and its links without shapes, cut at every token."""
+    text = re.sub(
+        "<link name=([^>]*[^/])>.*?</link>", r"<link name=\1/>", shipped("ur5e"), flags=re.S
+    )
+    assert attempt(text)
+    return re.findall(r"[-\w.]+|\s+|.", text)
+
+
+@given(st.data())
+def test_damaged_descriptions_are_read_or_refused(words, data):
+    damaged = list(words)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(words) - 1))
+        damaged[at] = data.draw(st.sampled_from([*PIECES, words[at] * 2, words[at][:-1]]))
+    attempt("".join(damaged))
+
+
+@given(st.data())
+def test_truncated_descriptions_are_refused(words, data):
+    text = "".join(words)
+    end = data.draw(st.integers(0, text.rindex("</robot>")))
+    assert not attempt(text[:end])
+
+
+@given(st.text(max_size=200))
+def test_any_text(text):
+    assert not attempt(text)
+
+
+def test_every_number_of_a_description_is_guarded(shipped):
+    """Replace each number in a joint by NaN: none may slip through."""
+    text = shipped("panda")
+    start = text.index("<joint")
+    count = 0
+    for key in ("xyz", "rpy", "lower", "upper", "velocity", "effort"):
+        at = text.find(f'{key}="', start)
+        while at >= 0:
+            end = text.index('"', at + len(key) + 2)
+            nans = "0 nan 0" if key in ("xyz", "rpy") else "nan"
+            model = RobotModel.from_urdf(f'{text[:at]}{key}="{nans}{text[end:]}')
+            faulty = [joint for joint in model.joints.values() if joint.fault]
+            if key != "effort":  # nothing depends on it
+                assert "no finite number" in faulty[0].fault
+                with pytest.raises(BasisIkError, match="no finite number"):
+                    model.chain(faulty[0].parent, faulty[0].child)
+                count += 1
+            at = text.find(f'{key}="', at + 1)
+    assert count > 50
+
+
+def test_a_robot_is_read_from_its_file(shipped, tmp_path):
+    file = tmp_path / "arm.urdf"
+    file.write_text(shipped("panda"), encoding="utf-8")
+    for path in (file, str(file)):
+        assert (
+            RobotModel.from_urdf_file(path).joints.keys()
+            == RobotModel.from_urdf(shipped("panda")).joints.keys()
+        )
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, r"^cannot read '.*arm.urdf': No such file or directory$"),
+        (b"\xff\xfe<robot/>", r"^cannot read '.*arm.urdf': not UTF-8 text$"),
+        (b"<robot>", "not well-formed XML"),
+        (b"<!--" + b" " * MAX_BYTES, f"exceeds {MAX_BYTES} bytes"),
+    ],
+    ids=["absent", "not UTF-8", "damaged", "too big"],
+)
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, content, said):
+    file = tmp_path / "arm.urdf"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(UrdfError, match=said):
+        RobotModel.from_urdf_file(file)

@@ -1,0 +1,90 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a URDF says its links look like."""
+
+import numpy as np
+import pytest
+
+from basis_ik.robot.elements import read_xml
+from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.visuals import read_visuals
+
+
+def visuals(*bodies):
+    return read_visuals(read_xml(f"<robot><link name='a'>{''.join(bodies)}</link></robot>"))
+
+
+def visual(geometry, origin=""):
+    return f"<visual>{origin}<geometry>{geometry}</geometry></visual>"
+
+
+@pytest.mark.parametrize(
+    ("geometry", "kind", "size"),
+    [
+        ("<box size='1 2 3'/>", "box", (1.0, 2.0, 3.0)),
+        ("<cylinder radius='0.5' length='3'/>", "cylinder", (1.0, 1.0, 3.0)),
+        ("<sphere radius='0.5'/>", "sphere", (1.0, 1.0, 1.0)),
+        ("<mesh filename='package://x/y.stl'/>", "mesh", (1.0, 1.0, 1.0)),
+        ("<mesh filename='package://x/y.stl' scale='1 2 3'/>", "mesh", (1.0, 2.0, 3.0)),
+    ],
+)
+def test_each_kind_of_body(geometry, kind, size):
+    (found,) = visuals(visual(geometry, "<origin xyz='1 2 3' rpy='0 0 0'/>"))
+    assert (found.link, found.kind, found.size) == ("a", kind, size)
+    assert np.array_equal(found.link_T_body.translation, [1.0, 2.0, 3.0])
+    assert found.file == ("package://x/y.stl" if kind == "mesh" else "")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "<box/>", "<box size='1 2'/>", "<box size='1 2 nan'/>", "<sphere radius='1e9'/>",
+        "<mesh/>", "<capsule radius='1'/>", "",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_left_out(bad):
+    good = visual("<sphere radius='1'/>")
+    assert [v.kind for v in visuals(visual(bad), good, "<visual/>")] == ["sphere"]
+
+
+FIXED_BODIES = """
+<robot name="arm">
+  <link name="base"/>
+  <link name="arm"><visual><geometry><sphere radius="0.1"/></geometry></visual></link>
+  <link name="tool"/>
+  <link name="cap">
+    <visual><origin xyz="0 0 1"/><geometry><sphere radius="0.2"/></geometry></visual>
+  </link>
+  <link name="rim"><visual><geometry><sphere radius="0.3"/></geometry></visual></link>
+  <link name="finger"><visual><geometry><sphere radius="0.4"/></geometry></visual></link>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/></joint>
+  <joint name="end" type="fixed"><parent link="arm"/><child link="tool"/></joint>
+  <joint name="a" type="fixed">
+    <parent link="arm"/><child link="cap"/><origin xyz="1 0 0" rpy="0 1.5707963267948966 0"/>
+  </joint>
+  <joint name="b" type="fixed"><parent link="cap"/><child link="rim"/><origin xyz="0 2 0"/></joint>
+  <joint name="c" type="continuous"><parent link="tool"/><child link="finger"/></joint>
+</robot>
+"""
+
+
+def test_what_is_fixed_to_a_chains_link_looks_like_that_link():
+    model = RobotModel.from_urdf(FIXED_BODIES)
+    found = {v.size[0]: v for v in model.visuals_of(model.chain("base", "tool"))}
+    assert {across: visual.link for across, visual in found.items()} == dict.fromkeys(
+        (0.2, 0.4, 0.6), "arm"
+    )  # the finger, of 0.8, moves on its own
+    assert np.allclose(found[0.4].link_T_body.translation, [2.0, 0.0, 0.0])
+    assert np.allclose(found[0.6].link_T_body.translation, [1.0, 2.0, 0.0])

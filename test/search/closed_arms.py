@@ -1,0 +1,196 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Arms with a closed form, by their makers' dimensions, and arms drawn at random for each form."""
+
+from __future__ import annotations
+
+from math import pi
+
+import numpy as np
+import transforms3d
+
+from basis_ik.robot.robot import RobotModel
+
+H = pi / 2
+TURN = (-2 * pi, 2 * pi)
+
+
+def turning(xyz, rpy, lower, upper, axis="0 0 1"):
+    return ("revolute", xyz, rpy, axis, lower, upper)
+
+
+def _ur(d1, d2, a2, d3, a3, d4, d5, d6):
+    """Return the rows of a Universal Robots arm as its older descriptions have them."""
+    return [
+        turning(f"0 0 {d1}", "0 0 0", *TURN),
+        turning(f"0 {d2} 0", f"0 {H} 0", *TURN, "0 1 0"),
+        turning(f"0 {d3} {a2}", "0 0 0", -pi, pi, "0 1 0"),
+        turning(f"0 0 {a3}", f"0 {H} 0", *TURN, "0 1 0"),
+        turning(f"0 {d4} 0", "0 0 0", *TURN),
+        turning(f"0 0 {d5}", "0 0 0", *TURN, "0 1 0"),
+    ], f"0 {d6} 0"
+
+
+def _dh(rows):
+    """Return the rows of an arm by Denavit and Hartenberg: d, a, alpha, lower and upper of each."""
+    made, xyz, rpy = [], "0 0 0", "0 0 0"
+    for d, a, alpha, lower, upper in rows:
+        made.append(turning(xyz, rpy, lower, upper))
+        xyz, rpy = f"{a} 0 {d}", f"{alpha} 0 0"
+    return made, xyz
+
+
+ROWS = {
+    "ur3": _ur(0.1519, 0.1198, 0.24365, -0.0925, 0.21325, 0.08505, 0.08535, 0.0819),
+    "ur10": _ur(0.1273, 0.220941, 0.612, -0.1719, 0.5723, 0.1149, 0.1157, 0.0922),
+    "abb_irb120": (
+        [
+            turning("0 0 0", "0 0 0", -2.87979, 2.87979),
+            turning("0 0 0.29", "0 0 0", -1.91986, 1.91986, "0 1 0"),
+            turning("0 0 0.27", "0 0 0", -1.91986, 1.22173, "0 1 0"),
+            turning("0 0 0.07", "0 0 0", -2.79253, 2.79253, "1 0 0"),
+            turning("0.302 0 0", "0 0 0", -2.094395, 2.094395, "0 1 0"),
+            turning("0.072 0 0", "0 0 0", -6.98132, 6.98132, "1 0 0"),
+        ],
+        "0 0 0",
+    ),
+    "fanuc_lrmate200id": (
+        [
+            turning("0 0 0.33", "0 0 0", -2.9671, 2.9671),
+            turning("0.05 0 0", "0 0 0", -1.7453, 2.5307, "0 1 0"),
+            turning("0 0 0.33", "0 0 0", -2.4435, 4.8869, "0 -1 0"),
+            turning("0 0 0.035", "0 0 0", -3.3161, 3.3161, "-1 0 0"),
+            turning("0.335 0 0", "0 0 0", -2.1817, 2.1817, "0 -1 0"),
+            turning("0.08 0 0", "0 0 0", -6.2832, 6.2832, "-1 0 0"),
+        ],
+        "0 0 0",
+    ),
+    "kuka_kr6_r900": (
+        [
+            turning("0 0 0.4", "0 0 0", -2.96706, 2.96706, "0 0 -1"),
+            turning("0.025 0 0", "0 0 0", -3.31613, 0.785398, "0 1 0"),
+            turning("0.455 0 0", "0 0 0", -2.094395, 2.722714, "0 1 0"),
+            turning("0 0 0.035", "0 0 0", -3.22886, 3.22886, "-1 0 0"),
+            turning("0.42 0 0", "0 0 0", -2.094395, 2.094395, "0 1 0"),
+            turning("0.08 0 0", "0 0 0", -6.10865, 6.10865, "-1 0 0"),
+        ],
+        "0 0 0",
+    ),
+    "staubli_tx90": _dh(
+        [
+            (0.478, 0.05, -H, -pi, pi),
+            (0.05, 0.425, 0, -2.27, 2.58),
+            (0.0, 0.0, H, -2.53, 2.53),
+            (0.425, 0.0, -H, -4.71, 4.71),
+            (0.0, 0.0, H, -2.01, 2.44),
+            (0.1, 0.0, 0, -4.71, 4.71),
+        ]
+    ),
+    "motoman_sia_like": _dh(  # no offsets at all: shoulder and wrist are spheres
+        [
+            (0.36, 0.0, -H, -2.9, 2.9),
+            (0.0, 0.42, 0, -2.0, 2.0),
+            (0.0, 0.0, H, -2.9, 2.9),
+            (0.4, 0.0, -H, -2.9, 2.9),
+            (0.0, 0.0, H, -2.1, 2.1),
+            (0.126, 0.0, 0, -3.0, 3.0),
+        ]
+    ),
+    "rolling_shoulder": _dh(  # its axes 2 and 3 meet, the axes 1 and 2 do not
+        [
+            (0.2, 0.15, -H, -2.9, 2.9),
+            (0.1, 0.0, H, -2.4, 2.4),
+            (0.5, 0.1, -H, -2.9, 2.9),
+            (0.0, 0.0, H, -2.9, 2.9),
+            (0.0, 0.0, -H, -2.1, 2.1),
+            (0.12, 0.0, 0, -3.0, 3.0),
+        ]
+    ),
+    "scara_with_wrist": _dh(  # its axes 1 and 2 are parallel
+        [
+            (0.4, 0.35, 0, -2.9, 2.9),
+            (0.0, 0.3, H, -2.4, 2.4),
+            (0.1, 0.25, H, -2.9, 2.9),
+            (0.0, 0.0, -H, -2.9, 2.9),
+            (0.0, 0.0, H, -2.1, 2.1),
+            (0.12, 0.0, 0, -3.0, 3.0),
+        ]
+    ),
+}
+
+
+KINDS = ("parallel_2_3", "parallel_1_2", "meet_1_2", "meet_2_3", "parallel_2_3_4")
+BOTH_WAYS = (*KINDS, *(f"{kind}_from_tip" for kind in KINDS))
+
+
+def random_arm(kind, rng, limit=pi, blur=0.0):
+    """Return the rows and the tip of an arm whose axes are as a form asks, and anyhow else.
+
+    Args:
+        kind: Of BOTH_WAYS.
+        rng: What to draw from.
+        limit: Of all joints, both ways [rad].
+        blur: How far axes are off that [m] and [rad].
+    """
+    h, p = rng.normal(size=(6, 3)), rng.uniform(-0.3, 0.3, (6, 3))
+    form = kind.removesuffix("_from_tip")
+    if form == "parallel_2_3_4":
+        h[2], h[3], p[5] = h[1], -h[1], p[4]
+    else:
+        p[4] = p[5] = p[3]
+        first, second = int(form[-3]) - 1, int(form[-1]) - 1
+        if form.startswith("parallel"):
+            h[second] = -h[first]
+        else:
+            p[second] = p[first]
+    if kind.endswith("_from_tip"):
+        h, p = h[::-1], p[::-1]
+    h = h + blur * rng.normal(size=(6, 3))
+    p = p + blur * rng.normal(size=(6, 3))
+    rows, before = [], np.zeros(3)
+    for axis, point in zip(h, p, strict=True):
+        words = [" ".join(map(repr, each.tolist())) for each in (point - before, axis)]
+        rows.append(turning(words[0], "0 0 0", -limit, limit, words[1]))
+        before = point
+    return rows, "0.05 0.1 -0.07"
+
+
+def chain_of(rows, tip="0 0 0", ends=("l0", "tip")):
+    """Return the chain of an arm: rows of (kind, xyz, rpy, axis, lower, upper), and the tip."""
+    text = "<robot name='arm'><link name='l0'/>"
+    for i, (kind, xyz, rpy, axis, lower, upper) in enumerate(rows, 1):
+        text += f"<link name='l{i}'/><joint name='j{i}' type='{kind}'><parent link='l{i - 1}'/>"
+        text += f"<child link='l{i}'/><origin xyz='{xyz}' rpy='{rpy}'/><axis xyz='{axis}'/>"
+        bounds = "" if kind == "continuous" else f"lower='{lower}' upper='{upper}'"
+        text += f"<limit {bounds} velocity='2' effort='9'/></joint>"
+    text += "<link name='tip'/><joint name='end' type='fixed'>"
+    text += f"<parent link='l{len(rows)}'/><child link='tip'/><origin xyz='{tip}'/></joint></robot>"
+    return RobotModel.from_urdf(text).chain(*ends)
+
+
+def apart(a, b):
+    """Return the largest angle between joint positions (..., 6), full turns aside [rad]."""
+    return np.abs(np.remainder(np.subtract(a, b) + pi, 2 * pi) - pi).max(axis=-1)
+
+
+def place(chain, q):
+    """Return root_T_tip (4, 4) by scalar arithmetic from the description alone."""
+    total, k = np.eye(4), 0
+    for joint in chain.joints:
+        total = total @ joint.origin.matrix
+        if joint.name in chain.joint_names:
+            turn = transforms3d.axangles.axangle2aff(joint.axis, q[k])
+            total, k = total @ turn, k + 1
+    return total

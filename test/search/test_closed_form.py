@@ -1,0 +1,382 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Arms with a closed form: all of their branches, proofs that there is none, other arms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import pi
+
+import closed_arms
+import numpy as np
+import pytest
+from closed_arms import apart, chain_of
+
+from basis_ik.look.look_at import with_ray
+from basis_ik.pose import solve_all as every_module
+from basis_ik.pose.batch import solve_batch
+from basis_ik.pose.solve import solve
+from basis_ik.pose.solve_all import solve_all
+from basis_ik.search.closed_form_kernel import MOST
+from basis_ik.search.descent_kernel import REACHED as ARRIVED
+from basis_ik.search.pose_constraint import PoseConstraint, narrow
+from basis_ik.search.pose_search_kernel import solve_pose
+from basis_ik.search.prepare import prepared
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
+
+REAL = (*closed_arms.ROWS, "ur5", "puma560")
+ALL = (*REAL, *closed_arms.BOTH_WAYS)
+
+
+@pytest.fixture(scope="module")
+def named(robot):
+    """Chains by name, made once."""
+    made = {}
+
+    def get(name):
+        if name not in made:
+            if name in closed_arms.ROWS:
+                made[name] = chain_of(*closed_arms.ROWS[name])
+            elif name in closed_arms.BOTH_WAYS:
+                made[name] = chain_of(*closed_arms.random_arm(name, np.random.default_rng(0), 2.5))
+            else:
+                made[name] = robot(name)
+        return made[name]
+
+    return get
+
+
+def branches_of(chain, target, seed):
+    """All joint positions (k, 6) of a pose, limits aside, and the margin."""
+    ready = prepared(chain)
+    free = ready.variables.copy()
+    free[:, 0], free[:, 1] = -np.inf, np.inf
+    found = ready.closed.starts(ready.exact, free, np.array(target), np.array(seed))
+    return found.positions, found.margin
+
+
+def hard(chain, rng):
+    """Positions of which some are at their limits, and some at multiples of a quarter turn."""
+    q = rng.uniform(chain.lower, chain.upper)
+    ends = np.where(rng.random(6) < 0.5, chain.lower, chain.upper)
+    quarters = np.clip(rng.integers(-2, 3, 6) * pi / 2, chain.lower, chain.upper)
+    which = rng.integers(0, 4, 6)
+    return np.where(which == 0, ends, np.where(which == 1, quarters, q))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_all_branches_reach_the_pose_and_what_it_was_made_of_is_one_of_them(named, name):
+    chain, rng = named(name), np.random.default_rng(1)
+    for _ in range(300):
+        q, seed = rng.uniform(-pi, pi, (2, 6))
+        target = closed_arms.place(chain, q)
+        branches, margin = branches_of(chain, target, seed)
+        assert margin > 0.0
+        assert (np.diff(np.linalg.norm(branches - seed, axis=1)) >= 0.0).all()
+        for branch in branches:
+            assert np.abs(closed_arms.place(chain, branch) - target).max() < 1e-11
+        assert (np.abs(branches - seed) <= pi + 1e-12).all()
+        assert apart(branches, q).min() < 1e-6
+        for k in range(len(branches)):
+            assert (apart(branches[:k], branches[k]) > 1e-6).all()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_solution_is_found_that_brute_force_finds_and_none_twice(named, name, monkeypatch):
+    chain, rng = named(name), np.random.default_rng(2)
+    for _ in range(15):
+        q, seed = rng.uniform(chain.lower, chain.upper, (2, 6))
+        target = chain.forward(q)
+        found = [s.positions for s in solve_all(chain, target, seed, starts=1)]
+        for each in found:
+            assert np.abs(closed_arms.place(chain, each) - target.matrix).max() < 3e-6
+            assert (each >= chain.lower).all()
+            assert (each <= chain.upper).all()
+        assert all(apart(a, b) > 1e-3 for i, a in enumerate(found) for b in found[:i])
+        with monkeypatch.context() as patch:
+            blind = replace(prepared(chain), closed=None)
+            patch.setattr(every_module, "prepared", lambda _, blind=blind: blind)
+            brute = solve_all(chain, target, seed, starts=200)
+        for each in (q, *(s.positions for s in brute)):
+            assert apart(found, each).min() < 0.05
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_hard_poses_are_reached_and_never_proven_to_be_out_of_reach(named, name):
+    chain, rng = named(name), np.random.default_rng(3)
+    for _ in range(300):
+        q = hard(chain, rng)
+        solution = solve(chain, chain.forward(q), rng.uniform(chain.lower, chain.upper))
+        assert solution.success, (q, solution)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_what_is_proven_many_starts_do_not_disprove(named, name):
+    chain, rng = named(name), np.random.default_rng(4)
+    blind, seen = replace(prepared(chain), closed=None), 0
+    q, work = np.empty(6), prepared(chain).new_work()
+    for _ in range(60):
+        shift = RigidTransform.from_rpy(*rng.uniform(-2, 2, 3), rng.uniform(-0.3, 0.3, 3))
+        target = chain.forward(rng.uniform(chain.lower, chain.upper)) @ shift
+        reason = solve(chain, target).reason
+        if reason.proven and reason.verdict is not Verdict.TOO_FAR:
+            seen += 1
+            status = solve_pose(
+                blind.exact, blind.joints, blind.variables, blind.ends, blind.reach, blind.full,
+                target.matrix.copy(), blind.middle, q, work, 1e-6, 1e-6, 10**7, 0, 1000, 1, False,
+                0.4,
+            )[0]  # fmt: skip
+            assert status != ARRIVED
+    assert seen > 3
+
+
+def test_what_has_no_branch_without_limits_is_an_orientation_that_is_unreachable(named):
+    chain, rng, seen = named("ur5"), np.random.default_rng(5), 0
+    for _ in range(100):
+        shift = RigidTransform.from_rpy(*rng.uniform(-2, 2, 3), (0.0, 0.0, 0.0))
+        solution = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)) @ shift)
+        if not solution.success:
+            seen += 1
+            assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
+            assert (solution.reason.proven, solution.restarts) == (True, 0)
+            assert "given up" not in str(solution.reason)
+    assert seen > 5
+
+
+def test_a_limit_in_the_way_is_named_by_the_branches(named):
+    chain, rng, seen = named("abb_irb120"), np.random.default_rng(6), 0
+    for _ in range(200):
+        target = chain.forward(rng.uniform(-pi, pi, 6))
+        solution = solve(chain, target)
+        if solution.verdict is Verdict.LIMIT and solution.reason.proven:
+            seen += 1
+            k = chain.joint_names.index(solution.reason.joint)
+            assert solution.reason.bound in (chain.lower[k], chain.upper[k])
+            branches, _ = branches_of(chain, target.matrix, prepared(chain).middle)
+            outside = (branches < chain.lower) | (branches > chain.upper)
+            assert outside[:, k].any()
+            assert outside.any(axis=1).all()
+            at = np.minimum(solution.positions - chain.lower, chain.upper - solution.positions)
+            if (outside[outside.sum(axis=1) == 1].any(axis=0) & (at < 1e-5)).any():
+                assert (outside.sum(axis=1) == 1)[outside[:, k]].any()  # lifted alone, it would do
+    assert seen > 20
+
+
+@pytest.mark.parametrize("name", ["ur10", "staubli_tx90"])
+def test_the_answer_from_afar_is_the_nearest_of_all(named, name):
+    chain, rng, seen = named(name), np.random.default_rng(7), 0
+    for _ in range(100):
+        q, seed = rng.uniform(chain.lower, chain.upper, (2, 6))
+        solution = solve(chain, chain.forward(q), seed)
+        if solution.restarts > 0:  # the descent from the seed has not arrived
+            seen += 1
+            every = solve_all(chain, chain.forward(q), seed)
+            assert np.abs(solution.positions - every[0].positions).max() < 1e-5
+    assert seen > 10
+
+
+def test_a_batch_gives_what_single_solves_give(named):
+    chain, rng = named("kuka_kr6_r900"), np.random.default_rng(8)
+    truths, seeds = rng.uniform(chain.lower, chain.upper, (2, 300, 6))
+    targets = [chain.forward(q) for q in truths]
+    batch = solve_batch(chain, targets, seeds)
+    assert batch.reached.all()
+    for i, (target, seed) in enumerate(zip(targets, seeds, strict=True)):
+        single = solve(chain, target, seed)
+        assert np.array_equal(single.positions, batch.positions[i])
+        assert (single.iterations, single.restarts) == (batch.iterations[i], batch.restarts[i])
+
+
+def test_a_time_limit_does_not_keep_the_form_from_telling(named):
+    chain, rng, seen = named("abb_irb120"), np.random.default_rng(15), set()
+    for q, seed in rng.uniform(-pi, pi, (60, 2, 6)):
+        target = chain.forward(q)
+        free, hasty = solve(chain, target, seed), solve(chain, target, seed, time_limit=1e-9)
+        if free.success or free.reason.proven:
+            assert np.array_equal(free.positions, hasty.positions)
+            assert free.reason == hasty.reason
+            seen.add(free.verdict)
+    assert {Verdict.REACHED, Verdict.LIMIT} <= seen
+
+
+@pytest.mark.parametrize("kind", closed_arms.BOTH_WAYS)
+@pytest.mark.parametrize("blur", [1e-5, 1e-3])
+def test_an_arm_a_little_off_its_form_is_helped_and_nothing_is_proven(kind, blur):
+    rng = np.random.default_rng(9)
+    chain = chain_of(*closed_arms.random_arm(kind, rng, 2.0, blur))
+    form = prepared(chain).closed
+    assert 0.1 * blur < form.away + form.turned < 100 * blur
+    reached = 0
+    for q, seed in rng.uniform(-2.0, 2.0, (60, 2, 6)):
+        target = chain.forward(q)
+        found = [each.positions for each in solve_all(chain, target, seed)]
+        assert apart(found, q).min() < 0.05
+        assert solve(chain, target, seed).success
+        beyond = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), seed)
+        if blur == 1e-3 and not beyond.success and beyond.verdict is not Verdict.TOO_FAR:
+            assert not beyond.reason.proven
+        branches, _ = branches_of(chain, target.matrix, seed)
+        reached += len(branches) > 0 and apart(branches, q).min() < 0.1
+    assert reached > 45
+
+
+def test_an_arm_a_millimetre_off_is_solved_from_its_branches():
+    rows, tip = closed_arms.ROWS["ur10"]
+    rng = np.random.default_rng(10)
+    off = [
+        (kind, " ".join(str(float(x) + rng.normal(scale=1e-3)) for x in xyz.split()), *rest)
+        for kind, xyz, *rest in rows
+    ]
+    chain = chain_of(off, tip)
+    assert 1e-4 < prepared(chain).closed.away < 1e-2
+    truths, seeds = rng.uniform(-pi, pi, (2, 300, 6))
+    restarts = [
+        solve(chain, chain.forward(q), seed).restarts for q, seed in zip(truths, seeds, strict=True)
+    ]
+    assert max(restarts) <= MOST
+    assert sum(restarts) < 150
+
+
+def test_a_chain_against_the_direction_of_its_joints_has_the_form_too():
+    chain = chain_of(*closed_arms.ROWS["abb_irb120"], ("tip", "l0"))
+    assert (chain.arrays.multipliers == -1.0).all()
+    rng = np.random.default_rng(11)
+    for q, seed in rng.uniform(chain.lower, chain.upper, (50, 2, 6)):
+        found = solve_all(chain, chain.forward(q), seed, starts=1)
+        assert apart([each.positions for each in found], q).min() < 0.05
+
+
+@pytest.mark.parametrize("name", ["panda", "jaco", "gantry", "scara", "lift_arm", "iiwa"])
+def test_other_arms_have_no_form(robot, name):
+    assert prepared(robot(name)).closed is None
+
+
+def test_nor_have_arms_of_six_joints_anyhow_or_in_a_line():
+    rng = np.random.default_rng(12)
+    rows, tip = closed_arms.random_arm("meet_1_2", rng, blur=0.2)
+    assert prepared(chain_of(rows, tip)).closed is None
+    # A wrist whose centre joint 3 does not move: the triangle has no side.
+    rows, tip = closed_arms.ROWS["abb_irb120"]
+    straight = [*rows]
+    straight[3] = closed_arms.turning("0 0 0", "0 0 0", -2.0, 2.0, "1 0 0")
+    straight[4] = closed_arms.turning("0 0 0", "0 0 0", -2.0, 2.0, "0 1 0")
+    assert prepared(chain_of(straight, tip)).closed is None
+
+
+def test_a_coupled_joint_has_no_place_in_a_form():
+    rows, tip = closed_arms.ROWS["abb_irb120"]
+    chain = chain_of(rows[:5], tip)
+    assert prepared(chain).closed is None
+
+
+def test_only_for_a_whole_pose_is_there_a_form(named):
+    ready = prepared(named("ur10"))
+    assert narrow(ready, PoseConstraint()).closed is ready.closed
+    for part in (
+        PoseConstraint(orientation=False), PoseConstraint(position=False),
+        PoseConstraint(free_axis=(0, 0, 1)),
+        PoseConstraint(box=(0.1, 0, 0)), PoseConstraint(rotation_box=(0, 0.1, 0)),
+    ):  # fmt: skip
+        assert narrow(ready, part).closed is None
+    assert with_ray(ready, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0)).closed is None
+
+
+def test_a_bound_on_the_move_chooses_among_the_branches(named):
+    chain, rng = named("ur10"), np.random.default_rng(13)
+    verdicts = set()
+    for q, seed in rng.uniform(-pi, pi, (200, 2, 6)):
+        solution = solve(chain, chain.forward(q), seed, max_move=2.0)
+        verdicts.add(solution.verdict)
+        assert (np.abs(solution.positions - seed) <= 2.0 + 1e-12).all()
+        within = [
+            each
+            for each in solve_all(chain, chain.forward(q), seed)
+            if (np.abs(each.positions - seed) <= 2.0).all()
+        ]
+        assert solution.success == bool(within)
+    assert {Verdict.REACHED, Verdict.MOVE_BOUND} <= verdicts
+
+
+def test_a_proof_allows_for_the_tolerances_and_for_what_the_arm_is_off(named):
+    ready = prepared(named("ur10"))
+    form = ready.closed._replace(away=0.0, turned=0.0)
+    assert form.clear(1e-9, 1e-6) == pytest.approx(1e-5)
+    assert form.clear(1e-6 * ready.size, 1e-9) == pytest.approx(1e-5)
+    assert form._replace(turned=3e-6).clear(1e-9, 1e-6) == pytest.approx(4e-5)
+    assert form._replace(away=3e-6 * ready.size).clear(1e-6 * ready.size, 1e-9) == pytest.approx(
+        4e-5
+    )
+
+
+@pytest.mark.parametrize("name", [*REAL, *closed_arms.KINDS])
+def test_what_a_target_is_moved_by_moves_no_branch_farther_than_foretold(named, name):
+    """As far as the margin allows, the number of branches stays the same."""
+    chain, rng, seen = named(name), np.random.default_rng(16), 0
+    size = prepared(chain).size
+    for _ in range(100):
+        q, seed = rng.uniform(-pi, pi, (2, 6))
+        target = chain.forward(q)
+        branches, margin = branches_of(chain, target.matrix, seed)
+        step = 0.3 * margin / np.sqrt(3.0)
+        if step < 1e-7:
+            continue
+        seen += 1
+        for _ in range(5):
+            shift, turn = step * rng.uniform(-1, 1, (2, 3))
+            moved = target @ RigidTransform.from_rpy(*turn, size * shift)
+            others, _ = branches_of(chain, moved.matrix, seed)
+            assert len(others) == len(branches)
+            assert all(apart(others, each).min() < 0.5 for each in branches)
+    assert seen > 50
+
+
+def test_a_branch_that_is_hardly_outside_is_no_proof(named):
+    chain = named("abb_irb120")
+    ready = prepared(chain)
+    q = np.array([0.3, 0.2, 0.1, 0.4, 0.7, 0.5])
+    margins = []
+    for outside in (0.011, 0.1):
+        held = ready.variables.copy()
+        held[:, :2] = q[:, None] + [-9.0, 9.0]
+        held[0, :2] = q[0] + outside, q[0] + 2.0
+        found = ready.closed.starts(ready.exact, held, chain.forward(q).matrix.copy(), q)
+        margins.append(found.margin)
+    _, free = branches_of(chain, chain.forward(q).matrix, q)
+    assert margins[0] < margins[1] <= free
+    assert margins[0] < 0.011
+
+
+def test_a_wrist_in_line_leaves_joint_4_where_it_is(named):
+    chain = named("abb_irb120")
+    target = closed_arms.place(chain, [0.3, 0.2, 0.1, 0.4, 0.0, 0.5])
+    seed = np.array([0.1, 0.1, 0.1, -1.1, 0.1, 0.1])
+    branches, margin = branches_of(chain, target, seed)
+    assert margin < 1e-9
+    near = branches[apart(branches[:, :3], [0.3, 0.2, 0.1]) < 1e-6]
+    assert len(near)
+    assert np.abs(near[:, 3] + 1.1).max() < 1e-6
+    assert np.abs(closed_arms.place(chain, near[0]) - target).max() < 1e-7
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("bent", [1e-7, 1e-5, -1e-3])
+def test_a_wrist_nearly_in_line_has_its_branch(named, name, bent):
+    chain, rng = named(name), np.random.default_rng(14)
+    for _ in range(20):
+        q, seed = rng.uniform(-2.0, 2.0, (2, 6))
+        q[4] = bent
+        branches, _ = branches_of(chain, closed_arms.place(chain, q), seed)
+        assert apart(branches, q).min() < 1e-4 + 1e-9 / abs(bent)

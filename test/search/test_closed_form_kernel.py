@@ -1,0 +1,142 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The equations of the closed form, and the branches of one arm, alone."""
+
+from math import cos, pi, sin
+
+import numpy as np
+import pytest
+from from_python import from_python
+
+from basis_ik.search import closed_form_kernel as kernel
+from basis_ik.search.closed_form_search_kernel import OUTSIDE, branch_starts
+from basis_ik.search.pose_search_kernel import COLUMNS
+
+angle_onto, angles_to_plane = (from_python(f) for f in (kernel.angle_onto, kernel.angles_to_plane))
+
+
+def rodrigues(axis, angle, v):
+    axis, v = np.array(axis), np.array(v)
+    return cos(angle) * v + sin(angle) * np.cross(axis, v) + (1 - cos(angle)) * (axis @ v) * axis
+
+
+def drawn(rng):
+    axis = rng.normal(size=3)
+    return tuple((axis / np.linalg.norm(axis)).tolist()), tuple(rng.normal(size=3).tolist())
+
+
+def test_the_angle_onto_a_vector_is_the_one_it_was_turned_by():
+    rng = np.random.default_rng(0)
+    for angle in rng.uniform(-pi, pi, 50):
+        axis, v = drawn(rng)
+        turned = tuple(rodrigues(axis, angle, v).tolist())
+        found, error = angle_onto(axis, v, turned, 1e-6, 9.0)
+        assert found == pytest.approx(angle, abs=1e-12)
+        across = np.linalg.norm(np.cross(axis, v))
+        assert error == pytest.approx(1e-6 / across)
+
+
+def test_along_the_axis_any_angle_does():
+    z, nothing = (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
+    for a, b in (((0.0, 0.0, 2.0), (0.3, 0.0, 2.0)), ((1.0, 0.0, 0.0), z), (nothing, nothing)):
+        assert angle_onto(z, a, b, 1e-6, 0.7) == (0.7, np.inf)
+
+
+def test_the_angles_to_a_plane_lead_there_and_how_far_off_the_others_are_is_told():
+    rng = np.random.default_rng(1)
+    for angle in rng.uniform(-pi, pi, 50):
+        axis, v = drawn(rng)
+        normal = tuple(rng.normal(size=3).tolist())
+        height = float(np.dot(normal, rodrigues(axis, angle, v)))
+        count, one, two, margin, error = angles_to_plane(normal, axis, v, height, 1e-6, 1e-9, 9.0)
+        assert count == 2
+        for each in (one, two):
+            assert np.dot(normal, rodrigues(axis, each, v)) == pytest.approx(height, abs=1e-12)
+        # The top of the wave is where the two become one.
+        heights = [np.dot(normal, rodrigues(axis, x, v)) for x in np.linspace(-pi, pi, 4001)]
+        room = min(max(heights) - height, height - min(heights))
+        assert margin == pytest.approx(room / 1e-6, rel=1e-3, abs=10.0)
+        moved = angles_to_plane(normal, axis, v, height + 1e-6, 1e-6, 1e-9, 9.0)
+        if margin > 1e3:
+            shift = min(abs(np.remainder(moved[1] - x + pi, 2 * pi) - pi) for x in (one, two))
+            assert shift <= 1.1 * error
+
+
+def test_beyond_the_wave_there_is_no_angle_but_at_its_top_where_that_is_allowed():
+    z, x = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
+    assert angles_to_plane(x, z, x, 1.1, 1e-3, 1e-9, 9.0)[:1] == (0,)
+    count, top, _, margin, error = angles_to_plane(x, z, x, 1.1, 1e-3, 0.2, 9.0)
+    assert (count, top, error) == (1, 0.0, np.inf)
+    assert margin == pytest.approx(100.0)
+    assert angles_to_plane(x, z, x, -1.1, 1e-3, 0.2, 9.0)[:2] == (1, pi)
+    assert angles_to_plane(z, z, x, 0.0, 1e-3, 1e-9, 0.7)[:4] == (1, 0.7, 0.7, 0.0)
+    assert angles_to_plane(z, z, x, 0.5, 1e-3, 1e-9, 0.7)[0] == 0
+
+
+@pytest.fixture
+def arm():
+    """A UR-like arm in its own frame, and variables with limits."""
+    form = np.zeros((kernel.ROWS, 3))
+    form[:6] = [[0, 0, 1], [0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]]
+    form[6:12] = [[0, 0, 0.1], [0, 0.1, 0], [0.4, 0, 0], [0.4, 0, 0], [0, 0.1, -0.1], [0, 0, 0]]
+    form[kernel.TIP], form[kernel.REST : kernel.KIND] = [0, 0.08, 0], np.eye(3)
+    form[kernel.KIND], form[kernel.SIZE] = [kernel.PARALLEL_2_3_4, 0.0, 1e-9], 1.0
+    exact, variables = np.zeros((7, 16)), np.zeros((6, COLUMNS))
+    exact[:6, 13], exact[:6, 15] = 1.0, np.arange(6)
+    variables[:, 0], variables[:, 1], variables[:, 2], variables[:, 5] = -3.0, 3.0, 1.0, 1.0
+    return form, exact, variables
+
+
+def placed(form, q):
+    rotation, place = np.eye(3), np.zeros(3)
+    for i in range(6):
+        place = place + rotation @ form[kernel.OFFSETS + i]
+        turn = np.array([rodrigues(form[i], q[i], e) for e in np.eye(3)]).T
+        rotation = rotation @ turn
+    target = np.eye(4)
+    target[:3, :3], target[:3, 3] = rotation, place + rotation @ form[kernel.TIP]
+    return target
+
+
+def test_branches_within_the_limits_come_first_and_nearest_to_the_seed(arm):
+    form, exact, variables = arm
+    rng, outside = np.random.default_rng(2), 0
+    for q, seed in rng.uniform(-2.9, 2.9, (30, 2, 6)):
+        starts = np.empty((6, COLUMNS + kernel.MOST))
+        inside, count, margin = branch_starts(form, exact, variables, placed(form, q), seed, starts)
+        assert 0 < inside <= count <= kernel.MOST
+        assert margin > 0.0
+        assert np.array_equal(starts[:, :COLUMNS], variables)
+        found = starts[:, COLUMNS : COLUMNS + count].T
+        for each in found:
+            off = np.abs(placed(form, each) - placed(form, q)).max()
+            assert off < 1e-8 or (off < OUTSIDE and np.abs(each).max() == 3.0)
+        assert (np.abs(found[:inside]) <= 3.0).all()
+        assert (np.diff(np.linalg.norm(found[:inside] - seed, axis=1)) >= 0.0).all()
+        assert (np.abs(found[inside:]).max(axis=1) > 3.0 + OUTSIDE).all()
+        outside += count - inside
+        assert np.abs(found[:inside] - q).max(axis=1).min() < 1e-8
+    assert outside > 5
+
+
+def test_a_branch_hardly_outside_its_limits_is_brought_inside(arm):
+    form, exact, variables = arm
+    q = np.array([0.3, -1.0, 1.2, 0.4, 0.9, 0.5])
+    variables[0, 1] = q[0] - 0.5 * OUTSIDE
+    starts = np.empty((6, COLUMNS + kernel.MOST))
+    inside, _, _ = branch_starts(form, exact, variables, placed(form, q), q, starts)
+    found = starts[:, COLUMNS : COLUMNS + inside].T
+    assert np.abs(found - q).max(axis=1).min() == pytest.approx(0.5 * OUTSIDE)
+    assert (found[:, 0] <= variables[0, 1]).all()

@@ -1,0 +1,96 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is said to reach its target is within the chain's limits, whatever a search was bounded by.
+
+No argument leads outside. Variants of a chain without limits stand in for an error in the search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from basis_ik.look import look_at as look_at_module
+from basis_ik.look.look_at import look_at, with_ray
+from basis_ik.pose import solve as solve_module
+from basis_ik.pose.solve import solve
+from basis_ik.search.pose_constraint import PoseConstraint, narrow
+from basis_ik.search.prepare import prepared
+from basis_ik.search.prepared_chain import OutsideLimitsError
+
+CONSTRAINT = PoseConstraint(free_axis=(0.6, 0.0, 0.8))
+FAR = np.full(6, 20.0)  # three turns from the limits
+
+
+def unlimited(ready):
+    variables = ready.variables.copy()
+    variables[:, 0], variables[:, 1] = -np.inf, np.inf
+    return replace(ready, variables=variables)
+
+
+@pytest.fixture
+def poses(robot):
+    chain = robot("ur5")
+    rng = np.random.default_rng(0)
+    return [chain.forward(q) for q in rng.uniform(chain.lower, chain.upper, (40, 6))]
+
+
+@pytest.fixture
+def spoiled(robot, monkeypatch):
+    """A chain whose own cache holds variants without limits."""
+    chain = robot("ur5")
+    ready = prepared(chain)
+    monkeypatch.setitem(ready.narrowed, CONSTRAINT, unlimited(narrow(ready, CONSTRAINT)))
+    ray = ((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+    monkeypatch.setitem(ready.narrowed, ray, unlimited(with_ray(ready, *ray)))
+    return chain
+
+
+def test_variants_keep_what_is_made_of_them_to_themselves(robot):
+    ready = prepared(robot("ur5"))
+    before = dict(ready.narrowed)
+    narrow(unlimited(ready), PoseConstraint(free_axis=(0.8, 0.0, 0.6)))
+    with_ray(unlimited(ready), (0.1, 0.2, 0.3), (0.0, 0.0, 0.0))
+    assert ready.narrowed == before
+
+
+@pytest.mark.parametrize("time_limit", [None, 10.0])
+def test_a_solve_says_so_instead_of_reached(spoiled, poses, time_limit):
+    with pytest.raises(OutsideLimitsError, match="outside the joint limits") as caught:
+        solve(spoiled, poses[0], FAR, constraint=CONSTRAINT, time_limit=time_limit)
+    assert (caught.value.positions > spoiled.upper).any()
+
+
+def test_so_does_what_a_failed_search_found_in_the_end(spoiled, poses, monkeypatch):
+    monkeypatch.setattr(solve_module, "FEWEST_STARTS", 0)
+    for pose in poses:
+        try:
+            assert not solve(spoiled, pose, FAR, constraint=CONSTRAINT, max_move=6.0).success
+        except OutsideLimitsError:
+            continue
+
+
+def test_so_does_a_look(spoiled, poses):
+    with pytest.raises(OutsideLimitsError):
+        look_at(spoiled, poses[0].translation + 0.3, FAR, axis=(0.0, 0.0, 1.0))
+
+
+def test_so_does_a_look_that_was_found_in_the_end(spoiled, poses, monkeypatch):
+    aim = look_at_module.aim
+    monkeypatch.setattr(look_at_module, "aim", lambda *a: (-1, *aim(*a)[1:]))
+    with pytest.raises(OutsideLimitsError):
+        look_at(spoiled, poses[0].translation + 0.3, FAR, axis=(0.0, 0.0, 1.0))

@@ -1,0 +1,72 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A step that is NaN must not come out as a plausible command: the joint stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from from_python import from_python
+
+from basis_ik.look.ray_kernel import walk
+from basis_ik.pose.track_kernel import step_towards
+from basis_ik.robot.robot import RobotModel
+from basis_ik.search.descent_kernel import REACHED
+from basis_ik.search.levels_kernel import _move
+from basis_ik.search.pose_search_kernel import solve_pose
+from basis_ik.search.prepare import prepared
+from basis_ik.search.prepared_chain import NEAR, PATIENCE
+
+URDF = Path(__file__).parents[2] / "urdf"
+PANDA = RobotModel.from_urdf((URDF / "panda.urdf").read_text()).chain()
+Q = [0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_step_that_is_no_number_moves_no_joint(number):
+    ready, start, q = prepared(PANDA), np.array(Q), np.zeros(7)
+    weights, target = ready.full.copy(), PANDA.forward(np.array(Q) + 0.2).matrix.copy()
+    weights[number] = np.nan
+    status = step_towards(
+        ready.exact, ready.joints, ready.variables, ready.ends, weights, target, start, start,
+        np.full(7, 0.1), q, ready.new_work(), 1e-6, 1e-6, 60,
+    )[0]  # fmt: skip
+    assert status != REACHED
+    assert np.abs(q - start).max() < 0.06  # a kick off a singularity, not the whole step
+    if number in (1, 2, 4):
+        assert q.tolist() == Q
+
+
+def test_a_descent_that_is_no_number_moves_no_joint():
+    ready, q = prepared(PANDA), np.zeros(7)
+    weights, target = ready.full.copy(), PANDA.forward(np.array(Q) + 0.2).matrix.copy()
+    weights[4] = np.nan
+    solve_pose(
+        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights, target,
+        np.array(Q), q, ready.new_work(), 1e-6, 1e-6, 3, 0, 0, PATIENCE, False, NEAR,
+    )  # fmt: skip
+    assert q.tolist() == Q
+
+
+def test_a_step_to_a_point_or_of_ranked_tasks_that_is_no_number_moves_no_joint():
+    ready, q, moved = prepared(PANDA), np.array(Q), np.zeros(7)
+    work = ready.new_work()
+    work[:, 2] = np.nan
+    from_python(walk)(ready.variables, q, work, 0.1)
+    assert q.tolist() == Q
+    from_python(_move)(ready.variables, q, np.full(7, np.nan), moved)
+    assert moved.tolist() == Q
