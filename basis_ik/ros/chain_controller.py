@@ -327,6 +327,7 @@ class ChainController:
         self.targets.reset()
         self.measured.reset()
         self.others.reset()
+        self._output.on_clock_jump()
         self._brake(Event.DROP, "the clock has jumped")
         self._sent_at = -math.inf
 

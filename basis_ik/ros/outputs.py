@@ -136,6 +136,11 @@ class ControllerState:
         # Controllers without scaling leave it at 0.
         self.speed_scaling = scaling if 0.0 < scaling <= 1.0 else 1.0
 
+    def on_clock_jump(self) -> None:
+        """Count the time without a message anew: the last one came by another clock."""
+        self._heard_at = loop_time(self._node)
+        self._heard_clock = self._boundary.clock(self._node.get_clock())
+
     def silence(self, now: int) -> float:
         """Return the time without a message [s]; 0 if that is normal.
 
@@ -280,6 +285,10 @@ class Output(ABC):
         Returns:
             Positions (k, n) [rad or m], one at least; None while it rests.
         """
+
+    def on_clock_jump(self) -> None:
+        """Discard all times: they are of another clock."""
+        self._looked_at = -math.inf
 
     def controller_reference(self) -> FloatArray | None:
         """Return the controller's reference (n,) [rad or m]; None if it is not published."""
@@ -446,6 +455,11 @@ class TrajectoryOutput(StreamOutput):
                 "stream does not follow; set command_interface to follow_joint_trajectory"
             )
         return lacking
+
+    def on_clock_jump(self) -> None:
+        """Discard all times; see `Output.on_clock_jump`."""
+        super().on_clock_jump()
+        self._state.on_clock_jump()
 
     def controller_reference(self) -> FloatArray | None:
         """Return the controller's reference; see `Output.controller_reference`."""
@@ -701,6 +715,11 @@ class FollowJointTrajectoryOutput(Output):
         if not self._is_ready():
             return f"waiting for the action {self.name}"
         return self._state.lacking()
+
+    def on_clock_jump(self) -> None:
+        """Discard all times; see `Output.on_clock_jump`."""
+        super().on_clock_jump()
+        self._state.on_clock_jump()
 
     def _is_ready(self) -> bool:
         return self._boundary.read(f"ready {self.name}", self._client.server_is_ready)

@@ -80,13 +80,13 @@ def stands(world, seconds=0.5):
 def in_every_period(world, attempt):
     """Hold that a window begins in each period from the first that is heard to the last.
 
-    Where the control loop has had to wait for the processor for as long, periods that were missed
+    Where the node has had to wait for the processor for as long, periods that were missed
     tell nothing of the node: then once more, some times.
 
     Args:
         world: Its windows are looked at.
         attempt: Does what is tried while the arm is in motion; returns the windows meant, and how
-            long the loop has waited for the processor meanwhile [s].
+            long the node has waited for the processor meanwhile [s].
 
     Returns:
         How many windows there were.

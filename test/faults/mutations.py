@@ -1054,6 +1054,13 @@ MUTATIONS = tuple(
             (24,),
         ),
         (
+            "a controller is silent because the clock leaps ahead",
+            "ros/chain_controller.py",
+            "        self._output.on_clock_jump()\n",
+            "",
+            (25,),
+        ),
+        (
             "no time is no standstill",
             "ros/sim_clock.py",
             "            return CLOCK_MISSING",

@@ -29,7 +29,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from motions import FAR, NEAR, in_every_period, set_off
 from robot_bench import PERIOD, down
-from world import own_world, waited
+from world import own_world, waiting
 
 REPOSITORY = Path(__file__).parents[2]
 TAKEN_OUT = "rigid.*"  # kernels that everything needs, and which compile in seconds
@@ -147,13 +147,13 @@ def test_row_94_targets_out_of_reach(world, observed):
         world.send("base_link", NEAR)
         world.wait(lambda: world.at(NEAR, 1e-3), "the arm is there")
         first, start = len(world.recorder.windows), time.monotonic()
-        before = waited(world.process.pid)
-        for k in range(300):
-            time.sleep(max(start + k / RATE - time.monotonic(), 0.0))
-            turn = 0.2 * np.sin(0.02 * k)
-            world.send("base_link", down(2.0 * np.cos(turn), 2.0 * np.sin(turn), 0.5))
-        assert world.statuses[-1]["verdict"] == "TOO_FAR"
-        return world.recorder.windows[first:], waited(world.process.pid) - before
+        with waiting(world.process.pid) as waited:
+            for k in range(300):
+                time.sleep(max(start + k / RATE - time.monotonic(), 0.0))
+                turn = 0.2 * np.sin(0.02 * k)
+                world.send("base_link", down(2.0 * np.cos(turn), 2.0 * np.sin(turn), 0.5))
+            assert world.statuses[-1]["verdict"] == "TOO_FAR"
+            return world.recorder.windows[first:], waited()
 
     count = in_every_period(world, stream)
     observed(f"300 targets in 3 s: TOO_FAR; {count} commands, no period missed")

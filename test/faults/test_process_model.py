@@ -22,7 +22,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from robot_bench import URDF, wait_until_said
 from std_msgs.msg import String
-from world import SPEED, own_world, waited
+from world import SPEED, own_world, waiting
 
 LATE = 30.0  # s
 TAKEN = "ready: "  # it says so once for each robot that it takes
@@ -104,9 +104,9 @@ def test_row_93_a_large_description_in_mid_motion(own_domain, observed):
             world.send("base_link", FAR)
             world.wait(lambda: world.statuses[-1]["state"] == "MOVING", "the arm moves")
             first, taken = len(world.recorder.windows), world.log.count(f"{TAKEN}large")
-            before = waited(world.process.pid)
-            say(world, text, BRAKING)
-            wait = waited(world.process.pid) - before
+            with waiting(world.process.pid) as waited:
+                say(world, text, BRAKING)
+                wait = waited()
             world.wait(lambda: world.log.count(f"{TAKEN}large") > taken, "it is taken")
             windows = [w for w in world.recorder.windows[first:] if np.any(w.states[1])]
             set_speed(world, SPEED)

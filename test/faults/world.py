@@ -243,23 +243,15 @@ class World(Robot):
         """
         for _ in range(ATTEMPTS):
             self.settled()
-            before = self._waited()
-            try:
-                self._follow()
-            except AssertionError:
-                if self._waited() - before < STARVED:
-                    raise
-            else:
-                return
+            with waiting(self.process.pid, self.arm.pid) as waited:
+                try:
+                    self._follow()
+                except AssertionError:
+                    if waited() < STARVED:
+                        raise
+                else:
+                    return
         raise AssertionError(f"it did not follow in any of {ATTEMPTS} attempts")
-
-    def _waited(self):
-        """Return how long the node and the arm have waited for the processor so far [s]."""
-        return sum(
-            waited(task.name, process.pid)
-            for process in (self.process, self.arm)
-            for task in Path(f"/proc/{process.pid}/task").iterdir()
-        )
 
     def _follow(self):
         since, count = self.node.get_clock().now().nanoseconds, len(self.recorder.windows)
@@ -282,15 +274,43 @@ class World(Robot):
         assert "Traceback" not in said
 
 
-def waited(thread, process=None):
-    """Return how long a thread has waited for the processor so far [s].
+@contextlib.contextmanager
+def waiting(*processes):
+    """Give a function that returns how long processes have waited for the processor meanwhile [s].
+
+    It is the sum over all threads: one that holds Python's lock and waits keeps the others waiting
+    for it. They are looked at every few milliseconds, since those that have ended tell no more.
 
     Args:
-        thread: Its number; a process's own is that of its first thread, where a node has its loop.
-        process: The number of its process; None: it is that process's first.
+        processes: Their numbers.
     """
-    schedule = Path(f"/proc/{process or thread}/task/{thread}/schedstat")
-    return int(schedule.read_text().split()[1]) / SECOND
+    begin, newest, ended = waits(processes), {}, threading.Event()
+
+    def look():
+        while not ended.wait(0.005):
+            newest.update(waits(processes))
+
+    def waited():
+        newest.update(waits(processes))
+        return sum(newest[task] - begin.get(task, 0.0) for task in list(newest))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield waited
+    finally:
+        ended.set()
+        thread.join()
+
+
+def waits(processes):
+    """Return how long each thread of processes has waited for the processor so far [s]."""
+    found = {}
+    for process in processes:
+        for task in Path(f"/proc/{process}/task").iterdir():
+            with contextlib.suppress(OSError):  # it has just ended
+                found[task.name] = int((task / "schedstat").read_text().split()[1]) / SECOND
+    return found
 
 
 class SimulatedClock:

@@ -429,6 +429,20 @@ def test_in_simulated_time_a_pause_is_no_silence(monkeypatch):
     assert clocks.state.lacking().startswith("the controller is not active")
 
 
+@pytest.mark.parametrize("jump", [3600, -3600])
+def test_a_jump_of_the_clock_is_no_silence_of_the_controller(jump):
+    clocks = Clocks()
+    clocks.ros_time_is_active, clocks.count_publishers = True, lambda _: 1
+    clocks.hear(0.0, SOON)
+    clocks.here += jump * 10**9
+    clocks.state.on_clock_jump()
+    assert clocks.state.lacking() == ""
+    assert clocks.state.silence(clocks.here) == 0.0
+    clocks.here += 10**9
+    assert clocks.state.lacking().startswith("the controller is not active")
+    assert clocks.state.silence(clocks.here) == 1.0
+
+
 class Streaming(Clocks):
     """The same, for a stream of windows."""
 
