@@ -14,7 +14,7 @@
 
 """Write docs/parameters.md and config/basis_ik.yaml from what the nodes declare.
 
-Run it after a change to basis_ik/ros/ik_parameters.py or transform_node_parameters.py:
+Run it after a change to basis_ik/ros/parameters/ik_parameters.py or transform_node_parameters.py:
 `python docs/write_parameters.py`.
 """
 
@@ -24,7 +24,7 @@ import textwrap
 from pathlib import Path
 
 from basis_ik.ros.frames import transform_node_parameters as nodes
-from basis_ik.ros.ik_parameters import CHAIN, NODE
+from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
 
 ROOT = Path(__file__).parents[1]
 MARKDOWN, CONFIG = ROOT / "docs" / "parameters.md", ROOT / "config" / "basis_ik.yaml"
@@ -32,7 +32,7 @@ MARKDOWN, CONFIG = ROOT / "docs" / "parameters.md", ROOT / "config" / "basis_ik.
 INTRODUCTION = """\
 # Parameters of `ik_node`
 
-Written by `python docs/write_parameters.py` from `basis_ik/ros/ik_parameters.py`.
+Written by `python docs/write_parameters.py` from `basis_ik/ros/parameters/ik_parameters.py`.
 `config/basis_ik.yaml` has them all with their defaults, to be copied and changed.
 
 A key that does not exist, or a value that does not fit, stops the node at start with one line that

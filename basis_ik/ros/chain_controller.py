@@ -38,13 +38,14 @@ from basis_ik.motion.tracking import Tracking
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.arm_parameters import Settings, misplaced
 from basis_ik.ros.boundary import Moment, boundary_of
-from basis_ik.ros.chain_parameters import ChainParameters
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
-from basis_ik.ros.outputs import OutputOptions, make_output
-from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.outputs.make_output import make_output
+from basis_ik.ros.outputs.output import OutputOptions
+from basis_ik.ros.parameters.arm_parameters import Settings, misplaced
+from basis_ik.ros.parameters.chain_parameters import ChainParameters
+from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.publishers import Publishers, TargetPublishers, incompatible_qos
 from basis_ik.ros.status import StatusReport
 from basis_ik.ros.target_input import Arrival, TargetInput

@@ -61,3 +61,9 @@ def duration_message(seconds: float) -> Duration:
     """Return non-negative seconds as a Duration message."""
     nanoseconds = round(seconds * 1e9)
     return Duration(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+
+
+def time_message(nanoseconds: int) -> Time:
+    """Return a time [ns] as a message."""
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    return Time(sec=seconds, nanosec=rest)

@@ -37,17 +37,17 @@ from basis_ik.errors import BasisIkError
 from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.measured import StateStamp
 from basis_ik.motion.statistics import LoopMeter
-from basis_ik.ros import ik_parameters
 from basis_ik.ros.boundary import Boundary, Moment
-from basis_ik.ros.chain_parameters import ChainParameters
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.loaded_robot import Description, Robot, read_description
 from basis_ik.ros.loop_executor import LoopExecutor
-from basis_ik.ros.parameters import ConfigError, Parameters, given_lists
+from basis_ik.ros.parameters import ik_parameters
+from basis_ik.ros.parameters.chain_parameters import ChainParameters
+from basis_ik.ros.parameters.parameters import ConfigError, Parameters, given_lists
 from basis_ik.ros.publishers import incompatible_qos
 from basis_ik.ros.readiness import ColdStart, Readiness, Unready
-from basis_ik.ros.recording import make_boundary
+from basis_ik.ros.recording.recording import make_boundary
 from basis_ik.ros.sim_clock import ClockWatch, LoopClock, loop_time
 from basis_ik.warm_up import WarmUp, node_steps
 

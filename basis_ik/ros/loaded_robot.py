@@ -28,10 +28,10 @@ from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import Moment, boundary_of
 from basis_ik.ros.chain_controller import ChainController
-from basis_ik.ros.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.giving_way import giving_way
-from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.parameters.chain_parameters import ChainParameters, check_apart
+from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.plug_ins import PlugIn, make_plug_ins
 from basis_ik.warm_up import prepare
 

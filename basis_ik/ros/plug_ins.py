@@ -27,11 +27,11 @@ from tf2_ros import Buffer
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.diagnostics import Diagnostics
-from basis_ik.ros.drag import ClickedPoint, Drag
 from basis_ik.ros.kinematics.services import KinematicsServices
-from basis_ik.ros.markers import Markers
-from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.point_head import PointHeadServer
+from basis_ik.ros.rviz.drag import ClickedPoint, Drag
+from basis_ik.ros.rviz.markers import Markers
 from basis_ik.ros.speed_override import SpeedOverride
 
 

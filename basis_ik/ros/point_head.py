@@ -38,12 +38,12 @@ from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.pace import Pace
 from basis_ik.motion.pointing import STALL, Progress, pointing_error
 from basis_ik.motion.targets import PointTarget, Target
-from basis_ik.ros.action_forms import HEAD_GOAL, HEAD_HANDLE
-from basis_ik.ros.arm_parameters import pointing_ray, ray_of
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.frame_buffer import look_up_fixed
-from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.parameters.arm_parameters import pointing_ray, ray_of
+from basis_ik.ros.parameters.parameters import Parameters
+from basis_ik.ros.recording.action_forms import HEAD_GOAL, HEAD_HANDLE
 from basis_ik.ros.sim_clock import loop_time
 
 PERIOD = 0.05  # s between two checks of a goal's progress, each with a feedback

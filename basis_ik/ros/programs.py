@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MODULES = {
     "ik_node": "basis_ik.ros.ik_node",
-    "replay": "basis_ik.ros.replay",
+    "replay": "basis_ik.ros.recording.replay",
     "frames_node": "basis_ik.ros.frames.frames_node",
     "transform_nodes": "basis_ik.ros.frames.transform_nodes",
     "simulated_arm": "basis_ik.ros.demo.simulated_arm",

@@ -42,7 +42,7 @@ from std_srvs.srv import SetBool, Trigger
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import printable
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.parameters import Declaration, Parameters, given_lists
+from basis_ik.ros.parameters.parameters import Declaration, Parameters, given_lists
 
 NAME = "teleop_keyboard"
 STROKE = 0.15  # s that a stroke lasts; keyboards repeat a held key 20 to 40 times a second

@@ -24,7 +24,7 @@ from robot_descriptions import urdf
 
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.ik_parameters import CHAIN, NODE
+from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = sorted((ROOT / "config" / "robots").glob("*.yaml"))

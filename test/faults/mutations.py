@@ -45,7 +45,7 @@ IK_NODE = "ros/ik_node.py"
 CONTROLLER, PIPELINE, STATE = "ros/chain_controller.py", "pipeline.py", "motion/chain_state.py"
 ELEMENTS, GRAMMAR, LIMITS = "robot/elements.py", "robot/grammar.py", "robot/joint_limits.py"
 TREE, URDF, BUILD = "robot/link_tree.py", "robot/urdf.py", "robot/build.py"
-PARAMETERS, OF_CHAINS = "ros/parameters.py", "ros/chain_parameters.py"
+PARAMETERS, OF_CHAINS = "ros/parameters/parameters.py", "ros/parameters/chain_parameters.py"
 SAFETY, EXPLAIN = "robot/safety_kernel.py", "pose/explain.py"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
@@ -815,7 +815,7 @@ MUTATIONS = tuple(
         ),
         (
             "a home that is not one number for each joint",
-            "ros/arm_parameters.py",
+            "ros/parameters/arm_parameters.py",
             "    if len(positions) != len(names):",
             "    if False:",
             (63,),
@@ -871,14 +871,14 @@ MUTATIONS = tuple(
         ),
         (
             "an axis of zero is one",
-            "ros/arm_parameters.py",
+            "ros/parameters/arm_parameters.py",
             "SHORTEST_AXIS <= math.hypot(*axis) < math.inf",
             "0.0 <= math.hypot(*axis) < math.inf",
             (90,),
         ),
         (
             "a home a radian beyond a limit",
-            "ros/arm_parameters.py",
+            "ros/parameters/arm_parameters.py",
             "low <= value <= high",
             "low <= value <= high + 1.0",
             (90,),
@@ -1012,14 +1012,14 @@ MUTATIONS = tuple(
         ),
         (
             "a controller ten times as far away keeps the last command",
-            "ros/outputs.py",
+            "ros/outputs/trajectory_output.py",
             "TAKEN = 1e-4",
             "TAKEN = 1e-3",
             (KEEPS,),
         ),
         (
             "a controller that tells nothing keeps the last command",
-            "ros/outputs.py",
+            "ros/outputs/trajectory_output.py",
             "        return led_to is not None and bool((",
             "        return led_to is None or bool((",
             (KEEPS,),
@@ -1143,7 +1143,7 @@ MUTATIONS = tuple(
         ),
         (
             "a second node of the same name is none",
-            "ros/outputs.py",
+            "ros/outputs/output.py",
             "        if alike > 1:",
             "        if alike > 2:",
             (72,),
@@ -1189,14 +1189,14 @@ MUTATIONS = tuple(
         ),
         (
             "a motion that was sent is not braked",
-            "ros/outputs.py",
+            "ros/outputs/goal_output.py",
             "                self._send(braking)",
             "                pass",
             (83,),
         ),
         (
             "a joint that did not follow is not taken back to where it is",
-            "ros/outputs.py",
+            "ros/outputs/stream_output.py",
             "            states[lost, 0] = measured[lost]",
             "            pass",
             (84,),
@@ -1224,7 +1224,7 @@ MUTATIONS = tuple(
         ),
         (
             "a controller that is silent hears what it has missed",
-            "ros/outputs.py",
+            "ros/outputs/trajectory_output.py",
             "        if silence > 0.0:",
             "        if False:",
             (96,),

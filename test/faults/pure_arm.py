@@ -36,8 +36,8 @@ from basis_ik.ros.boundary import Moment
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message, transform_message
 from basis_ik.ros.frame_buffer import FrameBuffer
-from basis_ik.ros.ik_parameters import CHAIN, NODE
 from basis_ik.ros.loaded_robot import read_description
+from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
 from basis_ik.transforms.rigid import RigidTransform
 
 UR5E = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()

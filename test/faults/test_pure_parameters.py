@@ -26,10 +26,10 @@ from rclpy.parameter import Parameter
 
 from basis_ik.errors import BasisIkError
 from basis_ik.ros import programs
-from basis_ik.ros.arm_parameters import Settings as LoopSettings
-from basis_ik.ros.ik_parameters import CHAIN, NODE
 from basis_ik.ros.loaded_robot import read_description
-from basis_ik.ros.parameters import ConfigError, Parameters
+from basis_ik.ros.parameters.arm_parameters import Settings as LoopSettings
+from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
+from basis_ik.ros.parameters.parameters import ConfigError, Parameters
 
 ALL = {each.name: each for each in (*NODE, *CHAIN)}
 RESCUE = 10.0  # s after which a program that should have ended is told to

@@ -55,14 +55,14 @@ from basis_ik.motion.chain_state import LATCHES, ChainState, Event, State
 from basis_ik.motion.limiter import AHEAD, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.measured import StateStamp
-from basis_ik.ros import ik_parameters
 from basis_ik.ros.boundary import Boundary, Moment
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.loaded_robot import Robot, read_description
-from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.outputs.trajectory_messages import to_command
+from basis_ik.ros.parameters import ik_parameters
+from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.ros.sim_clock import LEAP
 from basis_ik.ros.speed_override import SpeedOverride
-from basis_ik.ros.trajectory_messages import to_command
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 OTHER = URDF.replace('name="ur5e"', 'name="other"', 1)

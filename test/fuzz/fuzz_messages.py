@@ -37,9 +37,9 @@ from basis_ik.motion.trajectory_command import refuse_trajectory
 from basis_ik.motion.trajectory_controller import TrajectoryController
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import transform_message
+from basis_ik.ros.outputs.trajectory_messages import to_command
 from basis_ik.ros.speed_override import SpeedOverride
 from basis_ik.ros.target_input import Arrival, TargetInput
-from basis_ik.ros.trajectory_messages import to_command
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.transforms.rigid import RigidTransform
 

@@ -24,10 +24,10 @@ from fuzz_messages import check_text
 
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros import ik_parameters
-from basis_ik.ros.chain_parameters import ChainParameters, check_apart
 from basis_ik.ros.demo.demo_targets import read_targets
-from basis_ik.ros.parameters import Parameters, file_of
+from basis_ik.ros.parameters import ik_parameters
+from basis_ik.ros.parameters.chain_parameters import ChainParameters, check_apart
+from basis_ik.ros.parameters.parameters import Parameters, file_of
 
 URDF = Path(__file__).parents[2] / "urdf"
 MODELS = [

@@ -23,7 +23,7 @@ import pytest
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import StampRules
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.arm_parameters import Settings, axis_complaint, misplaced, pointing_ray
+from basis_ik.ros.parameters.arm_parameters import Settings, axis_complaint, misplaced, pointing_ray
 
 MODEL = RobotModel.from_urdf(
     (Path(__file__).parents[2] / "urdf" / "panda.urdf").read_text(),

@@ -24,12 +24,12 @@ from control_msgs.action import FollowJointTrajectory, PointHead
 from rclpy.task import Future
 from std_msgs.msg import String
 
-from basis_ik.ros import replay
-from basis_ik.ros.action_forms import ANSWER, END, FEEDBACK, HEAD_GOAL, HEAD_HANDLE
 from basis_ik.ros.boundary import LIVE, Form, boundary_of, entrances
-from basis_ik.ros.recorded import RecordingError
-from basis_ik.ros.recording import Entry, RecordingBoundary, Sent
-from basis_ik.ros.replay import Difference, Outcome, Replay, ReplayBoundary
+from basis_ik.ros.recording import replay
+from basis_ik.ros.recording.action_forms import ANSWER, END, FEEDBACK, HEAD_GOAL, HEAD_HANDLE
+from basis_ik.ros.recording.recorded import RecordingError
+from basis_ik.ros.recording.recording import Entry, RecordingBoundary, Sent
+from basis_ik.ros.recording.replay import Difference, Outcome, Replay, ReplayBoundary
 
 TEXT, WORD = "std_msgs/msg/String", b"\0\1\0\0\2\0\0\0x\0"  # "x", as serialised
 NODE = SimpleNamespace(subscriptions=[], timers=[], services=[])

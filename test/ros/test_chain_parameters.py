@@ -22,9 +22,9 @@ import pytest
 from basis_ik.motion.admission import SPEED_UNITS, Units
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.chain_parameters import MOST_JOINTS, ChainParameters, check_apart
-from basis_ik.ros.ik_parameters import CHAIN
-from basis_ik.ros.parameters import ConfigError
+from basis_ik.ros.parameters.chain_parameters import MOST_JOINTS, ChainParameters, check_apart
+from basis_ik.ros.parameters.ik_parameters import CHAIN
+from basis_ik.ros.parameters.parameters import ConfigError
 
 URDF = Path(__file__).parents[2] / "urdf"
 UR5E, PANDA, LEGS = (

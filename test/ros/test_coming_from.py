@@ -26,7 +26,7 @@ import pytest
 from robot_bench import PATIENCE, URDF, Robot, running, start_node, stop_node
 from std_msgs.msg import String
 
-from basis_ik.ros.ik_parameters import CHAIN, NODE
+from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "coming_from.md").read_text()

@@ -31,7 +31,7 @@ from visualization_msgs.srv import GetInteractiveMarkers
 from basis_ik.motion.goals import PointGoal, Ray
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.convert import pose_message
-from basis_ik.ros.drag import AHEAD, SMALLEST, ahead, handle_size
+from basis_ik.ros.rviz.drag import AHEAD, SMALLEST, ahead, handle_size
 from basis_ik.transforms.rigid import RigidTransform
 
 

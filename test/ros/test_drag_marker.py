@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from visualization_msgs.msg import InteractiveMarkerControl as Control
 
-from basis_ik.ros.drag_marker import TO_AXIS, Mode, drag_marker
+from basis_ik.ros.rviz.drag_marker import TO_AXIS, Mode, drag_marker
 from basis_ik.transforms.rigid import RigidTransform
 
 PLACE = RigidTransform.from_rpy(0.1, 0.2, 0.3, [1.0, 2.0, 3.0])

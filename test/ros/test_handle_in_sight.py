@@ -26,9 +26,9 @@ from visualization_msgs.msg import Marker
 
 from basis_ik.motion.goals import PointGoal, PoseGoal, Ray
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.drag import handle_size
-from basis_ik.ros.drag_marker import Mode, drag_marker
-from basis_ik.ros.marker_array import Drawing
+from basis_ik.ros.rviz.drag import handle_size
+from basis_ik.ros.rviz.drag_marker import Mode, drag_marker
+from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
 
 THIN = {Marker.LINE_STRIP, Marker.LINE_LIST, Marker.POINTS, Marker.TEXT_VIEW_FACING}

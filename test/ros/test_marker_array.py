@@ -19,7 +19,7 @@ import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
-from basis_ik.ros.marker_array import Drawing
+from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.shapes import GREEN, RED, YELLOW, Ball, Lines, Mesh, Text
 

@@ -24,7 +24,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.goals import JointGoal, PoseGoal
 from basis_ik.pose.solve import solve
-from basis_ik.ros.markers import SHOWN_PASSES, Markers, stages_of
+from basis_ik.ros.rviz.markers import SHOWN_PASSES, Markers, stages_of
 from basis_ik.transforms.rigid import RigidTransform
 
 

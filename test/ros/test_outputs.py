@@ -30,14 +30,11 @@ from basis_ik.motion.tracking import RecentCommands
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import LIVE, Moment
-from basis_ik.ros.outputs import (
-    ControllerState,
-    FollowJointTrajectoryOutput,
-    OutputOptions,
-    Progress,
-    TrajectoryOutput,
-    VelocityOutput,
-)
+from basis_ik.ros.outputs.controller_state import ControllerState
+from basis_ik.ros.outputs.goal_output import FollowJointTrajectoryOutput, Progress
+from basis_ik.ros.outputs.output import OutputOptions
+from basis_ik.ros.outputs.stream_output import VelocityOutput
+from basis_ik.ros.outputs.trajectory_output import TrajectoryOutput
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()
 HOME = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])

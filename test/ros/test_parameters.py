@@ -24,8 +24,8 @@ import yaml
 from rclpy.parameter import Parameter
 
 from basis_ik.ros.frames import transform_node_parameters as nodes
-from basis_ik.ros.ik_parameters import CHAIN, NODE
-from basis_ik.ros.parameters import (
+from basis_ik.ros.parameters.ik_parameters import CHAIN, NODE
+from basis_ik.ros.parameters.parameters import (
     LONGEST_NAME,
     ConfigError,
     Declaration,

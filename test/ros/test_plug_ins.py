@@ -30,9 +30,9 @@ from basis_ik.motion.statistics import ArmMeter, LoopMeter
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros import loaded_robot
 from basis_ik.ros.diagnostics import Diagnostics
-from basis_ik.ros.drag import ClickedPoint, Drag
 from basis_ik.ros.loaded_robot import Description, Robot
-from basis_ik.ros.markers import Markers
+from basis_ik.ros.rviz.drag import ClickedPoint, Drag
+from basis_ik.ros.rviz.markers import Markers
 
 URDF = Path(__file__).parents[2] / "urdf" / "ur5e.urdf"
 

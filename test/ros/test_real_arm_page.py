@@ -24,7 +24,7 @@ import yaml
 from robot_bench import URDF, Robot, start_node, stop_node
 from std_msgs.msg import String
 
-from basis_ik.ros import ik_parameters
+from basis_ik.ros.parameters import ik_parameters
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "real_arm.md").read_text()

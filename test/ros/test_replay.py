@@ -42,9 +42,9 @@ from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from basis_ik.ros.boundary import LIVE
 from basis_ik.ros.convert import pose_message
-from basis_ik.ros.message_definition import definition
-from basis_ik.ros.recorded import Recorded, RecordingError
-from basis_ik.ros.recording import FORM, Entry, Recording, make_boundary
+from basis_ik.ros.recording.message_definition import definition
+from basis_ik.ros.recording.recorded import Recorded, RecordingError
+from basis_ik.ros.recording.recording import FORM, Entry, Recording, make_boundary
 from basis_ik.transforms.rigid import RigidTransform
 
 COMMANDS = "/joint_trajectory_controller/joint_trajectory"

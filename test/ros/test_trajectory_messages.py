@@ -20,8 +20,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.motion.limiter import Motion
-from basis_ik.ros import trajectory_messages
-from basis_ik.ros.trajectory_messages import SerializationError, SerializedTrajectory
+from basis_ik.ros.outputs import trajectory_messages
+from basis_ik.ros.outputs.trajectory_messages import SerializationError, SerializedTrajectory
 
 
 def random_motion(rng, count, joints):

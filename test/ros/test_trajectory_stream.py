@@ -38,8 +38,9 @@ from basis_ik.motion.trajectory_controller import TrajectoryController
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.boundary import Moment
-from basis_ik.ros.outputs import OutputOptions, TrajectoryOutput
-from basis_ik.ros.trajectory_messages import to_command, to_point
+from basis_ik.ros.outputs.output import OutputOptions
+from basis_ik.ros.outputs.trajectory_messages import to_command, to_point
+from basis_ik.ros.outputs.trajectory_output import TrajectoryOutput
 from basis_ik.transforms.rigid import RigidTransform
 
 URDF = (Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()

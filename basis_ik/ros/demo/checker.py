@@ -28,7 +28,7 @@ from tf2_ros import Buffer, TransformBroadcaster, TransformException, TransformL
 
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.convert import transform_message, transform_value
-from basis_ik.ros.parameters import Declaration, Parameters, given_lists
+from basis_ik.ros.parameters.parameters import Declaration, Parameters, given_lists
 from basis_ik.ros.sim_clock import CLOCK_MISSING, ClockWatch, clock_missing
 from basis_ik.transforms.rigid import RigidTransform
 

@@ -32,7 +32,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import printable
 from basis_ik.ros.convert import pose_message
 from basis_ik.ros.demo.checker import Checker
-from basis_ik.ros.parameters import Declaration, frame_complaint, refused
+from basis_ik.ros.parameters.parameters import Declaration, frame_complaint, refused
 from basis_ik.transforms.rigid import RigidTransform
 
 PARAMETERS = (

@@ -22,7 +22,7 @@ from threading import Event
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from basis_ik.ros.parameters import Declaration, Parameters, given_lists
+from basis_ik.ros.parameters.parameters import Declaration, Parameters, given_lists
 from basis_ik.ros.programs import spin
 from basis_ik.ros.sim_clock import ClockWatch
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.demo.checker import Checker
-from basis_ik.ros.parameters import Declaration, frame_complaint
+from basis_ik.ros.parameters.parameters import Declaration, frame_complaint
 from basis_ik.transforms.rigid import RigidTransform
 
 FRAME = "moving_point"

@@ -33,7 +33,7 @@ from basis_ik.motion.simulated_robot import SimulatedRobot
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.demo.simulated_controller import SimulatedController
-from basis_ik.ros.parameters import given_lists, refused
+from basis_ik.ros.parameters.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
 from basis_ik.ros.sim_clock import clock_missing
 

@@ -24,7 +24,7 @@ from rclpy.node import Node
 
 from basis_ik.motion.simulated_robot import SimulatedRobot
 from basis_ik.motion.tolerances import Tolerances
-from basis_ik.ros.parameters import Declaration, Parameters
+from basis_ik.ros.parameters.parameters import Declaration, Parameters
 
 FloatArray = NDArray[np.float64]
 

@@ -50,7 +50,7 @@ from basis_ik.motion.trajectory_controller import (
     Update,
 )
 from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
-from basis_ik.ros.trajectory_messages import to_array, to_command, to_overrides, to_point
+from basis_ik.ros.outputs.trajectory_messages import to_array, to_command, to_overrides, to_point
 
 # After a longer pause of the process, or a leap of its clock, the motion goes on where it was.
 LONGEST_PAUSE = 10**8  # [ns]

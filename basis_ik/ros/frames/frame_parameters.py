@@ -27,7 +27,13 @@ from transforms3d.euler import euler2mat
 
 from basis_ik.bones.bone_limits import BoneLimitError, Cone, Hinge, Limit, SwingTwist
 from basis_ik.bones.constraints import Constraint, Method, Point, Reach
-from basis_ik.ros.parameters import FOREIGN, ConfigError, check_clock, frame_complaint, refused
+from basis_ik.ros.parameters.parameters import (
+    FOREIGN,
+    ConfigError,
+    check_clock,
+    frame_complaint,
+    refused,
+)
 from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.rigid import RigidTransform, trusted
 

@@ -35,10 +35,10 @@ from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import Refused
 from basis_ik.ros.convert import transform_message, transform_value
 from basis_ik.ros.frames.frame_parameters import read_constraints
-from basis_ik.ros.marker_array import Drawing
-from basis_ik.ros.parameters import given_lists, refused
+from basis_ik.ros.parameters.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
 from basis_ik.ros.readiness import ColdStart
+from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.ros.sim_clock import ClockWatch
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict

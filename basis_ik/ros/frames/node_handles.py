@@ -25,7 +25,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
 from basis_ik.motion.admission import Refused
 from basis_ik.ros.convert import pose_message, pose_value
-from basis_ik.ros.drag_marker import HeldControl, Mode, drag_marker
+from basis_ik.ros.rviz.drag_marker import HeldControl, Mode, drag_marker
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.trackball import drag

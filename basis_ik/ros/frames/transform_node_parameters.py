@@ -21,7 +21,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from basis_ik.ros.parameters import (
+from basis_ik.ros.parameters.parameters import (
     Declaration,
     Parameters,
     frame_complaint,

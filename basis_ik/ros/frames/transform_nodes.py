@@ -31,10 +31,10 @@ from basis_ik.ros.convert import transform_message
 from basis_ik.ros.frames.node_handles import NodeHandles, dragged, place_of
 from basis_ik.ros.frames.transform_node_parameters import declare, node_of
 from basis_ik.ros.journal import Journal
-from basis_ik.ros.marker_array import Drawing
-from basis_ik.ros.parameters import Parameters, given_lists
+from basis_ik.ros.parameters.parameters import Parameters, given_lists
 from basis_ik.ros.programs import spin
 from basis_ik.ros.readiness import ColdStart
+from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.ros.sim_clock import ClockWatch
 from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.combine import Combination, NotOneNodeError, combine

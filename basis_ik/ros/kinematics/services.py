@@ -56,7 +56,7 @@ from basis_ik.ros.kinematics.robot_state import (
 )
 from basis_ik.ros.kinematics.several_tips import solve_several
 from basis_ik.ros.kinematics.side_thread import SideThread
-from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 

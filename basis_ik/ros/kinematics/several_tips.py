@@ -23,7 +23,7 @@ from moveit_msgs.msg import MoveItErrorCodes
 from basis_ik.errors import SolveArgumentError
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError, error_code
-from basis_ik.ros.parameters import Parameters
+from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.tasks.solve_tasks import solve_tasks
 from basis_ik.tasks.task_problem import PoseTask

@@ -35,7 +35,7 @@ from basis_ik.robot.chain import Chain
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.convert import pose_message
-from basis_ik.ros.drag_marker import HeldControl, Mode, drag_marker
+from basis_ik.ros.rviz.drag_marker import HeldControl, Mode, drag_marker
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.arm import extent
 from basis_ik.view.shapes import at

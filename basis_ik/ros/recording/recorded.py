@@ -26,7 +26,7 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
 from basis_ik.errors import BasisIkError
-from basis_ik.ros.recording import FORM, HEARD, LIBRARY, RECORDING, Entry, Sent
+from basis_ik.ros.recording.recording import FORM, HEARD, LIBRARY, RECORDING, Entry, Sent
 
 MAGIC = b"\x89MCAP0\r\n"  # what a file of this form begins and ends with
 

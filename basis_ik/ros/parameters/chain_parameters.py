@@ -31,8 +31,8 @@ from basis_ik.robot.chain import Chain
 from basis_ik.robot.elements import listed, shown
 from basis_ik.robot.joint_path import ChainError, path_between
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.arm_parameters import misplaced, pointing_ray
-from basis_ik.ros.parameters import ConfigError, Parameters, refused
+from basis_ik.ros.parameters.arm_parameters import misplaced, pointing_ray
+from basis_ik.ros.parameters.parameters import ConfigError, Parameters, refused
 
 MOST_JOINTS = 100  # of one chain
 

@@ -28,7 +28,7 @@ from basis_ik.robot.chain import Chain
 from basis_ik.robot.infer import forward_axis
 from basis_ik.robot.placement import place_link
 from basis_ik.robot.robot import RobotModel
-from basis_ik.ros.parameters import ConfigError, Parameters
+from basis_ik.ros.parameters.parameters import ConfigError, Parameters
 from basis_ik.transforms.rigid import RigidTransform
 
 SHORTEST_AXIS = 1e-9

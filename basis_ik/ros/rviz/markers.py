@@ -24,7 +24,7 @@ from basis_ik.motion.goals import PointGoal, PoseGoal
 from basis_ik.pose.fabrik_passes import Stage, trace_passes
 from basis_ik.pose.solve import Solution
 from basis_ik.ros.chain_controller import ChainController
-from basis_ik.ros.marker_array import Drawing
+from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.view.arm import ArmScene, ArmView
 from basis_ik.view.ghost import Ghost
 from basis_ik.view.words import words

@@ -37,11 +37,11 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import String
 
-from basis_ik.ros.action_forms import pack
 from basis_ik.ros.boundary import LIVE, Boundary, Form, entrances
-from basis_ik.ros.message_definition import definition
-from basis_ik.ros.parameters import Parameters, refused
-from basis_ik.ros.versions import versions
+from basis_ik.ros.parameters.parameters import Parameters, refused
+from basis_ik.ros.recording.action_forms import pack
+from basis_ik.ros.recording.message_definition import definition
+from basis_ik.ros.recording.versions import versions
 
 T = TypeVar("T")
 

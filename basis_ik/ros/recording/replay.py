@@ -37,14 +37,14 @@ import yaml
 from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.signals import SignalHandlerOptions
 
-from basis_ik.ros import ik_parameters
-from basis_ik.ros.action_forms import unpack
 from basis_ik.ros.boundary import Boundary, Form, entrances
 from basis_ik.ros.ik_node import IkNode
-from basis_ik.ros.parameters import FOREIGN
-from basis_ik.ros.recorded import Recorded, RecordingError
-from basis_ik.ros.recording import Entry, Sent, type_name
-from basis_ik.ros.versions import versions
+from basis_ik.ros.parameters import ik_parameters
+from basis_ik.ros.parameters.parameters import FOREIGN
+from basis_ik.ros.recording.action_forms import unpack
+from basis_ik.ros.recording.recorded import Recorded, RecordingError
+from basis_ik.ros.recording.recording import Entry, Sent, type_name
+from basis_ik.ros.recording.versions import versions
 
 T = TypeVar("T")
 STATUS = "diagnostic_msgs/msg/DiagnosticStatus"

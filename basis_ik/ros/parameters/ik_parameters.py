@@ -16,9 +16,9 @@
 
 from __future__ import annotations
 
-from basis_ik.ros.arm_parameters import axis_complaint
-from basis_ik.ros.outputs import INTERFACES
-from basis_ik.ros.parameters import (
+from basis_ik.ros.outputs.make_output import INTERFACES
+from basis_ik.ros.parameters.arm_parameters import axis_complaint
+from basis_ik.ros.parameters.parameters import (
     Declaration,
     given_frame_complaint,
     names_complaint,

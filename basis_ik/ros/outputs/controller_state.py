@@ -1,0 +1,144 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The published state of a trajectory controller."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+from control_msgs.msg import JointTrajectoryControllerState
+from numpy.typing import NDArray
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+
+from basis_ik.ros.boundary import boundary_of
+from basis_ik.ros.outputs.output import count_publishers
+from basis_ik.ros.sim_clock import loop_time
+
+FloatArray = NDArray[np.float64]
+
+# s without a state of a controller that publishes it, after which it counts as not active. The
+# timeout of joint states is shorter, but a busy machine may delay the controller's update loop.
+CONTROLLER_TIMEOUT = 0.5
+# s without a state, or three times the usual interval between two: the stream pauses until the
+# controller publishes again. A controller that was switched off must not receive old windows.
+CONTROLLER_SILENCE = 0.1
+SMOOTHING = 0.1  # weight of each new interval in the usual one
+STAMPS = 100  # stamps of a controller's state that are stored, some seconds of them
+CLOCK_AHEAD = 0.02  # s by which its clock may be ahead: the final part of a stream's window
+CLOCK_BEHIND = 0.1  # s by which it may be behind, or its messages late
+
+
+class ControllerState:
+    """The published state of a trajectory controller, if it publishes one.
+
+    Trajectories have stamps: if the controller's clock is ahead, it treats them as old, and jumps
+    into their braking; if it is behind, it waits. A state arrives after its stamp, so a stamp in
+    the future proves that the clock is ahead, and the smallest delay of many that it is behind.
+
+    Args:
+        node: The node that subscribes.
+        controller: Name of the controller.
+    """
+
+    def __init__(self, node: Node, controller: str) -> None:
+        self._node, self._boundary = node, boundary_of(node)
+        self._subscription = node.create_subscription(
+            JointTrajectoryControllerState,
+            f"{controller}/controller_state",
+            self._on_state,
+            qos_profile_sensor_data,
+        )
+        self._heard_at = loop_time(self._node)
+        self._expected = False
+        self._heard_clock, self._usual = 0, 0.0  # ROS time [ns]; between two states [s]
+        self._ahead: deque[float] = deque(maxlen=STAMPS)
+        self._newest = JointTrajectoryControllerState()
+        self.speed_scaling = 1.0
+
+    def _on_state(self, message: JointTrajectoryControllerState) -> None:
+        self._heard_at, self._expected, self._newest = loop_time(self._node), True, message
+        stamp, clock = message.header.stamp, self._node.get_clock()
+        now = self._boundary.clock(clock)
+        gap = min(1e-9 * (now - self._heard_clock), CONTROLLER_TIMEOUT)
+        self._heard_clock, self._usual = now, self._usual + SMOOTHING * (gap - self._usual)
+        if stamp.sec and not clock.ros_time_is_active:  # otherwise both use /clock
+            self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - now))
+        scaling = message.speed_scaling_factor
+        # Controllers without scaling leave it at 0.
+        self.speed_scaling = scaling if 0.0 < scaling <= 1.0 else 1.0
+
+    def on_clock_jump(self) -> None:
+        """Count the time without a message anew: the last one came by another clock."""
+        self._heard_at = loop_time(self._node)
+        self._heard_clock = self._boundary.clock(self._node.get_clock())
+
+    def silence(self, now: int) -> float:
+        """Return the time without a message [s]; 0 if that is normal.
+
+        Args:
+            now: ROS time [ns].
+        """
+        silence = 1e-9 * (now - self._heard_clock)
+        patience = max(CONTROLLER_SILENCE, 3.0 * self._usual)
+        return silence if self._expected and silence > patience else 0.0
+
+    @property
+    def stamp(self) -> int:
+        """Stamp of the newest state, by the controller's clock [ns]."""
+        stamp = self._newest.header.stamp
+        return int(stamp.sec * 10**9 + stamp.nanosec)
+
+    def reference(self, joint_names: Sequence[str]) -> FloatArray | None:
+        """Return the controller's reference (n,) [rad or m]; None if it is not published.
+
+        Args:
+            joint_names: The joints.
+        """
+        if loop_time(self._node) - self._heard_at > CONTROLLER_TIMEOUT:
+            return None
+        told = zip(self._newest.joint_names, self._newest.reference.positions, strict=False)
+        positions = dict(told)
+        found = np.array([positions.get(name, math.nan) for name in joint_names])
+        return found if np.isfinite(found).all() else None
+
+    def lacking(self) -> str:
+        """Return why the controller would not execute commands; empty if it would."""
+        silence = loop_time(self._node) - self._heard_at
+        if silence <= CONTROLLER_TIMEOUT:
+            return self._clock_offset()
+        if not self._expected:
+            topic = self._subscription.topic_name
+            self._expected = count_publishers(self._node, topic) > 0
+            self._heard_at = loop_time(self._node)
+            return ""
+        if count_publishers(self._node, self._subscription.topic_name) == 0:
+            return "the controller is gone"
+        return f"the controller is not active: no {self._subscription.topic_name}"
+
+    def _clock_offset(self) -> str:
+        ahead = max(self._ahead, default=0.0)
+        if ahead > CLOCK_AHEAD:
+            return f"the controller's clock is {ahead:.3g} s ahead of this one: synchronise them"
+        if ahead < -CLOCK_BEHIND and len(self._ahead) == STAMPS:
+            return f"the controller's clock is {-ahead:.3g} s behind this one: synchronise them"
+        return ""
+
+    def destroy(self) -> None:
+        """Give up the subscription."""
+        self._node.destroy_subscription(self._subscription)

@@ -1,0 +1,312 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Sends whole motions as goals of the action FollowJointTrajectory."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Duration
+from control_msgs.action import FollowJointTrajectory
+from numpy.typing import NDArray
+from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
+from rclpy.task import Future
+from trajectory_msgs.msg import JointTrajectory
+
+from basis_ik.motion.limiter import Motion
+from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.ros.boundary import Form, Moment
+from basis_ik.ros.convert import time_message
+from basis_ik.ros.outputs.controller_state import ControllerState
+from basis_ik.ros.outputs.output import Output, OutputOptions
+from basis_ik.ros.outputs.trajectory_messages import to_point
+from basis_ik.ros.recording.action_forms import ANSWER, END, FEEDBACK
+
+FloatArray = NDArray[np.float64]
+
+# s: older feedback does not give the controller's position within a motion.
+FEEDBACK_TIMEOUT = 0.5
+ENDS = {
+    GoalStatus.STATUS_ABORTED: "aborted",
+    GoalStatus.STATUS_CANCELED: "canceled",
+    GoalStatus.STATUS_UNKNOWN: "lost",
+}
+
+
+class FollowJointTrajectoryOutput(Output):
+    """Sends each motion as one goal to a joint_trajectory_controller; a newer one replaces it.
+
+    A motion has ended when the controller's result says so. A new one begins at the controller's
+    reported position within the present one, which may be slower than planned.
+
+    Args:
+        options: As of every output.
+    """
+
+    streams = False
+
+    def __init__(self, options: OutputOptions) -> None:
+        super().__init__(options.node)
+        self._joint_names, self._lag = options.joint_names, options.lag
+        self._clock = options.node.get_clock()
+        topic = f"{options.controller}/follow_joint_trajectory"
+        self._client = ActionClient(options.node, FollowJointTrajectory, topic)
+        self.name = options.node.resolve_service_name(topic)
+        self._state = ControllerState(options.node, options.controller)
+        self._phase, self._ordered = Phase.IDLE, False
+        self._override, self._halts = 1.0, False  # of the present motion; whether it is at 0
+        self._newest, self._accepted, self._unwanted = 0, 0, False
+        self._handle: ClientGoalHandle | None = None
+        self._motion: Motion | None = None
+        self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
+        self._begun_since = math.inf  # ROS time since which it may have begun; until feedback tells
+
+    def _check(self) -> str:
+        if not self._is_ready():
+            return f"waiting for the action {self.name}"
+        return self._state.lacking()
+
+    def on_clock_jump(self) -> None:
+        """Discard all times; see `Output.on_clock_jump`."""
+        super().on_clock_jump()
+        self._state.on_clock_jump()
+
+    def _is_ready(self) -> bool:
+        return self._boundary.read(f"ready {self.name}", self._client.server_is_ready)
+
+    def begin(self) -> None:
+        """Note that there is another goal."""
+        super().begin()
+        self._ordered = True
+
+    def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
+        """Bring the arm to rest: along its motion, if its position within it is known."""
+        pipeline.rest()
+        self._ordered = False
+        if self._motion is None:
+            self._phase = Phase.IDLE
+        elif self._phase is not Phase.BRAKING:
+            self._phase = Phase.BRAKING
+            start = self._where()
+            braking = None if start is None else pipeline.plan(start, braking=True)
+            if braking is None:
+                self._cancel()
+            else:
+                self._send(braking)
+
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
+        """Make the controller hold the arm where it is. See `Output.hold`."""
+        pipeline.rest()
+        self._ordered = False
+        self._phase = Phase.IDLE if self._motion is None else Phase.BRAKING
+        self._cancel()
+
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
+        """Send a motion when there is one to begin; see `Output.advance`."""
+        if self._motion is not None and not self._is_ready():
+            self._newest += 1  # its result will never arrive
+            self._handle = None
+            self._fail("the controller is gone")
+        if pipeline.speed_override != self._override:
+            self._override = pipeline.speed_override
+            self._ordered = self._ordered or self._phase is Phase.MOVING
+        # A motion that is being cancelled must end first; one that was just sent must begin first.
+        ending = self._unwanted and self._motion is not None
+        beginning = 0.0 <= 1e-9 * now.clock - self._begun_since <= FEEDBACK_TIMEOUT
+        if self._ordered and not ending and not beginning:
+            self._ordered, self._halts = False, self._override == 0.0
+            start = self._where()
+            if start is None and self._halts and self._motion is not None:
+                self._cancel()
+                return self._phase
+            if start is None:
+                start = np.zeros((len(measured), 3))
+                start[:, 0] = measured
+            motion = pipeline.plan(start, braking=False)
+            if motion is None:
+                self._phase = Phase.UNSAFE
+            elif len(motion.times) == 1:
+                self._phase = Phase.MOVING if self._halts else Phase.ARRIVED
+            else:
+                self._phase = Phase.MOVING
+                self._send(motion)
+        return self._phase
+
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm was to be lately; see `Output.expected`."""
+        if self._motion is None or self._accepted != self._newest:
+            return None  # until it is accepted the controller continues the previous motion
+        progress, clock = self._progress, 1e-9 * now.clock
+        until = progress.now(clock, self._motion.times[-1])
+        known = clock - progress.heard_at <= FEEDBACK_TIMEOUT
+        # Without feedback the controller may be anywhere within the motion.
+        since = max(until - self._lag - age, 0.0) if known else 0.0
+        times = self._motion.times
+        # The acceptance arrives after the motion has begun.
+        until = min(max(until, clock - self._begun_since), times[-1])
+        part = self._motion.positions[(times >= since) & (times <= until)]
+        ends = [self._motion.at(since)[:, 0], self._motion.at(until)[:, 0]]
+        return np.vstack([part, *ends])
+
+    def end(self) -> None:
+        """Make the controller stop."""
+        self._cancel()
+
+    def destroy(self) -> None:
+        """Destroy the client; a controller that brakes continues to do so."""
+        self._newest += 1  # results are ignored from now on
+        if self._phase is not Phase.BRAKING:
+            self._cancel()
+        self._client.destroy()
+        self._state.destroy()
+
+    def _now(self) -> float:
+        return 1e-9 * float(self._boundary.clock(self._clock))
+
+    def _where(self) -> FloatArray | None:
+        """Return the present state (n, 3) of the controller; None if it is not known."""
+        if self._motion is None or self._now() - self._progress.heard_at > FEEDBACK_TIMEOUT:
+            return None
+        if self._begun_since < math.inf:
+            return None  # its start time in the controller is not known
+        return self._motion.at(self._progress.now(self._now(), self._motion.times[-1]))
+
+    def _send(self, motion: Motion) -> None:
+        stamp = self._boundary.clock(self._clock)
+        trajectory = JointTrajectory(joint_names=list(self._joint_names))
+        from_rest = not (motion.velocities[0].any() or motion.accelerations[0].any())
+        # From rest it begins when the controller accepts it, however late that is. In mid-motion
+        # the arm continues until then, and the stamp aligns the new motion with that time.
+        if not from_rest:
+            trajectory.header.stamp = time_message(stamp)
+        for when, *state in zip(*motion, strict=True):
+            point = to_point(*state)
+            point.time_from_start = _duration_message(when)
+            trajectory.points.append(point)
+        self._newest, self._unwanted = self._newest + 1, False
+        self._motion = motion
+        rate = 0.0 if from_rest else self._state.speed_scaling
+        self._begun_since = 1e-9 * stamp if from_rest else math.inf
+        self._progress = Progress(1e-9 * stamp, 0.0, rate, 1e-9 * stamp)
+        goal = FollowJointTrajectory.Goal(trajectory=trajectory)
+        on_feedback = self._expect("feedback", self._newest, self._on_feedback, FEEDBACK)
+        heed = self._expect("answer", self._newest, self._on_goal_response, ANSWER)
+        answer = self._boundary.send(
+            f"{self.name}/goal",
+            trajectory,
+            lambda: self._client.send_goal_async(goal, feedback_callback=on_feedback),
+        )
+        if answer is not None:
+            answer.add_done_callback(heed)
+        self.sent += 1
+
+    def _expect(
+        self, what: str, number: int, callback: Callable[[int, Any], None], form: Form
+    ) -> Callable[[Any], None]:
+        """Return a callback for an event of a motion; see `Boundary.expect`."""
+        name = f"{what} {self.name} {number}"
+        return self._boundary.expect(name, functools.partial(callback, number), form)
+
+    def _cancel(self) -> None:
+        """Cancel the present motion, and one that is not accepted yet."""
+        self._unwanted = True
+        if self._handle is not None:
+            self._handle.cancel_goal_async()
+
+    def _on_goal_response(self, number: int, answer: Future) -> None:
+        handle: Any = answer.result()
+        if handle.accepted:
+            heed = self._expect("end", number, self._on_end, END)
+            handle.get_result_async().add_done_callback(heed)
+            if number == self._newest:
+                self._handle, self._accepted = handle, number
+                if self._begun_since < math.inf:
+                    now = self._now()
+                    self._progress = Progress(now, 0.0, self._state.speed_scaling, now)
+            if number != self._newest or self._unwanted:
+                handle.cancel_goal_async()
+            return
+        if number == self._newest:
+            # The controller continues the previous motion, which is no longer wanted.
+            self._cancel()
+            self._fail("the controller rejected the motion")
+
+    def _on_feedback(self, number: int, message: Any) -> None:
+        if number == self._newest and self._motion is not None:
+            desired = np.array(message.feedback.desired.positions)
+            if desired.shape == self._motion.positions[0].shape and np.isfinite(desired).all():
+                stamp = message.feedback.header.stamp
+                when = stamp.sec + 1e-9 * stamp.nanosec if stamp.sec else self._now()
+                self._progress = self._progress.updated(when, self._motion, desired)
+                self._begun_since = math.inf
+
+    def _on_end(self, number: int, answer: Future) -> None:
+        if number != self._newest:
+            return
+        end: Any = answer.result()
+        self._handle = self._motion = None
+        self._begun_since = math.inf
+        if self._phase is Phase.BRAKING:
+            self._phase = Phase.IDLE
+        elif self._halts and end.status in (
+            GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_CANCELED,
+        ):  # fmt: skip
+            self._phase = Phase.MOVING  # it continues once the override is above 0
+        elif end.status == GoalStatus.STATUS_SUCCEEDED:
+            self._phase, self.failure = Phase.ARRIVED, ""
+        else:
+            what = ENDS.get(end.status, f"ended with status {end.status}")
+            self._fail(f"the motion was {what} by the controller: {end.result.error_string}")
+
+    def _fail(self, text: str) -> None:
+        self._motion, self._begun_since = None, math.inf
+        self._phase, self.failure = Phase.IDLE, text
+
+
+class Progress(NamedTuple):
+    """Progress of a controller within a motion, and its pace."""
+
+    when: float
+    """ROS time of the feedback [s]."""
+    elapsed: float
+    """Time of the motion that had passed then [s]."""
+    rate: float
+    """Time of the motion that passes in each second."""
+    heard_at: float
+    """ROS time of the last feedback [s]."""
+
+    def now(self, now: float, end: float) -> float:
+        """Return the time of the motion that has passed by now [s]."""
+        return min(max(self.elapsed + self.rate * (now - self.when), 0.0), end)
+
+    def updated(self, when: float, motion: Motion, desired: FloatArray) -> Progress:
+        """Return the progress after feedback with the desired state at a time."""
+        elapsed, rate = motion.nearest(desired, self.elapsed), self.rate
+        if when - self.when > 0.0:
+            rate = min((elapsed - self.elapsed) / (when - self.when), 1.0)
+        return Progress(when, elapsed, rate, when)
+
+
+def _duration_message(time: float) -> Duration:
+    seconds, nanoseconds = divmod(round(time * 1e9), 1_000_000_000)
+    return Duration(sec=seconds, nanosec=nanoseconds)

@@ -1,0 +1,165 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The interface of all outputs."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.node import Node
+
+from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.ros.boundary import Moment, boundary_of
+
+FloatArray = NDArray[np.float64]
+
+CHECK_PERIOD = 0.2  # s between two checks of subscribers and other publishers
+
+
+class OutputOptions(NamedTuple):
+    """The arguments of all outputs."""
+
+    node: Node
+    """The node that sends."""
+    controller: str
+    """Name of the controller."""
+    joint_names: Sequence[str]
+    """The commanded joints, in the order of the commands."""
+    period: float
+    """Of the control loop [s]."""
+    lag: float
+    """Largest lag of the arm [s]."""
+    velocity: FloatArray
+    """The joints' limits (n,) [rad/s or m/s]."""
+
+
+class Output(ABC):
+    """Sends commands to a controller, and monitors their execution.
+
+    Attributes:
+        name: Topic or action of the commands.
+        streams: Whether it sends each command of a motion; otherwise whole motions.
+        failure: The controller's failure; empty from the next goal on.
+        rival: The other node that commands the arm; empty if there is none.
+        sent: Number of messages sent.
+    """
+
+    name: str
+    streams: bool
+
+    def __init__(self, node: Node) -> None:
+        self._node, self._boundary = node, boundary_of(node)
+        self.failure = self.rival = ""
+        self.sent = 0
+        self._looked_at, self._lacking = -math.inf, ""
+
+    def lacking(self, now: Moment) -> str:
+        """Return why no command would be executed; empty if it would."""
+        if self._boundary.steady() - self._looked_at >= CHECK_PERIOD:
+            self._looked_at = self._boundary.steady()
+            # A node that starts to command during a motion must not stop it: it has to wait.
+            self.rival = "" if self.expected(now) is not None else self.find_rival()
+            self._lacking = self.rival or self._check()
+        return self._lacking
+
+    def find_rival(self) -> str:
+        """Return the other node that commands the arm; empty if there is none."""
+        own = self._node.get_name(), self._node.get_namespace()
+        alike = self._boundary.read(
+            "alike", lambda: self._node.get_node_names_and_namespaces().count(own)
+        )
+        if alike > 1:
+            return f"there is another node {self._node.get_fully_qualified_name()}; end one of them"
+        return ""
+
+    @abstractmethod
+    def _check(self) -> str:
+        """Return why no command would be executed; empty if it would."""
+
+    def begin(self) -> None:
+        """Note that there is another goal."""
+        self.failure = ""
+
+    @abstractmethod
+    def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
+        """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
+
+    @abstractmethod
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
+        """Brake an arm that is not where it was commanded to be.
+
+        Args:
+            pipeline: What makes the commands.
+            measured: Where the joints are (n,).
+            now: When the period began.
+            lost: Which of them do not follow, shape (n,).
+        """
+
+    @abstractmethod
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
+        """Do a control period's work.
+
+        Args:
+            pipeline: What makes the commands.
+            measured: Where the joints are (n,) [rad or m].
+            now: When the period began.
+
+        Returns:
+            What the commands are doing.
+        """
+
+    @abstractmethod
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm should have been recently.
+
+        Args:
+            now: When the period began.
+            age: Age of the measurement [s].
+
+        Returns:
+            Positions (k, n) [rad or m], one at least; None while it rests.
+        """
+
+    def on_clock_jump(self) -> None:
+        """Discard all times: they are of another clock."""
+        self._looked_at = -math.inf
+
+    def controller_reference(self) -> FloatArray | None:
+        """Return the controller's reference (n,) [rad or m]; None if it is not published."""
+        return None
+
+    def keeps(self, command: FloatArray) -> bool:
+        """Return whether the controller still holds the last command (n,) of an ended motion."""
+        return True
+
+    @abstractmethod
+    def end(self) -> None:
+        """Leave the arm at rest, without waiting."""
+
+    @abstractmethod
+    def destroy(self) -> None:
+        """Destroy its entities of the node."""
+
+
+def count_publishers(node: Node, topic: str) -> int:
+    """Return how many publishers a topic has."""
+    return boundary_of(node).read(f"publishers {topic}", lambda: node.count_publishers(topic))

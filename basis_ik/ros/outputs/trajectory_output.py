@@ -1,0 +1,234 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Streams windows of a trajectory to a joint_trajectory_controller."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from trajectory_msgs.msg import JointTrajectory
+
+from basis_ik.motion.limiter import AHEAD, LEAD, MOST_POINTS, Motion
+from basis_ik.pipeline import Phase, Pipeline
+from basis_ik.ros.boundary import Moment
+from basis_ik.ros.outputs.controller_state import CLOCK_AHEAD, CONTROLLER_TIMEOUT, ControllerState
+from basis_ik.ros.outputs.output import OutputOptions
+from basis_ik.ros.outputs.stream_output import StreamOutput
+from basis_ik.ros.outputs.trajectory_messages import SerializedTrajectory
+
+FloatArray = NDArray[np.float64]
+
+# rad or m: a controller whose reference is farther from its stream than this was restarted.
+ELSEWHERE = 0.005
+TAKEN = 1e-4  # rad or m: a controller whose reference is closer to a command has accepted it
+RESUMPTION = 50_000_000  # ns of states from the controller before the stream resumes
+EARLY = 3_000_000  # ns by which a stream's first stamp lies in the past
+FULL_SPEED = 0.999  # a speed scaling from here on counts as none
+
+
+class TrajectoryOutput(StreamOutput):
+    """Streams windows of a trajectory that a joint_trajectory_controller follows smoothly.
+
+    Each begins at its stamp, which lies in the past, so that the controller adds no line of its own
+    to it. It contains the next commands, which no later window changes, and ends with braking to
+    rest: an arm that receives no more windows brakes by itself. The stamps are whole periods apart,
+    however late the loop is.
+
+    Args:
+        options: As of every output.
+    """
+
+    early = LEAD
+
+    def __init__(self, options: OutputOptions) -> None:
+        super().__init__(options, JointTrajectory, f"{options.controller}/joint_trajectory")
+        self._state = ControllerState(options.node, options.controller)
+        counts = range(1, 1 + MOST_POINTS)
+        self._messages = [SerializedTrajectory(self._joint_names, count) for count in counts]
+        self._stamp = 0  # of the next window [ns]
+        self._anew, self._periods = True, 0
+        self._window: Motion | None = None  # the last that was sent, which the controller follows
+        self._window_stamp = 0  # [ns]
+        self._unsent = False  # whether the pipeline has advanced without sending a window
+        self._changed = False  # whether the goal has changed since the last window
+        self._paused_until = -math.inf  # ROS time [ns]; nothing is sent before
+
+    def _check(self) -> str:
+        lacking = super()._check() or self._state.lacking()
+        if not lacking and self._state.speed_scaling < FULL_SPEED:
+            return (
+                f"the controller scales its speed to {self._state.speed_scaling:.2g}, which a "
+                "stream does not follow; set command_interface to follow_joint_trajectory"
+            )
+        return lacking
+
+    def on_clock_jump(self) -> None:
+        """Discard all times; see `Output.on_clock_jump`."""
+        super().on_clock_jump()
+        self._state.on_clock_jump()
+
+    def controller_reference(self) -> FloatArray | None:
+        """Return the controller's reference; see `Output.controller_reference`."""
+        return self._state.reference(self._joint_names)
+
+    def keeps(self, command: FloatArray) -> bool:
+        """Return whether the controller holds the command; it may have refused the last window."""
+        led_to = self.controller_reference()
+        return led_to is not None and bool((np.abs(led_to - command) <= TAKEN).all())
+
+    def begin(self) -> None:
+        """Note that there is another goal."""
+        super().begin()
+        self._changed = True
+
+    def brake(self, pipeline: Pipeline, *, quickest: bool = False) -> None:
+        """Bring the arm to rest as soon as its limits allow; see `Pipeline.brake`."""
+        super().brake(pipeline, quickest=quickest)
+        self._changed = True
+
+    def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
+        """Send the next window, unless the controller is silent; see `Output.advance`.
+
+        Without windows the controller brakes by itself, and one that was switched off would jump to
+        the next window. So nothing is sent until it has published its state for a while.
+        """
+        silence = self._state.silence(now.clock)
+        if silence > 0.0:
+            self._paused_until = now.clock + RESUMPTION
+            if silence > CONTROLLER_TIMEOUT:
+                pipeline.rest()
+            return pipeline.phase
+        if now.clock < self._paused_until <= now.clock + RESUMPTION:
+            return pipeline.phase
+        if self._paused_until > -math.inf:
+            self._paused_until = -math.inf
+            if self._was_restarted(pipeline, now):
+                return pipeline.phase
+        return super().advance(pipeline, measured, now)
+
+    def _was_restarted(self, pipeline: Pipeline, now: Moment) -> bool:
+        """Return whether a controller has left its stream because it was restarted.
+
+        Then it must stay where it is, and the target is dropped.
+        """
+        positions, window = self._state.reference(self._joint_names), self._window
+        if pipeline.command is None or positions is None or window is None:
+            return False
+        elapsed = 1e-9 * (self._state.stamp - self._window_stamp)
+        if elapsed < LEAD * self._period:  # it may not have received the window yet
+            return False
+        states = window.at(elapsed)
+        tolerance = ELSEWHERE + CLOCK_AHEAD * np.abs(states[:, 1])
+        if (np.abs(positions - states[:, 0]) <= tolerance).all():
+            return False
+        states[:, 0], states[:, 1:] = positions, 0.0
+        pipeline.go_on(states)
+        self._recent.clear()
+        self._begin_at(now.clock)
+        self._lacking = "the controller was restarted: it was not active for a moment"
+        self._looked_at = self._boundary.steady()
+        return True
+
+    def _restart(self, now: Moment) -> None:
+        # A loop that is slightly late or early must still send one command in each period.
+        self._begin_at(now.clock - EARLY)
+        self._window = None
+
+    def _begin_at(self, stamp: int) -> None:
+        """Start the next window at a time, with the present state of the pipeline."""
+        self._stamp, self._anew, self._periods = stamp, True, LEAD
+
+    def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
+        if self._unsent:  # an error has ended the last period early
+            pipeline.go_on(self._state_at(now, pipeline))
+            self._begin_at(now.clock)
+        if self._anew:
+            return True
+        elapsed = now.clock - self._window_stamp
+        period = round(self._period * 1e9)
+        self._periods = elapsed // period
+        if elapsed < 0 and self._window is not None:  # the clock has been set back
+            pipeline.go_on(self._window.at(self._period + 1e-9 * EARLY))
+            self._restart(now)
+        elif self._periods > (LEAD if self._leads_elsewhere(pipeline) else LEAD + AHEAD):
+            # The controller brakes already, or still moves to the previous goal; or it was switched
+            # off and on without notice, because this loop stood still.
+            if self._was_restarted(pipeline, now):
+                return False
+            pipeline.go_on(self._state_at(now, pipeline))
+            self._begin_at(now.clock)
+        elif self._periods > 0:
+            self._stamp = self._window_stamp + self._periods * period
+        return self._periods > 0
+
+    def _leads_elsewhere(self, pipeline: Pipeline) -> bool:
+        """Return whether a new goal diverges from the motion of the last window.
+
+        A tip on a line stays on it: its goal changes little in so few periods.
+        """
+        return self._changed and not pipeline.on_line
+
+    def _next(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> FloatArray | None:
+        command, self._unsent = None, True
+        # The last command is the last final one in the window.
+        last = now.loop + 1e-9 * (self._stamp - now.clock) + LEAD * self._period
+        for left in reversed(range(self._periods)):
+            command = pipeline.step(measured, last - left * self._period)
+            if command is None:
+                break
+        self._unsent = command is not None
+        return command
+
+    def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
+        motion = pipeline.window()
+        if self._anew:
+            self._recent.add(motion.positions[0])  # the motion of the arm starts there
+            self._anew = False
+        message = self._messages[len(motion.times) - 1]
+        self._boundary.publish(self._publisher, message.filled(self._stamp, motion))
+        self._window, self._window_stamp = motion, self._stamp
+        self._unsent = self._changed = False
+
+    def hold(
+        self, pipeline: Pipeline, measured: FloatArray, now: Moment, lost: NDArray[np.bool_]
+    ) -> None:
+        """Brake where the arm is; see `Output.hold`."""
+        super().hold(pipeline, measured, now, lost)
+        self._begin_at(now.clock)
+
+    def _state_at(self, now: Moment, pipeline: Pipeline) -> FloatArray:
+        if self._window is None:
+            return pipeline.state
+        return self._window.at(1e-9 * (now.clock - self._window_stamp))
+
+    def expected(self, now: Moment, age: float = 0.0) -> FloatArray | None:
+        """Return the positions between which the arm was to be lately; see `Output.expected`.
+
+        If this loop is late, the controller continues along the last window: at present it is
+        before the next of its samples.
+        """
+        way, window = super().expected(now, age), self._window
+        elapsed = 1e-9 * (now.clock - self._window_stamp)
+        if way is None or window is None or self._anew or elapsed <= LEAD * self._period:
+            return way
+        next_ = int(window.times.searchsorted(elapsed))
+        return np.vstack([way, window.positions[1 + LEAD : 1 + next_]])
+
+    def destroy(self) -> None:
+        """Destroy publisher and subscription."""
+        self._state.destroy()
+        super().destroy()
