@@ -45,16 +45,16 @@ class Event(enum.Enum):
     CLEAN_UP = "the robot is given up"
     ACTIVATE = "the node is activated"
     DEACTIVATE = "the node is deactivated"
-    LACK = "something that motion requires is missing"
-    FIND = "nothing is missing any more"
-    PURSUE = "a target is pursued"
-    DROP = "the target is given up"
-    COMMANDED = "the command is at the target"
+    UNMET = "something that motion requires is missing"
+    MET = "nothing is missing any more"
+    MOVE = "the arm is to move to a target"
+    DROP_TARGET = "the target is given up"
+    END_COMMANDS = "the command is at the target"
     ARRIVE = "the arm is at the target"
     DEPART = "the arm is there no more"
-    REST = "the motion has ended"
+    COME_TO_REST = "the motion has ended"
     STOP = "the operator stops it"
-    LOSE_TRACK = "the arm is too far from its command"
+    LOSE_TRACKING = "the arm is too far from its command"
     FAIL_CHECK = "a command fails the last check"
     ENABLE = "the operator lets it go on"
 
@@ -69,11 +69,11 @@ AT_REST = AtRest.AT_REST
 STANDING = (
     State.WAITING, State.READY, State.STOPPED, State.TRACKING_LOST, State.UNSAFE,
 )  # fmt: skip
-PURSUING = (State.MOVING, State.HOLDING, State.ARRIVED)
+WITH_TARGET = (State.MOVING, State.HOLDING, State.ARRIVED)
 # Latched: left by ENABLE alone, whatever else happens to the node meanwhile.
 LATCHES = {
     Event.STOP: State.STOPPED,
-    Event.LOSE_TRACK: State.TRACKING_LOST,
+    Event.LOSE_TRACKING: State.TRACKING_LOST,
     Event.FAIL_CHECK: State.UNSAFE,
 }
 
@@ -81,40 +81,40 @@ TRANSITIONS: dict[tuple[State, Event], State | AtRest] = {
     (State.UNCONFIGURED, Event.CONFIGURE): State.INACTIVE,
     (State.INACTIVE, Event.CLEAN_UP): State.UNCONFIGURED,
     (State.INACTIVE, Event.ACTIVATE): AT_REST,
-    (State.READY, Event.PURSUE): State.MOVING,
-    (State.MOVING, Event.COMMANDED): State.HOLDING,
+    (State.READY, Event.MOVE): State.MOVING,
+    (State.MOVING, Event.END_COMMANDS): State.HOLDING,
     (State.HOLDING, Event.ARRIVE): State.ARRIVED,
     (State.ARRIVED, Event.DEPART): State.HOLDING,
-    (State.HOLDING, Event.PURSUE): State.MOVING,
-    (State.ARRIVED, Event.PURSUE): State.MOVING,
-    (State.BRAKING, Event.PURSUE): State.MOVING,
-    (State.BRAKING, Event.REST): AT_REST,
+    (State.HOLDING, Event.MOVE): State.MOVING,
+    (State.ARRIVED, Event.MOVE): State.MOVING,
+    (State.BRAKING, Event.MOVE): State.MOVING,
+    (State.BRAKING, Event.COME_TO_REST): AT_REST,
     **{
         (state, event): State.BRAKING
-        for state in PURSUING
+        for state in WITH_TARGET
         for event in (
-            Event.DROP, Event.LACK, Event.DEACTIVATE,
-            Event.STOP, Event.LOSE_TRACK, Event.FAIL_CHECK,
+            Event.DROP_TARGET, Event.UNMET, Event.DEACTIVATE,
+            Event.STOP, Event.LOSE_TRACKING, Event.FAIL_CHECK,
         )
     },
     **{
         (State.BRAKING, event): State.BRAKING
         for event in (
-            Event.LACK, Event.FIND, Event.ACTIVATE, Event.DEACTIVATE,
-            Event.STOP, Event.LOSE_TRACK, Event.FAIL_CHECK, Event.ENABLE,
+            Event.UNMET, Event.MET, Event.ACTIVATE, Event.DEACTIVATE,
+            Event.STOP, Event.LOSE_TRACKING, Event.FAIL_CHECK, Event.ENABLE,
         )
     },
     **{
         (state, event): AT_REST
         for state in STANDING
         for event in (
-            Event.LACK, Event.FIND, Event.DEACTIVATE,
-            Event.STOP, Event.LOSE_TRACK, Event.FAIL_CHECK, Event.ENABLE,
+            Event.UNMET, Event.MET, Event.DEACTIVATE,
+            Event.STOP, Event.LOSE_TRACKING, Event.FAIL_CHECK, Event.ENABLE,
         )
     },
     **{
         (State.INACTIVE, event): State.INACTIVE
-        for event in (Event.LACK, Event.FIND, Event.STOP, Event.ENABLE)
+        for event in (Event.UNMET, Event.MET, Event.STOP, Event.ENABLE)
     },
     **{(State.UNCONFIGURED, event): State.UNCONFIGURED for event in (Event.STOP, Event.ENABLE)},
 }  # fmt: skip
@@ -126,7 +126,7 @@ class ChainState:
     Attributes:
         state: What it is doing.
         latch: STOPPED, TRACKING_LOST or UNSAFE until somebody enables it; None while nobody has to.
-        lacking: What is missing for a motion; empty if nothing is.
+        unmet: What is missing for a motion; empty if nothing is.
         active: Whether the node is active.
         why: Reason for the last change of state; one line.
     """
@@ -134,42 +134,42 @@ class ChainState:
     def __init__(self) -> None:
         self.state = State.UNCONFIGURED
         self.latch: State | None = None
-        self.lacking = ""
+        self.unmet = ""
         self.active = False
         self.why = ""
         self._latched_by = ""
 
     @property
-    def barred(self) -> str:
+    def why_not(self) -> str:
         """Why it may not move; empty where it may."""
         if not self.active:
             return "not active"
         if self.latch is not None:
             return self._latched_by
-        return self.lacking
+        return self.unmet
 
     @property
-    def pursuing(self) -> bool:
+    def has_target(self) -> bool:
         """Whether there is a target that it moves to or holds."""
-        return self.state in PURSUING
+        return self.state in WITH_TARGET
 
     @property
     def resting(self) -> bool:
         """Whether nothing is sent, nor will be before a new target comes."""
-        return self.state not in PURSUING and self.state is not State.BRAKING
+        return self.state not in WITH_TARGET and self.state is not State.BRAKING
 
     def handle(self, event: Event, why: str = "") -> bool:
         """Handle an event.
 
         Args:
             event: The event.
-            why: One line; what is missing, for LACK.
+            why: One line; what is missing, for UNMET.
 
         Returns:
             Whether the state has a transition for it; nothing changes otherwise.
         """
         leads = TRANSITIONS.get((self.state, event))
-        if leads is None or (event is Event.PURSUE and self.barred):
+        if leads is None or (event is Event.MOVE and self.why_not):
             return False
         self.why = why or event.value
         if event in LATCHES and (self.latch is None or event is Event.STOP):
@@ -177,8 +177,8 @@ class ChainState:
             self._latched_by = f"{why or event.value}; call ~/enable to continue"
         elif event is Event.ENABLE:
             self.latch = None
-        elif event in (Event.LACK, Event.FIND):
-            self.lacking = why if event is Event.LACK else ""
+        elif event in (Event.UNMET, Event.MET):
+            self.unmet = why if event is Event.UNMET else ""
         elif event in (Event.ACTIVATE, Event.DEACTIVATE):
             self.active = event is Event.ACTIVATE
         self.state = self._at_rest() if isinstance(leads, AtRest) else leads
@@ -189,7 +189,7 @@ class ChainState:
             return State.INACTIVE
         if self.latch is not None:
             return self.latch
-        return State.WAITING if self.lacking else State.READY
+        return State.WAITING if self.unmet else State.READY
 
 
 def mermaid() -> str:

@@ -64,7 +64,7 @@ LED_ASTRAY = 1e-4
 SLOWEST_OVERRIDE = 1e-3
 
 
-class RivalError(BasisIkError):
+class OtherCommanderError(BasisIkError):
     """Another node commands the arm."""
 
 
@@ -190,11 +190,11 @@ class ChainController:
         """Check that no other node commands the arm.
 
         Raises:
-            RivalError: Another node does.
+            OtherCommanderError: Another node does.
         """
-        rival = self._output.find_rival()
-        if rival:
-            raise RivalError(rival)
+        other_commander = self._output.find_other_commander()
+        if other_commander:
+            raise OtherCommanderError(other_commander)
 
     def activate(self) -> None:
         """Start to accept targets; earlier ones are not replayed."""
@@ -222,8 +222,8 @@ class ChainController:
         """Send nothing more; the controller stops by itself."""
         self.pipeline.rest()
         self._output.end()
-        self.state.handle(Event.DROP)
-        self.state.handle(Event.REST)
+        self.state.handle(Event.DROP_TARGET)
+        self.state.handle(Event.COME_TO_REST)
 
     def _brake(self, event: Event, why: str) -> None:
         """Handle an event that ends the motion.
@@ -231,10 +231,10 @@ class ChainController:
         If only the target has ended, the tip stays on its line. A stop or a missing requirement
         stops each joint as soon as possible.
         """
-        moving = self.state.pursuing or self.state.state is State.BRAKING
+        moving = self.state.has_target or self.state.state is State.BRAKING
         self.state.handle(event, why)
         if moving:
-            self._output.brake(self.pipeline, quickest=event is not Event.DROP)
+            self._output.brake(self.pipeline, quickest=event is not Event.DROP_TARGET)
 
     def go_to(self, positions: Sequence[float]) -> str | None:
         """Go to joint positions, until a newer goal comes.
@@ -245,8 +245,8 @@ class ChainController:
         Returns:
             Why not, or None.
         """
-        if self.state.barred:
-            return self.state.barred
+        if self.state.why_not:
+            return self.state.why_not
         refused = misplaced(self.chain, positions)
         if refused is None:
             self.targets.put(JointGoal(tuple(map(float, positions))))
@@ -289,12 +289,12 @@ class ChainController:
     @property
     def trouble(self) -> str:
         """Problem of the controller; empty if there is none."""
-        return self._output.failure or self.state.lacking
+        return self._output.failure or self.state.unmet
 
     @property
-    def rival(self) -> str:
+    def other_commander(self) -> str:
         """The other node that commands the arm; empty if there is none."""
-        return self._output.rival
+        return self._output.other_commander
 
     def destroy(self) -> None:
         """Destroy all its entities of the node."""
@@ -329,7 +329,7 @@ class ChainController:
         self.measured.reset()
         self.others.reset()
         self._output.on_clock_jump()
-        self._brake(Event.DROP, "the clock has jumped")
+        self._brake(Event.DROP_TARGET, "the clock has jumped")
         self._sent_at = -math.inf
 
     def report_standstill(self, text: str) -> None:
@@ -371,9 +371,9 @@ class ChainController:
 
     def _takes_targets(self) -> bool:
         """Return whether targets are accepted now; count a refusal if they are not."""
-        if self.state.lacking and self.state.active and self.state.latch is None:
-            self.targets.refuse(Refused(Refusal.NOT_READY, self.state.lacking))
-        return not self.state.barred
+        if self.state.unmet and self.state.active and self.state.latch is None:
+            self.targets.refuse(Refused(Refusal.NOT_READY, self.state.unmet))
+        return not self.state.why_not
 
     def _arrival(self) -> Arrival:
         self.meter.targets.count += 1
@@ -422,10 +422,10 @@ class ChainController:
         measured = self.measured.positions() if not silent or command is None else command
         if not silent:
             self._check_tracking(measured, now)
-        if goal is not None and not self.state.barred:
-            self._pursue(goal, measured, now.loop)
-        elif goal is None and self.state.pursuing:
-            self._brake(Event.DROP, "the target has expired")
+        if goal is not None and not self.state.why_not:
+            self._accept_goal(goal, measured, now.loop)
+        elif goal is None and self.state.has_target:
+            self._brake(Event.DROP_TARGET, "the target has expired")
         self.pipeline.speed_override = self.speed_override
         if not self.resting:
             self._move(measured, now)
@@ -434,33 +434,33 @@ class ChainController:
 
     def _check_requirements(self, silent: tuple[str, ...], now: Moment) -> None:
         """Check what motion requires; if something is missing, brake and drop the target."""
-        lacking = self._silence(silent) or self._change_tool() or self._output.lacking(now)
+        unmet = self._silence(silent) or self._change_tool() or self._output.unmet(now)
         self._heard = self._heard or not silent
-        if lacking == self.state.lacking:
+        if unmet == self.state.unmet:
             return
-        if not lacking:
-            self.state.handle(Event.FIND)
+        if not unmet:
+            self.state.handle(Event.MET)
             self.journal.recovered("waiting", "nothing is missing any more")
             return
         dropped = "; the target is dropped" if self.targets.newest is not None else ""
         if self._heard:
-            self.journal.warn("waiting", "lack", f"{lacking}{dropped}")
+            self.journal.warn("waiting", "unmet", f"{unmet}{dropped}")
         else:
-            self.journal.info_once("waiting", f"waiting: {lacking}")
+            self.journal.info_once("waiting", f"waiting: {unmet}")
         self.targets.clear()
         self.pipeline.begin_where_measured()  # another controller may lead the arm afterwards
-        self._brake(Event.LACK, lacking)
+        self._brake(Event.UNMET, unmet)
 
     def _change_tool(self) -> str:
         """Change the tool once the arm rests; return why that is not possible yet, or nothing."""
         frame: str = self.own("tool_frame")
         if frame == self.tool.frame:
             return ""
-        lacking = self.tool.change(frame) if self.resting else "the tool is being changed"
-        if not lacking:
+        unmet = self.tool.change(frame) if self.resting else "the tool is being changed"
+        if not unmet:
             self.targets.tip = self.tool.chain.tip
             self.pipeline.change_tool(self.tool.chain)
-        return lacking
+        return unmet
 
     def _silence(self, joints: tuple[str, ...]) -> str:
         if not joints:
@@ -478,10 +478,10 @@ class ChainController:
         if departure is not None:
             self.targets.clear()
             self.journal.warn("motion", "TRACKING_LOST", departure.text, lasting=True)
-            self.state.handle(Event.LOSE_TRACK, departure.text)
+            self.state.handle(Event.LOSE_TRACKING, departure.text)
             self._output.hold(self.pipeline, measured, now, departure.joints)
 
-    def _pursue(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
+    def _accept_goal(self, goal: Goal, measured: NDArray[np.float64], now: float) -> None:
         order = self._needs_solve(goal, measured)
         if not order:  # otherwise the arm would start when something else moves it
             self._last_placement = self.targets.placements
@@ -515,7 +515,7 @@ class ChainController:
         self.pipeline.set_goal(goal, measured, time=self.targets.time)
         solution = self.pipeline.solution
         if order:
-            self.state.handle(Event.PURSUE)
+            self.state.handle(Event.MOVE)
             self._tries = TRIES
         if not self.pipeline.waiting and (order or solution is not before):
             self._output.begin()
@@ -539,15 +539,15 @@ class ChainController:
         if phase is Phase.UNSAFE:
             self._on_unsafe(phase.value)
         elif phase is Phase.IDLE:
-            if self.state.pursuing:  # the controller has given up
+            if self.state.has_target:  # the controller has given up
                 self.targets.clear()
                 self.pipeline.rest()
-                self.state.handle(Event.DROP, self._output.failure)
-            self.state.handle(Event.REST)
+                self.state.handle(Event.DROP_TARGET, self._output.failure)
+            self.state.handle(Event.COME_TO_REST)
         elif phase is Phase.MOVING:
-            self.state.handle(Event.PURSUE)
+            self.state.handle(Event.MOVE)
         elif phase is Phase.ARRIVED:
-            self.state.handle(Event.COMMANDED)
+            self.state.handle(Event.END_COMMANDS)
             if self._is_there(measured):
                 self.state.handle(Event.ARRIVE)
                 self._tries = 0  # a later displacement is deliberate

@@ -102,7 +102,7 @@ class Diagnostics:
         return ArmReport(
             tip=arm.tip,
             state=arm.state.state.name,
-            barred=arm.state.barred,
+            why_not=arm.state.why_not,
             joint_state_rate=meter.joint_states.since_last_call(now),
             target_rate=meter.targets.since_last_call(now),
             command_rate=meter.commands.since_last_call(now),
@@ -177,7 +177,7 @@ class ArmReport:
     Attributes:
         tip: Its tip link.
         state: What it is doing, as in its status.
-        barred: Why it may not move; empty where it may.
+        why_not: Why it may not move; empty where it may.
         joint_state_rate: Joint states heard.
         target_rate: Targets heard.
         command_rate: Commands sent.
@@ -193,7 +193,7 @@ class ArmReport:
 
     tip: str
     state: str
-    barred: str
+    why_not: str
     joint_state_rate: float
     target_rate: float
     command_rate: float
@@ -251,9 +251,9 @@ def _loop_status(loop: LoopReport) -> DiagnosticStatus:
 def _arm_status(name: str, arm: ArmReport) -> DiagnosticStatus:
     level, text = 0, arm.state
     if arm.state in ("TRACKING_LOST", "UNSAFE"):
-        level, text = 2, arm.barred
+        level, text = 2, arm.why_not
     elif arm.state in ("WAITING", "STOPPED"):
-        level, text = 1, arm.barred
+        level, text = 1, arm.why_not
     elif arm.newly_refused:
         level, text = 1, f"{arm.newly_refused} inputs refused"
     values = {

@@ -145,7 +145,7 @@ class Robot:
         """Check that no other node commands an arm.
 
         Raises:
-            RivalError: Another node does.
+            OtherCommanderError: Another node does.
         """
         for arm in self.arms:
             arm.check_alone()

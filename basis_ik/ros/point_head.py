@@ -120,8 +120,8 @@ class PointHeadServer:
 
     def _complaint(self, request: PointHead.Goal) -> _Complaint | None:
         """Return what is wrong with a goal, or None."""
-        if self._arm.state.barred:
-            return _Complaint("INACTIVE", self._arm.state.barred)
+        if self._arm.state.why_not:
+            return _Complaint("INACTIVE", self._arm.state.why_not)
         point = request.target.point
         for refused in (
             admit_frame(request.target.header.frame_id),
@@ -220,7 +220,7 @@ class PointHeadServer:
         """Return why the arm has another target than the goal's, given the one before it."""
         arm = self._arm
         if arm.state.latch is not None or not arm.state.active:
-            return "STOPPED", arm.state.barred
+            return "STOPPED", arm.state.why_not
         if arm.trouble:
             return "CONTROLLER", arm.trouble
         if arm.targets.newest is before and arm.targets.last_refusal is not None:

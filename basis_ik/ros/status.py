@@ -71,7 +71,7 @@ class ReportedChain(Protocol):
         """Problem of the controller; empty if there is none."""
 
     @property
-    def rival(self) -> str:
+    def other_commander(self) -> str:
         """The other node that commands the arm; empty if there is none."""
 
     def resolve(self, name: str) -> str:
@@ -102,7 +102,7 @@ class StatusReport:
         """Publish the chain's status, unless it was published just now."""
         state, solution, refused = arm.state, arm.pipeline.solution, arm.targets.last_refusal
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
-        trouble = (state.barred, arm.trouble, arm.rival, refusals)
+        trouble = (state.why_not, arm.trouble, arm.other_commander, refusals)
         notice = _notice(arm)
         key = (state.state, *trouble, arm.speed_override, leads, notice)
         if not self._is_due(key, arm):
@@ -111,12 +111,12 @@ class StatusReport:
             self._journal.recovered("singularity", "the singularity is passed")
         level, text = DiagnosticStatus.OK, state.state.value
         if state.state is State.WAITING:
-            level = DiagnosticStatus.ERROR if arm.rival else DiagnosticStatus.WARN
-            text = state.lacking
+            level = DiagnosticStatus.ERROR if arm.other_commander else DiagnosticStatus.WARN
+            text = state.unmet
         elif state.state in LATCHES.values():
             stopped = state.state is State.STOPPED
             level = DiagnosticStatus.WARN if stopped else DiagnosticStatus.ERROR
-            text = state.barred
+            text = state.why_not
         elif arm.trouble:
             level, text = DiagnosticStatus.WARN, arm.trouble
         elif notice is not None:
@@ -218,7 +218,7 @@ def _solution_values(solution: Solution | None) -> dict[str, str]:
 
 def _distances(arm: ReportedChain) -> dict[str, str]:
     """Return the distances of command and arm from the goal, for the farthest joint."""
-    if not arm.state.pursuing:
+    if not arm.state.has_target:
         return {}
     pipeline, measured = arm.pipeline, arm.measured.positions()
     command = measured if pipeline.command is None else pipeline.command

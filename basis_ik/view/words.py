@@ -50,14 +50,14 @@ def words(
     """
     now = state.state
     if now is State.WAITING:
-        return Words(f"waiting: {state.lacking}", YELLOW)
+        return Words(f"waiting: {state.unmet}", YELLOW)
     if now in LATCHES.values():
-        return Words(state.barred, ORANGE if now is State.STOPPED else RED)
+        return Words(state.why_not, ORANGE if now is State.STOPPED else RED)
     if trouble:
         return Words(trouble, RED)
     if now is State.READY:
         return Words("no target", GREY) if refused is None else Words(str(refused), ORANGE)
-    if not state.pursuing:
+    if not state.has_target:
         return Words(now.value, GREY)
     there, going = now is State.ARRIVED, "following" if following else "on the way"
     if solution is None or solution.success:

@@ -53,9 +53,9 @@ from basis_ik.view.words import words
 
 ROOT = Path(__file__).parents[2]
 ROBOT = (0.55, 0.57, 0.6, 1.0)
-UNDER_WAY = (Event.CONFIGURE, Event.ACTIVATE, Event.PURSUE)
-THERE = (*UNDER_WAY, Event.COMMANDED, Event.ARRIVE)
-STOPPED = (*UNDER_WAY, Event.STOP, Event.REST)
+UNDER_WAY = (Event.CONFIGURE, Event.ACTIVATE, Event.MOVE)
+THERE = (*UNDER_WAY, Event.END_COMMANDS, Event.ARRIVE)
+STOPPED = (*UNDER_WAY, Event.STOP, Event.COME_TO_REST)
 STARTS = {  # by the number of joints
     2: (0.0, 0.0),
     6: (0.0, -1.57, 1.57, -1.57, -1.57, 0.0),

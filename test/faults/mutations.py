@@ -417,7 +417,7 @@ MUTATIONS = tuple(
         (
             "what lacks does not brake",
             CONTROLLER,
-            "        self._brake(Event.LACK, lacking)\n",
+            "        self._brake(Event.UNMET, unmet)\n",
             "",
             (29, 35),
         ),
@@ -431,7 +431,7 @@ MUTATIONS = tuple(
         (
             "targets are taken while joint states lack",
             STATE,
-            "        return self.lacking\n",
+            "        return self.unmet\n",
             '        return ""\n',
             (35,),
         ),
@@ -1106,10 +1106,10 @@ MUTATIONS = tuple(
         (
             "an inactive node goes home",
             CONTROLLER,
-            """        if self.state.barred:
-            return self.state.barred""",
+            """        if self.state.why_not:
+            return self.state.why_not""",
             """        if False:
-            return self.state.barred""",
+            return self.state.why_not""",
             (66,),
         ),
         (
@@ -1135,7 +1135,7 @@ MUTATIONS = tuple(
             (70, 87),
         ),
         (
-            "it is activated beside a rival",
+            "it is activated beside another commander",
             IK_NODE,
             "        self._robot.check_alone()",
             "        pass",
@@ -1183,8 +1183,8 @@ MUTATIONS = tuple(
         (
             "activated while it brakes, a chain stays inactive",
             STATE,
-            "            Event.LACK, Event.FIND, Event.ACTIVATE, Event.DEACTIVATE,",
-            "            Event.LACK, Event.FIND, Event.DEACTIVATE,",
+            "            Event.UNMET, Event.MET, Event.ACTIVATE, Event.DEACTIVATE,",
+            "            Event.UNMET, Event.MET, Event.DEACTIVATE,",
             (81,),
         ),
         (

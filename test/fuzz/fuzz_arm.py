@@ -261,13 +261,13 @@ class Arm:
         assert (state.state is State.UNCONFIGURED) == (self.robot is None)
         assert state.latch is not State.UNSAFE, state.why
         check_text(state.why)
-        check_text(state.barred)
+        check_text(state.why_not)
         if state.state in LATCHED:
             assert state.state is state.latch
-        if state.pursuing:
+        if state.has_target:
             assert state.active
             assert state.latch is None
-            assert not state.lacking
+            assert not state.unmet
         if self.robot is not None:
             refusals = self.arm.refusals
             if refusals.counts.total() > self._refused:
@@ -632,11 +632,11 @@ class Arm:
         self.step(["enable"])
         self.step(["cycle", 20])
         assert self.state.state in (State.READY, State.ARRIVED, State.HOLDING, State.MOVING), (
-            self.state.state, self.state.barred
+            self.state.state, self.state.why_not
         )  # fmt: skip
         self.step(["go_to", (np.array(HOME.positions) + 0.1).tolist()])
         self.step(["cycle", 5])
-        assert self.state.pursuing, (self.state.state, self.state.barred)
+        assert self.state.has_target, (self.state.state, self.state.why_not)
 
 
 # What may happen, and how often -------------------------------------------------------------------
@@ -761,24 +761,29 @@ class Latch:
 
     def handle(self, event):
         chain = self.chain
-        before, latch, active, lacking = chain.state, chain.latch, chain.active, chain.lacking
-        taken = chain.handle(event, f"why {event.name}" if event is Event.LACK else "")
+        before, latch, active, unmet = (
+            chain.state,
+            chain.latch,
+            chain.active,
+            chain.unmet,
+        )
+        taken = chain.handle(event, f"why {event.name}" if event is Event.UNMET else "")
         if latch is not None and event is not Event.ENABLE:
             assert chain.latch is not None, "what is latched is left by enable alone"
         if not taken:
-            assert (chain.state, chain.latch, chain.active, chain.lacking) == (
-                before, latch, active, lacking
+            assert (chain.state, chain.latch, chain.active, chain.unmet) == (
+                before, latch, active, unmet
             )  # fmt: skip
         if chain.state in LATCHED:
             assert chain.latch is chain.state
         if before in LATCHED:
             assert chain.state in (*LATCHED, State.INACTIVE) or event is Event.ENABLE
         if chain.state is State.MOVING and before is not State.MOVING:
-            assert not chain.barred
-        if chain.pursuing:
+            assert not chain.why_not
+        if chain.has_target:
             assert chain.active
             assert chain.latch is None
-            assert not chain.lacking
+            assert not chain.unmet
         if before is not State.UNCONFIGURED and chain.state is State.UNCONFIGURED:
             assert before is State.INACTIVE
         assert chain.resting or chain.active or chain.state is State.BRAKING

@@ -136,12 +136,12 @@ def test_a_latch_that_something_else_ends_is_caught(arm, monkeypatch):
 
 
 def test_a_table_that_leads_out_of_a_latch_is_caught(monkeypatch):
-    monkeypatch.setitem(TRANSITIONS, (State.STOPPED, Event.LACK), State.MOVING)
+    monkeypatch.setitem(TRANSITIONS, (State.STOPPED, Event.UNMET), State.MOVING)
     latch = Latch()
     for event in (Event.CONFIGURE, Event.ACTIVATE, Event.STOP):
         latch.handle(event)
     with pytest.raises(AssertionError):
-        latch.handle(Event.LACK)
+        latch.handle(Event.UNMET)
 
 
 @pytest.mark.parametrize("event", LATCHES)
@@ -156,4 +156,4 @@ def test_a_latch_that_is_forgotten_is_caught(event, monkeypatch):
 
     monkeypatch.setattr(ChainState, "handle", forget)
     with pytest.raises(AssertionError, match="enable alone"):
-        latch.handle(Event.REST)
+        latch.handle(Event.COME_TO_REST)

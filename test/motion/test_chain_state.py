@@ -20,9 +20,9 @@ import pytest
 
 from basis_ik.motion.chain_state import (
     LATCHES,
-    PURSUING,
     STANDING,
     TRANSITIONS,
+    WITH_TARGET,
     AtRest,
     ChainState,
     Event,
@@ -47,7 +47,7 @@ def active():
 
 
 def moving(state):
-    assert state.handle(Event.PURSUE)
+    assert state.handle(Event.MOVE)
     assert state.state is State.MOVING
     return state
 
@@ -70,29 +70,34 @@ def test_what_is_not_in_the_table_changes_nothing(pair):
     chain = ChainState()
     chain.state, chain.active = pair[0], True
     assert not chain.handle(pair[1], "why")
-    assert (chain.state, chain.latch, chain.lacking, chain.why) == (pair[0], None, "", "")
+    assert (chain.state, chain.latch, chain.unmet, chain.why) == (
+        pair[0],
+        None,
+        "",
+        "",
+    )
     assert chain.active
 
 
-@pytest.mark.parametrize("pursuing", PURSUING)
+@pytest.mark.parametrize("has_target", WITH_TARGET)
 @pytest.mark.parametrize("event", LATCHES)
-def test_a_latch_outlives_rest_deactivation_and_another_robot(active, pursuing, event):
-    active.state = pursuing
+def test_a_latch_outlives_rest_deactivation_and_another_robot(active, has_target, event):
+    active.state = has_target
     active.handle(event, "reason")
     assert active.state is State.BRAKING
-    active.handle(Event.REST)
+    active.handle(Event.COME_TO_REST)
     assert active.state is LATCHES[event]
     for each in (Event.DEACTIVATE, Event.CLEAN_UP, Event.CONFIGURE, Event.ACTIVATE):
         assert active.handle(each)
     assert active.state is LATCHES[event]
-    assert active.barred == "reason; call ~/enable to continue"
-    for each in (Event.LACK, Event.FIND):
-        active.handle(each, "no joint states" if each is Event.LACK else "")
+    assert active.why_not == "reason; call ~/enable to continue"
+    for each in (Event.UNMET, Event.MET):
+        active.handle(each, "no joint states" if each is Event.UNMET else "")
         assert active.state is LATCHES[event]
-    assert not active.handle(Event.PURSUE)
+    assert not active.handle(Event.MOVE)
     active.handle(Event.ENABLE)
     assert active.state is State.READY
-    assert active.barred == ""
+    assert active.why_not == ""
 
 
 @pytest.mark.parametrize("event", [Event.STOP, Event.ENABLE])
@@ -106,44 +111,44 @@ def test_stop_and_enable_count_while_there_is_no_robot(event):
 
 
 def test_the_first_fault_is_kept_and_the_operator_has_the_last_word(active):
-    moving(active).handle(Event.LOSE_TRACK, "elbow is off")
+    moving(active).handle(Event.LOSE_TRACKING, "elbow is off")
     active.handle(Event.FAIL_CHECK, "unsafe")
     assert active.latch is State.TRACKING_LOST
-    assert active.barred.startswith("elbow is off")
+    assert active.why_not.startswith("elbow is off")
     active.handle(Event.STOP, "stopped")
     assert active.latch is State.STOPPED
 
 
 def test_nothing_moves_while_something_is_missing(active):
-    active.handle(Event.LACK, "no joint state of elbow")
+    active.handle(Event.UNMET, "no joint state of elbow")
     assert active.state is State.WAITING
-    assert active.barred == "no joint state of elbow"
-    assert not active.handle(Event.PURSUE)
-    active.handle(Event.FIND)
-    assert moving(active).pursuing
+    assert active.why_not == "no joint state of elbow"
+    assert not active.handle(Event.MOVE)
+    active.handle(Event.MET)
+    assert moving(active).has_target
 
 
 def test_what_is_missing_ends_a_motion_and_another_one_waits_for_it(active):
-    moving(active).handle(Event.LACK, "the controller is gone")
+    moving(active).handle(Event.UNMET, "the controller is gone")
     assert active.state is State.BRAKING
-    assert not active.handle(Event.PURSUE)
-    active.handle(Event.REST)
+    assert not active.handle(Event.MOVE)
+    active.handle(Event.COME_TO_REST)
     assert active.state is State.WAITING
 
 
 def test_an_inactive_chain_is_not_set_in_motion():
     chain = ChainState()
     chain.handle(Event.CONFIGURE)
-    assert chain.barred == "not active"
+    assert chain.why_not == "not active"
     chain.state = State.BRAKING
-    assert not chain.handle(Event.PURSUE)
+    assert not chain.handle(Event.MOVE)
 
 
 def test_deactivation_brakes_first(active):
     moving(active).handle(Event.DEACTIVATE)
     assert active.state is State.BRAKING
     assert not active.resting
-    active.handle(Event.REST)
+    active.handle(Event.COME_TO_REST)
     assert active.state is State.INACTIVE
     assert active.resting
 
@@ -152,12 +157,12 @@ def test_activated_while_it_brakes_it_is_active_at_rest(active):
     moving(active).handle(Event.DEACTIVATE)
     assert active.handle(Event.ACTIVATE)
     assert active.state is State.BRAKING
-    active.handle(Event.REST)
+    active.handle(Event.COME_TO_REST)
     assert active.state is State.READY
 
 
 def test_a_new_target_ends_braking(active):
-    moving(active).handle(Event.DROP)
+    moving(active).handle(Event.DROP_TARGET)
     assert moving(active).resting is False
 
 

@@ -34,7 +34,7 @@ LOOP = LoopReport(
 ARM = ArmReport(
     tip="tool0",
     state="MOVING",
-    barred="",
+    why_not="",
     joint_state_rate=125.0,
     target_rate=30.0,
     command_rate=100.0,
@@ -130,23 +130,23 @@ def test_a_loop_that_is_late_is_warned_of(change, text):
     ("change", "level", "text"),
     [
         (
-            {"state": "WAITING", "barred": "no joint state of elbow"},
+            {"state": "WAITING", "why_not": "no joint state of elbow"},
             DiagnosticStatus.WARN,
             "no joint state of elbow",
         ),
         ({"newly_refused": 4}, DiagnosticStatus.WARN, "4 inputs refused"),
         (
-            {"state": "UNSAFE", "barred": "a command failed"},
+            {"state": "UNSAFE", "why_not": "a command failed"},
             DiagnosticStatus.ERROR,
             "a command failed",
         ),
         (
-            {"state": "TRACKING_LOST", "barred": "elbow is off"},
+            {"state": "TRACKING_LOST", "why_not": "elbow is off"},
             DiagnosticStatus.ERROR,
             "elbow is off",
         ),
-        ({"state": "STOPPED", "barred": "stopped"}, DiagnosticStatus.WARN, "stopped"),
-        ({"state": "INACTIVE", "barred": "not active"}, DiagnosticStatus.OK, "INACTIVE"),
+        ({"state": "STOPPED", "why_not": "stopped"}, DiagnosticStatus.WARN, "stopped"),
+        ({"state": "INACTIVE", "why_not": "not active"}, DiagnosticStatus.OK, "INACTIVE"),
     ],
 )
 def test_an_arm_that_cannot_do_its_work(change, level, text):

@@ -132,7 +132,7 @@ def said(node):
 
 def test_a_goal_that_moves_is_followed_and_of_several_arms_it_is_said_which(robot):
     node, arm = Stub(1), arm_at(robot.chain, robot.positions, name="left")
-    for event in (Event.CONFIGURE, Event.ACTIVATE, Event.PURSUE):
+    for event in (Event.CONFIGURE, Event.ACTIVATE, Event.MOVE):
         arm.state.handle(event)
     Markers(node, arm, 10.0)
     for text in ("on the way", "on the way", "following", "following"):

@@ -159,7 +159,7 @@ def test_after_a_standstill_a_controller_that_is_elsewhere_is_left_there(off, st
     if anew:
         assert pipeline.state[:, 0] == pytest.approx(reference)
         assert not pipeline.state[:, 1:].any()
-        assert "was restarted" in output._lacking
+        assert "was restarted" in output._unmet
 
 
 @pytest.mark.parametrize("periods", [1, 3, 5])
@@ -385,7 +385,7 @@ class Clocks:
             message = JointTrajectoryControllerState()
             message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
             self.tell(message)
-        return self.state.lacking()
+        return self.state.unmet()
 
 
 SOON, OFTEN_LATE = [0.001] * 100, [0.3] * 99 + [0.001]
@@ -421,9 +421,9 @@ def test_in_simulated_time_a_pause_is_no_silence(monkeypatch):
     clocks.ros_time_is_active, clocks.count_publishers = True, lambda _: 1
     clocks.hear(0.0, SOON)
     monkeypatch.setattr("basis_ik.ros.boundary.time", SimpleNamespace(monotonic=lambda: 1e9))
-    assert clocks.state.lacking() == "", "real time is none of its business"
+    assert clocks.state.unmet() == "", "real time is none of its business"
     clocks.here += 10**9
-    assert clocks.state.lacking().startswith("the controller is not active")
+    assert clocks.state.unmet().startswith("the controller is not active")
 
 
 @pytest.mark.parametrize("jump", [3600, -3600])
@@ -433,10 +433,10 @@ def test_a_jump_of_the_clock_is_no_silence_of_the_controller(jump):
     clocks.hear(0.0, SOON)
     clocks.here += jump * 10**9
     clocks.state.on_clock_jump()
-    assert clocks.state.lacking() == ""
+    assert clocks.state.unmet() == ""
     assert clocks.state.silence(clocks.here) == 0.0
     clocks.here += 10**9
-    assert clocks.state.lacking().startswith("the controller is not active")
+    assert clocks.state.unmet().startswith("the controller is not active")
     assert clocks.state.silence(clocks.here) == 1.0
 
 

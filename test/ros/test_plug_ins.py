@@ -69,7 +69,7 @@ def arm():
         stop=lambda: None,
         enable=lambda: None,
         own=lambda name: [],
-        state=SimpleNamespace(latch=None, barred=""),
+        state=SimpleNamespace(latch=None, why_not=""),
         pipeline=SimpleNamespace(goal=None),
     )
 

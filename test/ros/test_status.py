@@ -62,7 +62,7 @@ def arm():
         refusals=Refusals(),
         state=ChainState(),
         trouble="",
-        rival="",
+        other_commander="",
         speed_override=1.0,
         tool=SimpleNamespace(frame=""),
     )
@@ -138,9 +138,11 @@ def test_which_input_leads_is_told_at_once(clock, report, arm, published):
 
 
 def test_another_state_is_told_at_once(clock, report, arm, published):
-    for count, event in enumerate((Event.CONFIGURE, Event.ACTIVATE, Event.PURSUE, Event.COMMANDED)):
+    for count, event in enumerate(
+        (Event.CONFIGURE, Event.ACTIVATE, Event.MOVE, Event.END_COMMANDS)
+    ):
         arm.state.handle(event)
-        if event is Event.PURSUE:
+        if event is Event.MOVE:
             arm.pipeline.missing = lambda _: np.zeros(1)
             arm.pipeline.command = None
             arm.measured = SimpleNamespace(positions=lambda: np.zeros(1))
@@ -154,7 +156,7 @@ def test_every_refusal_is_told_with_the_next_period(clock, report, arm, publishe
     for event in (Event.CONFIGURE, Event.ACTIVATE):
         arm.state.handle(event)
     if silent:
-        arm.state.handle(Event.LACK, "no joint state of elbow")
+        arm.state.handle(Event.UNMET, "no joint state of elbow")
     report.publish(arm)
     for count in range(1, 4):
         arm.refusals.add(Refused(Refusal.STALE, "2.1 s old"))
@@ -190,7 +192,7 @@ def test_what_a_singularity_is_about_to_do_is_told_at_once_while_the_arm_moves(
     arm.pipeline.notice = near
     report.publish(arm)
     assert published[-1].level == DiagnosticStatus.OK, "it does not move"
-    arm.state.handle(Event.PURSUE)
+    arm.state.handle(Event.MOVE)
     report.publish(arm)
     assert published[-1].level == DiagnosticStatus.WARN
     expected = "nearing a singularity: wrist_1_joint, wrist_3_joint will turn fast"

@@ -19,17 +19,17 @@ from types import SimpleNamespace
 import pytest
 
 from basis_ik.errors import BasisIkError
-from basis_ik.ros.chain_controller import RivalError
+from basis_ik.ros.chain_controller import OtherCommanderError
 from basis_ik.ros.ik_node import IkNode
 from basis_ik.ros.loaded_robot import Robot
 
 
 @pytest.fixture
 def robot():
-    """A robot whose only arm has a rival, and what was asked of it."""
+    """A robot whose only arm has another commander, and what was asked of it."""
 
     def find():
-        raise RivalError("somebody else commands it")
+        raise OtherCommanderError("somebody else commands it")
 
     asked = []
     robot = object.__new__(Robot)
@@ -40,7 +40,7 @@ def robot():
 
 def test_activation_is_refused(robot):
     node = SimpleNamespace(_robot=robot, _active=False)
-    with pytest.raises(RivalError):
+    with pytest.raises(OtherCommanderError):
         IkNode._activate(node)
     assert not node._active
     assert robot.asked == []

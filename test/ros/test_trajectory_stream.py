@@ -138,7 +138,7 @@ class Bench:
 
     def _work(self, goal):
         measured = self.joints.positions.copy()
-        if self.output._lacking and not self.dropped:  # as the chain's controller does
+        if self.output._unmet and not self.dropped:  # as the chain's controller does
             self.dropped = True
             self.output.brake(self.pipeline)
         elif goal is not None and not self.dropped:
@@ -347,11 +347,11 @@ def test_a_controller_that_was_switched_off_for_a_moment_does_not_leap(bench, be
     bench.run(0.1, to(-2.0))
     assert np.abs(np.array(bench.positions) - held).max() < 0.01
     assert bench.dropped
-    assert (pause > 0.5) != ("was restarted" in bench.output._lacking)
+    assert (pause > 0.5) != ("was restarted" in bench.output._unmet)
     bench.run(1.0)
     bench.judge()
     assert np.abs(np.array(bench.positions) - held).max() < 0.01
-    bench.output._lacking, bench.dropped = "", False  # it looks again, and is asked again
+    bench.output._unmet, bench.dropped = "", False  # it looks again, and is asked again
     bench.run(2.5, to(-2.0))
     bench.judge()
     np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
@@ -369,7 +369,7 @@ def test_a_controller_that_is_not_heard_brakes_and_then_goes_on(bench, quiet):
     bench.telling = 0.02
     bench.run(2.5, to(-2.0))
     bench.judge()
-    assert not bench.output._lacking
+    assert not bench.output._unmet
     np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
 
 

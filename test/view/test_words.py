@@ -24,8 +24,8 @@ from basis_ik.view.shapes import GREEN, ORANGE, RED, WHITE, YELLOW
 from basis_ik.view.words import words
 
 READY = (Event.CONFIGURE, Event.ACTIVATE)
-MOVING = (*READY, Event.PURSUE)
-HOLDING = (*MOVING, Event.COMMANDED)
+MOVING = (*READY, Event.MOVE)
+HOLDING = (*MOVING, Event.END_COMMANDS)
 ARRIVED = (*HOLDING, Event.ARRIVE)
 
 
@@ -74,12 +74,12 @@ def test_stopped_and_how_to_go_on():
 
 
 def test_tracking_lost_and_by_which_joint():
-    said = words(state(*READY, (Event.LOSE_TRACK, "elbow is 0.3 from where it was")), None)
+    said = words(state(*READY, (Event.LOSE_TRACKING, "elbow is 0.3 from where it was")), None)
     assert said == ("elbow is 0.3 from where it was; call ~/enable to continue", RED)
 
 
 def test_waiting_for_what():
-    said = words(state(*READY, (Event.LACK, "no joint state of elbow")), None)
+    said = words(state(*READY, (Event.UNMET, "no joint state of elbow")), None)
     assert said == ("waiting: no joint state of elbow", YELLOW)
 
 
@@ -90,7 +90,7 @@ def test_why_nothing_goes_on():
     assert words(state(*READY), None, "the controller is gone", refused).color == RED
     assert words(state(*MOVING), REACHED, refused=refused).text == "on the way"
     assert words(state(*READY, Event.DEACTIVATE), None).text == "inactive"
-    assert words(state(*MOVING, Event.DROP), None).text == "coming to rest"
+    assert words(state(*MOVING, Event.DROP_TARGET), None).text == "coming to rest"
 
 
 @pytest.mark.parametrize("each", [s for s in State if s not in LATCHES.values()])

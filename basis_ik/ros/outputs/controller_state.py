@@ -117,7 +117,7 @@ class ControllerState:
         found = np.array([positions.get(name, math.nan) for name in joint_names])
         return found if np.isfinite(found).all() else None
 
-    def lacking(self) -> str:
+    def unmet(self) -> str:
         """Return why the controller would not execute commands; empty if it would."""
         silence = loop_time(self._node) - self._heard_at
         if silence <= CONTROLLER_TIMEOUT:

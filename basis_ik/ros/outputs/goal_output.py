@@ -82,7 +82,7 @@ class FollowJointTrajectoryOutput(Output):
     def _check(self) -> str:
         if not self._is_ready():
             return f"waiting for the action {self.name}"
-        return self._state.lacking()
+        return self._state.unmet()
 
     def on_clock_jump(self) -> None:
         """Discard all times; see `Output.on_clock_jump`."""

@@ -18,15 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from basis_ik.ros.outputs.goal_output import FollowJointTrajectoryOutput
 from basis_ik.ros.outputs.output import Output, OutputOptions
 from basis_ik.ros.outputs.stream_output import JointStateOutput, PositionOutput, VelocityOutput
 from basis_ik.ros.outputs.trajectory_output import TrajectoryOutput
-
-FloatArray = NDArray[np.float64]
 
 INTERFACES = (
     "joint_trajectory", "position", "velocity", "joint_state", "follow_joint_trajectory",

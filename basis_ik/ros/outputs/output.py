@@ -57,7 +57,7 @@ class Output(ABC):
         name: Topic or action of the commands.
         streams: Whether it sends each command of a motion; otherwise whole motions.
         failure: The controller's failure; empty from the next goal on.
-        rival: The other node that commands the arm; empty if there is none.
+        other_commander: The other node that commands the arm; empty if there is none.
         sent: Number of messages sent.
     """
 
@@ -66,20 +66,22 @@ class Output(ABC):
 
     def __init__(self, node: Node) -> None:
         self._node, self._boundary = node, boundary_of(node)
-        self.failure = self.rival = ""
+        self.failure = self.other_commander = ""
         self.sent = 0
-        self._looked_at, self._lacking = -math.inf, ""
+        self._looked_at, self._unmet = -math.inf, ""
 
-    def lacking(self, now: Moment) -> str:
+    def unmet(self, now: Moment) -> str:
         """Return why no command would be executed; empty if it would."""
         if self._boundary.steady() - self._looked_at >= CHECK_PERIOD:
             self._looked_at = self._boundary.steady()
             # A node that starts to command during a motion must not stop it: it has to wait.
-            self.rival = "" if self.expected(now) is not None else self.find_rival()
-            self._lacking = self.rival or self._check()
-        return self._lacking
+            self.other_commander = (
+                "" if self.expected(now) is not None else self.find_other_commander()
+            )
+            self._unmet = self.other_commander or self._check()
+        return self._unmet
 
-    def find_rival(self) -> str:
+    def find_other_commander(self) -> str:
         """Return the other node that commands the arm; empty if there is none."""
         own = self._node.get_name(), self._node.get_namespace()
         alike = self._boundary.read(

@@ -71,12 +71,12 @@ class StreamOutput(Output):
             return f"no controller subscribes to {self.name}"
         return ""
 
-    def find_rival(self) -> str:
+    def find_other_commander(self) -> str:
         """Return the other node that commands the arm; empty if there is none."""
         others = self._others() if count_publishers(self._node, self.name) > 1 else ""
         if others:
             return f"{self.name} has another publisher, {others}; end it"
-        return super().find_rival()
+        return super().find_other_commander()
 
     def _others(self) -> str:
         """Return the names of the other nodes that publish where this one does."""

@@ -68,13 +68,13 @@ class TrajectoryOutput(StreamOutput):
         self._paused_until = -math.inf  # ROS time [ns]; nothing is sent before
 
     def _check(self) -> str:
-        lacking = super()._check() or self._state.lacking()
-        if not lacking and self._state.speed_scaling < FULL_SPEED:
+        unmet = super()._check() or self._state.unmet()
+        if not unmet and self._state.speed_scaling < FULL_SPEED:
             return (
                 f"the controller scales its speed to {self._state.speed_scaling:.2g}, which a "
                 "stream does not follow; set command_interface to follow_joint_trajectory"
             )
-        return lacking
+        return unmet
 
     def on_clock_jump(self) -> None:
         """Discard all times; see `Output.on_clock_jump`."""
@@ -139,7 +139,7 @@ class TrajectoryOutput(StreamOutput):
         pipeline.go_on(states)
         self._recent.clear()
         self._begin_at(now.clock)
-        self._lacking = "the controller was restarted: it was not active for a moment"
+        self._unmet = "the controller was restarted: it was not active for a moment"
         self._looked_at = self._boundary.steady()
         return True
 

@@ -102,8 +102,10 @@ class Drag:
         self._modes = {mode: self._entry(mode.value, partial(self._show, mode)) for mode in Mode}
         # Each with a function that returns whether it would have an effect now.
         self._orders: dict[int, Callable[[], object]] = {
-            self._entry("bring it back to the tip", self._bring_back): lambda: not arm.state.barred,
-            self._entry("home", arm.go_home): lambda: arm.own("home") and not arm.state.barred,
+            self._entry("bring it back to the tip", self._bring_back): lambda: (
+                not arm.state.why_not
+            ),
+            self._entry("home", arm.go_home): lambda: arm.own("home") and not arm.state.why_not,
             self._entry("stop", arm.stop): lambda: arm.state.latch is None,
             self._entry("go on", arm.enable): lambda: arm.state.latch is not None,
         }
