@@ -203,8 +203,8 @@ class Robot:
     def close(self):
         self._executor.shutdown()
         self._thread.join(PATIENCE)
-        self.context.shutdown()
         self.node.destroy_node()  # or its latched description would live on
+        self.context.shutdown()
 
     def _spin(self):
         with contextlib.suppress(ExternalShutdownException):
