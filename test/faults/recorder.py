@@ -288,7 +288,11 @@ class Recorder:
             ways = np.abs(positions[k] - positions[first:k])
             if (ways[-1:] > (spans[-1:] + 1e-6) * self._drives).any():
                 return [*faults, "the measured arm is faster than its drives"]
-            late = LATENESS + ahead + max(told.delays[first : k + 1]) / SECOND
+            # An arm that had no processor for some whiles lags, and catches up as fast as it can.
+            before = int(np.searchsorted(times, times[k] - 2 * HORIZON * SECOND))
+            gaps = np.diff(times[before : k + 1]) / SECOND
+            stalls = gaps[gaps > LATENESS].sum()
+            late = LATENESS + ahead + max(stalls, max(told.delays[first : k + 1]) / SECOND)
             if (ways > (spans + late) * self._velocity).any():
                 over = (ways / self._velocity - spans).max()
                 return [*faults, f"the measured arm is {over:.3f} s ahead of what it may go"]

@@ -287,6 +287,15 @@ def test_an_arm_that_makes_up_for_a_late_cycle_is_not_objected_to(recorder):
     assert recorder.judge() == []
 
 
+@pytest.mark.parametrize(("periods", "sound"), [(9, True), (11, False)])
+def test_an_arm_that_had_no_processor_may_catch_up_by_as_much(recorder, periods, sound):
+    """It tells nothing for twice 40 ms, and then goes at 2 rad/s, where 1 rad/s is allowed."""
+    hear_state(recorder, 3 * PERIOD, HOME)
+    for k in range(periods + 1):
+        hear_state(recorder, (7 + k) * PERIOD, [HOME[0] + 0.02 * k, HOME[1]])
+    assert sound == (recorder.judge() == [])
+
+
 def test_it_tells_how_late_the_states_of_the_arm_came(recorder):
     hear_state(recorder, 0, HOME, delay=SECOND)
     hear_state(recorder, PERIOD, HOME, delay=200_000_000)
