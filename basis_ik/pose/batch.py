@@ -30,13 +30,13 @@ import numpy.typing as npt
 from basis_ik.errors import SolveArgumentError
 from basis_ik.pose.batch_kernel import solve_poses
 from basis_ik.pose.diagnosis import FEWEST_STARTS
-from basis_ik.pose.solve import PATIENCE, budget, solve
+from basis_ik.pose.solve import budget, solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
 from basis_ik.search.closed_form_search_kernel import solve_closed_poses
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
-from basis_ik.search.prepared_chain import NEAR
+from basis_ik.search.prepared_chain import NEAR, PATIENCE
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform, trusted
 

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from basis_ik.pose.newton_kernel import settle_each
 from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import COLUMNS, begin_anew, solve_pose
+from basis_ik.search.pose_search_kernel import COLUMNS, begin_anew
 from basis_ik.search.prepared_chain import NEAR, PATIENCE, PreparedChain
 
 FloatArray = npt.NDArray[np.float64]
@@ -347,10 +347,10 @@ class Inquiry:
         *, seed: FloatArray | None = None, patience: int = PATIENCE, near: float = NEAR,
     ) -> tuple[Attempt, int]:  # fmt: skip
         ready, q = self.ready, np.empty_like(self.seed)
-        status, taken, fresh, away, turned = solve_pose(
-            ready.exact, ready.joints, variables, ready.ends, reach, weights, self.target,
-            self.seed if seed is None else seed, q, self._work, *self.tolerances,
-            max(0, self.budget), first, last, patience, False, near,
+        status, taken, fresh, away, turned = ready.search(
+            weights, self.target, self.seed if seed is None else seed, q, self.tolerances,
+            max(0, self.budget), first=first, last=last, patience=patience, near=near,
+            variables=variables, reach=reach,
         )  # fmt: skip
         self.budget -= taken
         return Attempt(q, away, turned, status == REACHED), fresh

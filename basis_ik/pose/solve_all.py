@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.pose.solve import PATIENCE, Solution
+from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import (
     Positions,
     Target,
@@ -35,7 +35,7 @@ from basis_ik.search.arguments import (
 )
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
-from basis_ik.search.pose_search_kernel import solve_pose, take_shortest_turns
+from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.checks import read_only
 from basis_ik.verdict import REACHED, Verdict
@@ -102,14 +102,13 @@ def solve_all(
     if not distinct > 0.0:
         raise SolveArgumentError("distinct", distinct, "above 0")
     found: list[Solution] = []
-    work, q = ready.new_work(), np.empty_like(start)
+    q = np.empty_like(start)
 
     def descend(begin: FloatArray, number: int, near: float) -> bool:
         """Descend from a start and keep where that arrives; return whether it does."""
-        status, steps, _, away, turned = solve_pose(
-            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights,
-            goal, begin, q, work, *tolerances,
-            STEPS_PER_START, number, number, PATIENCE, False, near,
+        status, steps, _, away, turned = ready.search(
+            weights, goal, begin, q, tolerances, STEPS_PER_START,
+            first=number, last=number, near=near,
         )  # fmt: skip
         refuse(status, "seed", seed, target)
         if status == ARRIVED and _is_new(q, found, ready.variables, distinct):

@@ -28,7 +28,7 @@ from basis_ik.robot.chain_kernel import ChainArrays
 from basis_ik.robot.configurations import middle
 from basis_ik.search.closed_form import closed_form
 from basis_ik.search.precomputed_starts import with_own_starts
-from basis_ik.search.prepared_chain import PATIENCE, ROTATION_WEIGHT, PreparedChain
+from basis_ik.search.prepared_chain import ROTATION_WEIGHT, PreparedChain
 
 FloatArray = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         position=np.array([unit] * 3 + [0.0] * 9),
         closed=closed_form(arrays, size),
     )
-    return replace(ready, variables=with_own_starts(ready, PATIENCE))
+    return replace(ready, variables=with_own_starts(ready))
 
 
 def reduce_joints(arrays: ChainArrays) -> FloatArray:
