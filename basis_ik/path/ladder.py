@@ -33,6 +33,7 @@ from basis_ik.search.arguments import hold_near
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.prepare import prepared
+from basis_ik.search.tables_kernel import LOWER_UPPER, PERIODIC
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ class Ladder:
         ready, self._weights, _ = constrain(prepared(chain), constraint, poses[0]._m)
         self._seed = ready.middle if seed is None else np.array(seed, np.float64)
         variables = ready.variables.copy()
-        self._turns = (variables[:, 5] != 0.0) & (chain.upper - chain.lower >= 2.0 * np.pi)
-        variables[self._turns, :2] = -np.inf, np.inf
+        self._turns = (variables[:, PERIODIC] != 0.0) & (chain.upper - chain.lower >= 2.0 * np.pi)
+        variables[self._turns, LOWER_UPPER] = -np.inf, np.inf
         self._ready = replace(ready, variables=variables)
         self._max_move = max_move
         move = np.broadcast_to(np.asarray(max_move, np.float64), self._seed.shape)

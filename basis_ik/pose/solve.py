@@ -49,6 +49,7 @@ from basis_ik.search.pose_constraint import PoseConstraint, constrain, weigh
 from basis_ik.search.pose_search_kernel import OUT_OF_REACH, solve_pose, take_shortest_turns
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import NEAR, PATIENCE, PreparedChain
+from basis_ik.search.tables_kernel import WX
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
@@ -273,7 +274,7 @@ def solve(
     if reason is REACHED:
         ready.prove_inside(answer.q)
     away, steps = answer.away, iterations - inquiry.budget
-    if ready.full[0] == 0.0:
+    if ready.full[WX] == 0.0:
         away = float(np.linalg.norm(ready.tip_position(answer.q) - goal[:3, 3]))
     return Solution(
         read_only(answer.q), reason.verdict, away, answer.turned,

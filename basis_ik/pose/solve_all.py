@@ -37,6 +37,7 @@ from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.prepare import prepared
+from basis_ik.search.tables_kernel import BOX_X
 from basis_ik.transforms.checks import read_only
 from basis_ik.verdict import REACHED, Verdict
 
@@ -147,7 +148,7 @@ def _is_new(q: FloatArray, found: list[Solution], variables: FloatArray, distinc
 def _manipulability(chain: Chain, q: FloatArray, weights: FloatArray, goal: FloatArray) -> float:
     """Return √det(J Jᵀ) of what is wanted (Yoshikawa 1985, Eq. 10), for few joints √det(Jᵀ J)."""
     along = goal[:3, :3].T @ chain.jacobian(q).reshape(2, 3, -1)  # the goal's axes
-    rows = along.reshape(6, -1)[weights[:6] > 0.0]
+    rows = along.reshape(6, -1)[weights[:BOX_X] > 0.0]
     return float(np.prod(np.linalg.svd(rows, compute_uv=False)))
 
 
