@@ -27,6 +27,16 @@ from basis_ik.look.ray_kernel import NO_LENGTH
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_search_kernel import begin_anew, begin_inside
 from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.search.tables_kernel import (
+    LOWER,
+    LOWER_UPPER,
+    PERIODIC,
+    R22,
+    SCALE,
+    START_LOWER,
+    START_UPPER,
+    UPPER,
+)
 from basis_ik.verdict import REACHED, Reason, Verdict
 
 FloatArray = npt.NDArray[np.float64]
@@ -108,9 +118,9 @@ class AimInquiry:
     def lifted(self) -> FloatArray:
         """Return limits that are none."""
         variables, middle = self.ready.variables.copy(), self.ready.middle
-        half = np.where(variables[:, 5] != 0.0, np.pi, 2.0 * variables[:, 2])
-        variables[:, 0], variables[:, 1] = -np.inf, np.inf
-        variables[:, 3], variables[:, 4] = middle - half, middle + half
+        half = np.where(variables[:, PERIODIC] != 0.0, np.pi, 2.0 * variables[:, SCALE])
+        variables[:, LOWER], variables[:, UPPER] = -np.inf, np.inf
+        variables[:, START_LOWER], variables[:, START_UPPER] = middle - half, middle + half
         return variables
 
     @property
@@ -121,7 +131,7 @@ class AimInquiry:
     @property
     def proves(self) -> bool:
         """Whether that form is exact: the ray leaves its plane by less than the tolerance."""
-        return self.closed and abs(float(self.ready.exact[2, 10])) <= self.tolerance
+        return self.closed and abs(float(self.ready.exact[2, R22])) <= self.tolerance
 
     def too_near(self) -> float:
         """Return by how much the point is too near to an axis of a pan-tilt head [m], or 0."""
@@ -181,7 +191,7 @@ def _obstacle(inquiry: AimInquiry, answer: Attempt, names: tuple[str, ...]) -> R
         free = inquiry.within(wider)
         if free.reached:
             k = _limiting(inquiry, answer.q, free.q, bounds, wider)
-            low, high = bounds[k, :2]
+            low, high = bounds[k, LOWER_UPPER]
             bound = low if abs(answer.q[k] - low) < abs(answer.q[k] - high) else high
             return Reason(verdict, 0.0, answer.angle, names[k], float(bound), starts, proven)
     missing = inquiry.too_near()
@@ -197,13 +207,14 @@ def _limiting(
 
     Where it takes several: of those that stand at their bounds, the one that would go farthest.
     """
-    low, high = bounds[:, 0], bounds[:, 1]
-    matters = (bounds[:, 5] == 0.0) | ~(high - low >= 2.0 * np.pi)  # a full turn is all there is
+    low, high = bounds[:, LOWER], bounds[:, UPPER]
+    # A full turn is all there is.
+    matters = (bounds[:, PERIODIC] == 0.0) | ~(high - low >= 2.0 * np.pi)
     stands = matters & (np.minimum(q - low, high - q) <= AT_BOUND)
     for k in np.flatnonzero(stands):
         one = bounds.copy()
         one[k] = wider[k]
         if inquiry.within(one).reached:
             return int(k)
-    beyond = np.maximum(low - free, free - high) / bounds[:, 2]
+    beyond = np.maximum(low - free, free - high) / bounds[:, SCALE]
     return int(np.argmax(np.where(stands | ~stands.any(), beyond, -np.inf)))

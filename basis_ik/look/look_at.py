@@ -29,15 +29,10 @@ from basis_ik.look.look_kernel import aim
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
-from basis_ik.search.pose_search_kernel import (
-    BAD_SEED,
-    BAD_TARGET,
-    COLUMNS,
-    LARGEST_ANGLE,
-    LARGEST_LENGTH,
-)
+from basis_ik.search.pose_search_kernel import BAD_SEED, BAD_TARGET, LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.search.tables_kernel import COLUMNS, ORIGIN
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.directions_kernel import perpendicular
 from basis_ik.verdict import REACHED, Verdict
@@ -189,7 +184,7 @@ def _prepare_ray(ready: PreparedChain, direction: FloatArray, start: FloatArray)
     frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = x, np.cross(z, x), z, start
     exact, ends = ready.exact.copy(), ready.ends.copy()
     ends[1] = ends[1] @ frame
-    exact[-1, :12] = ends[1].reshape(12)
+    exact[-1, ORIGIN] = ends[1].reshape(12)
     variables = ready.variables[:, :COLUMNS].copy()  # the starts that suit poses are not for aims
     return replace(ready, exact=exact, ends=ends, variables=variables, closed=None)
 

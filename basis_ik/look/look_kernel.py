@@ -44,6 +44,7 @@ from basis_ik.search.pose_search_kernel import (
     begin_inside,
     take_shortest_turns,
 )
+from basis_ik.search.tables_kernel import BEST, BEST_SCOUT, LOWER, UPPER
 
 FloatArray = NDArray[np.float64]
 
@@ -69,7 +70,7 @@ def begin_aside(variables: FloatArray, seed: FloatArray, start: int, q: FloatArr
     mix = 0.5 ** max(NEARBY_STARTS + 1 - start, 0)
     for k in range(variables.shape[0]):
         mixed = seed[k] + mix * (q[k] - seed[k])
-        q[k] = min(variables[k, 1], max(variables[k, 0], mixed))
+        q[k] = min(variables[k, UPPER], max(variables[k, LOWER], mixed))
 
 
 @helper
@@ -94,9 +95,9 @@ def begin_well(
         if missed < least:
             least = missed
             for k in range(n):
-                work[k, 4] = q[k]
+                work[k, BEST_SCOUT] = q[k]
     for k in range(n):
-        q[k] = work[k, 4]
+        q[k] = work[k, BEST_SCOUT]
     take_shortest_turns(variables, seed, q)
 
 
@@ -116,7 +117,7 @@ def nearest_branch(
         take_shortest_turns(variables, begin, found[i])
         inside = True
         for k in range(2):
-            low, high = variables[k, 0], variables[k, 1]
+            low, high = variables[k, LOWER], variables[k, UPPER]
             if not low - 1e-9 <= found[i, k] <= high + 1e-9:
                 inside = False
             found[i, k] = min(high, max(low, found[i, k]))
@@ -199,11 +200,11 @@ def aim(
         if angle < least:
             least = angle
             for k in range(n):
-                work[k, 8] = q[k]
+                work[k, BEST] = q[k]
         if fresh >= restarts or steps >= iterations:
             break
         fresh += 1
     for k in range(n):
-        q[k] = work[k, 8]
+        q[k] = work[k, BEST]
     angle, away = exact_miss(exact, q, point, frame)
     return status, steps, fresh, angle, away

@@ -27,6 +27,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.numerics.jit import helper, jit
+from basis_ik.search.tables_kernel import (
+    MULTIPLIER,
+    OFFSET,
+    P0,
+    P1,
+    P2,
+    PRISMATIC,
+    R00,
+    R01,
+    R02,
+    R10,
+    R11,
+    R12,
+    R20,
+    R21,
+    R22,
+    VARIABLE,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -41,11 +59,11 @@ def admits_pan_tilt(exact: FloatArray, n: int) -> bool:
     if n != 2 or exact.shape[0] != 3:
         return False
     for i in range(2):
-        plain = exact[i, 12] == 0.0 and exact[i, 13] == 1.0 and exact[i, 14] == 0.0
-        if not plain or exact[i, 15] != i:
+        plain = exact[i, MULTIPLIER] == 1.0 and exact[i, OFFSET] == 0.0
+        if exact[i, PRISMATIC] != 0.0 or not plain or exact[i, VARIABLE] != i:
             return False
-    lean = sqrt(exact[1, 2] ** 2 + exact[1, 6] ** 2)
-    return lean > LEAST_LEAN and abs(exact[2, 10]) < FLAT
+    lean = sqrt(exact[1, R02] ** 2 + exact[1, R12] ** 2)
+    return lean > LEAST_LEAN and abs(exact[2, R22]) < FLAT
 
 
 @helper
@@ -57,7 +75,7 @@ def tilts(
     With the ray's origin o and direction d in that plane, b = o·d and |o + s d| = |(x, y)|:
     s = −b ± √(b² − |o|² + x² + y²), of which those in front, s > 0, count.
     """
-    o0, o1, d0, d1 = exact[2, 3], exact[2, 7], exact[2, 2], exact[2, 6]
+    o0, o1, d0, d1 = exact[2, P0], exact[2, P1], exact[2, R02], exact[2, R12]
     flat = sqrt(d0 * d0 + d1 * d1)
     d0, d1 = d0 / flat, d1 / flat
     b, away = o0 * d0 + o1 * d1, sqrt(x * x + y * y)
@@ -97,13 +115,13 @@ def pan_tilt(
     Returns:
         How many; and if none, by how much the point is too near to an axis [m].
     """
-    e0, e1, e2 = point[0] - exact[0, 3], point[1] - exact[0, 7], point[2] - exact[0, 11]
-    x = exact[0, 0] * e0 + exact[0, 4] * e1 + exact[0, 8] * e2
-    y = exact[0, 1] * e0 + exact[0, 5] * e1 + exact[0, 9] * e2
-    z = exact[0, 2] * e0 + exact[0, 6] * e1 + exact[0, 10] * e2
-    w0, w1, w2 = exact[1, 2], exact[1, 6], exact[1, 10]
-    t0, t1, t2 = exact[1, 3], exact[1, 7], exact[1, 11]
-    along = exact[2, 11] + w0 * t0 + w1 * t1 + w2 * t2 - w2 * z
+    e0, e1, e2 = point[0] - exact[0, P0], point[1] - exact[0, P1], point[2] - exact[0, P2]
+    x = exact[0, R00] * e0 + exact[0, R10] * e1 + exact[0, R20] * e2
+    y = exact[0, R01] * e0 + exact[0, R11] * e1 + exact[0, R21] * e2
+    z = exact[0, R02] * e0 + exact[0, R12] * e1 + exact[0, R22] * e2
+    w0, w1, w2 = exact[1, R02], exact[1, R12], exact[1, R22]
+    t0, t1, t2 = exact[1, P0], exact[1, P1], exact[1, P2]
+    along = exact[2, P2] + w0 * t0 + w1 * t1 + w2 * t2 - w2 * z
     a, b = w0 * x + w1 * y, w0 * y - w1 * x
     lean, size = sqrt(w0 * w0 + w1 * w1), sqrt(a * a + b * b)
     count, missing = 0, np.inf
@@ -115,8 +133,8 @@ def pan_tilt(
         pan = seed[0] if still else atan2(b * along + side * a * off, a * along - side * b * off)
         c, s = cos(pan), sin(pan)
         f0, f1, f2 = c * x + s * y - t0, c * y - s * x - t1, z - t2
-        u = exact[1, 0] * f0 + exact[1, 4] * f1 + exact[1, 8] * f2
-        v = exact[1, 1] * f0 + exact[1, 5] * f1 + exact[1, 9] * f2
+        u = exact[1, R00] * f0 + exact[1, R10] * f1 + exact[1, R20] * f2
+        v = exact[1, R01] * f0 + exact[1, R11] * f1 + exact[1, R21] * f2
         count, near = tilts(exact, u, v, pan, seed[1], found, count)
         missing = min(missing, near)
         if still:

@@ -32,6 +32,27 @@ from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper
 from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, place
 from basis_ik.search.proof_kernel import place_exactly
+from basis_ik.search.tables_kernel import (
+    ASIDE,
+    AXIS_X,
+    AXIS_Y,
+    AXIS_Z,
+    BEFORE,
+    BEFORE_PULL,
+    DRIVER,
+    IS_FIRST,
+    LOWER,
+    POINT_X,
+    POINT_Y,
+    POINT_Z,
+    PULL,
+    SCALE,
+    SLIDE,
+    STEP,
+    TOWARDS,
+    TURN,
+    UPPER,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -76,14 +97,14 @@ def choose_way_round(
     """
     best, k0, k1, k2 = 1e-6, 0.0, 0.0, 0.0
     for i in range(joints.shape[0]):
-        x, y, z = work[n + i, 3], work[n + i, 4], work[n + i, 5]
+        x, y, z = work[n + i, AXIS_X], work[n + i, AXIS_Y], work[n + i, AXIS_Z]
         along = x * d0 + y * d1 + z * d2
         x, y, z = x - along * d0, y - along * d1, z - along * d2
         across = sqrt(x * x + y * y + z * z)
-        if joints[i, 0] != 0.0 and across > best:
-            k = int(joints[i, 9])
-            more_below = q[k] - variables[k, 0] > variables[k, 1] - q[k]
-            scale = (-1.0 if more_below != (joints[i, 0] < 0.0) else 1.0) / across
+        if joints[i, TURN] != 0.0 and across > best:
+            k = int(joints[i, DRIVER])
+            more_below = q[k] - variables[k, LOWER] > variables[k, UPPER] - q[k]
+            scale = (-1.0 if more_below != (joints[i, TURN] < 0.0) else 1.0) / across
             best, k0, k1, k2 = across, x * scale, y * scale, z * scale
     return k0, k1, k2
 
@@ -98,21 +119,21 @@ def fill_rows(
     m0, m1, m2 = k1 * a2 - k2 * a1, k2 * a0 - k0 * a2, k0 * a1 - k1 * a0
     for i in range(joints.shape[0]):
         row = n + i
-        x, y, z = work[row, 3], work[row, 4], work[row, 5]
-        dx, dy, dz = p0 - work[row, 0], p1 - work[row, 1], p2 - work[row, 2]
-        turn, slide = joints[i, 0], joints[i, 2]
+        x, y, z = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
+        dx, dy, dz = p0 - work[row, POINT_X], p1 - work[row, POINT_Y], p2 - work[row, POINT_Z]
+        turn, slide = joints[i, TURN], joints[i, SLIDE]
         v0 = turn * (y * dz - z * dy) + slide * x
         v1 = turn * (z * dx - x * dz) + slide * y
         v2 = turn * (x * dy - y * dx) + slide * z
-        k = int(joints[i, 9])
-        scale = variables[k, 2]
+        k = int(joints[i, DRIVER])
+        scale = variables[k, SCALE]
         towards = turn * (x * k0 + y * k1 + z * k2) + near * (v0 * m0 + v1 * m1 + v2 * m2)
         aside = turn * (x * m0 + y * m1 + z * m2) - near * (v0 * k0 + v1 * k1 + v2 * k2)
-        if joints[i, 10] == 0.0:  # a mimic joint adds to the column of the one it follows
-            work[k, 0] += scale * towards
-            work[k, 1] += scale * aside
+        if joints[i, IS_FIRST] == 0.0:  # a mimic joint adds to the column of the one it follows
+            work[k, TOWARDS] += scale * towards
+            work[k, ASIDE] += scale * aside
         else:
-            work[k, 0], work[k, 1] = scale * towards, scale * aside
+            work[k, TOWARDS], work[k, ASIDE] = scale * towards, scale * aside
 
 
 @helper
@@ -127,27 +148,28 @@ def fill_step(
     (active set); they are asked again until none does.
     """
     for k in range(n):
-        work[k, 5] = pull * (seed[k] - q[k]) / variables[k, 2]
+        work[k, PULL] = pull * (seed[k] - q[k]) / variables[k, SCALE]
     largest = 0.0
     for _ in range(n + 1):
         a, b, c, e, f = damping, 0.0, damping, error, 0.0
         for k in range(n):
-            a += work[k, 0] * work[k, 0]
-            b += work[k, 0] * work[k, 1]
-            c += work[k, 1] * work[k, 1]
-            e -= work[k, 0] * work[k, 5]
-            f -= work[k, 1] * work[k, 5]
+            a += work[k, TOWARDS] * work[k, TOWARDS]
+            b += work[k, TOWARDS] * work[k, ASIDE]
+            c += work[k, ASIDE] * work[k, ASIDE]
+            e -= work[k, TOWARDS] * work[k, PULL]
+            f -= work[k, ASIDE] * work[k, PULL]
         determinant = a * c - b * b
         x, y = (c * e - b * f) / determinant, (a * f - b * e) / determinant
         largest, again = 0.0, False
         for k in range(n):
-            step = work[k, 0] * x + work[k, 1] * y + work[k, 5]
-            outward = (q[k] <= variables[k, 0] and step < 0.0) or (
-                q[k] >= variables[k, 1] and step > 0.0
+            step = work[k, TOWARDS] * x + work[k, ASIDE] * y + work[k, PULL]
+            outward = (q[k] <= variables[k, LOWER] and step < 0.0) or (
+                q[k] >= variables[k, UPPER] and step > 0.0
             )
             if outward:
-                work[k, 0], work[k, 1], work[k, 5], step, again = 0.0, 0.0, 0.0, 0.0, True
-            work[k, 2] = step
+                work[k, TOWARDS], work[k, ASIDE], work[k, PULL] = 0.0, 0.0, 0.0
+                step, again = 0.0, True
+            work[k, STEP] = step
             largest = max(largest, abs(step))
         if not again:
             break
@@ -183,8 +205,8 @@ def walk(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float)
     """Go the step in column 2, shortened to where the linear model holds and to the limits."""
     factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
     for k in range(variables.shape[0]):
-        moved = q[k] + factor * variables[k, 2] * work[k, 2]
-        q[k] = moved_inside(q[k], moved, variables[k, 0], variables[k, 1])
+        moved = q[k] + factor * variables[k, SCALE] * work[k, STEP]
+        q[k] = moved_inside(q[k], moved, variables[k, LOWER], variables[k, UPPER])
 
 
 @helper
@@ -224,7 +246,7 @@ def descend_to_point(
             if angle > least:
                 trust = max(8.0 * trust, DAMPING)
                 for k in range(n):
-                    q[k] = work[k, 3]
+                    q[k] = work[k, BEFORE]
                 if trust > 1e9:
                     return STALLED, taken, least
                 angle, largest = aim_step(joints, variables, ray, q, work, q, trust, 0.0)
@@ -242,7 +264,7 @@ def descend_to_point(
             return STALLED, taken, angle
         taken += 1
         for k in range(n):
-            work[k, 3] = q[k]
+            work[k, BEFORE] = q[k]
         walk(variables, q, work, largest)
 
 
@@ -251,7 +273,7 @@ def squared_way(variables: FloatArray, seed: FloatArray, q: FloatArray) -> float
     """Return the squared distance from the seed, slides taken as angles."""
     way = 0.0
     for k in range(variables.shape[0]):
-        way += ((q[k] - seed[k]) / variables[k, 2]) ** 2
+        way += ((q[k] - seed[k]) / variables[k, SCALE]) ** 2
     return way
 
 
@@ -273,7 +295,7 @@ def pull_to_seed(
         if taken >= iterations:
             break
         for k in range(n):
-            work[k, 4] = q[k]
+            work[k, BEFORE_PULL] = q[k]
         largest = aim_step(joints, variables, ray, q, work, seed, 0.0, 1.0)[1]
         walk(variables, q, work, largest)
         careful = taken < 0  # never; a constant would be a type of its own
@@ -284,7 +306,7 @@ def pull_to_seed(
         now = squared_way(variables, seed, q)
         if status != REACHED or not now < way:
             for k in range(n):
-                q[k] = work[k, 4]
+                q[k] = work[k, BEFORE_PULL]
             break
         if now > SHORTER * way:
             break

@@ -41,6 +41,7 @@ from basis_ik.motion.joints_kernel import (
 from basis_ik.motion.joints_kernel import step as step_joints
 from basis_ik.robot.chain import Chain
 from basis_ik.search.prepare import prepared
+from basis_ik.search.tables_kernel import VARIABLE
 
 FloatArray = NDArray[np.float64]
 
@@ -82,7 +83,7 @@ class SpeedCaps:
         for each in (chain, *others):
             limb = prepared(each).exact.copy()
             own = np.array([chain.joint_names.index(name) for name in each.joint_names])
-            limb[:-1, 15] = own[limb[:-1, 15].astype(int)]
+            limb[:-1, VARIABLE] = own[limb[:-1, VARIABLE].astype(int)]
             limbs.append(limb)
         self._limbs = np.concatenate(limbs)
         self._starts = np.cumsum([0, *map(len, limbs)])

@@ -32,9 +32,8 @@ from basis_ik.pose.solve_all import STEPS_PER_START, solve_all
 from basis_ik.search.arguments import hold_near
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
-from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.search.prepare import prepared
-from basis_ik.search.prepared_chain import PATIENCE
+from basis_ik.search.tables_kernel import LOWER_UPPER, PERIODIC
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -97,9 +96,9 @@ class Ladder:
         ready, self._weights, _ = constrain(prepared(chain), constraint, poses[0]._m)
         self._seed = ready.middle if seed is None else np.array(seed, np.float64)
         variables = ready.variables.copy()
-        self._turns = (variables[:, 5] != 0.0) & (chain.upper - chain.lower >= 2.0 * np.pi)
-        variables[self._turns, :2] = -np.inf, np.inf
-        self._ready, self._work = replace(ready, variables=variables), ready.new_work()
+        self._turns = (variables[:, PERIODIC] != 0.0) & (chain.upper - chain.lower >= 2.0 * np.pi)
+        variables[self._turns, LOWER_UPPER] = -np.inf, np.inf
+        self._ready = replace(ready, variables=variables)
         self._max_move = max_move
         move = np.broadcast_to(np.asarray(max_move, np.float64), self._seed.shape)
         self._unit = np.where(np.isfinite(move), move, 1.0)
@@ -174,11 +173,10 @@ class Ladder:
     def _descend(self, q: FloatArray, goal: FloatArray, start: int) -> FloatArray | None:
         near = hold_near(self._ready, q, self._max_move)
         answer = np.empty_like(q)
-        status = solve_pose(
-            near.exact, near.joints, near.variables, near.ends, near.reach, self._weights,
-            goal, q, answer, self._work, *self._tolerances,
-            STEPS_PER_START, start, start, PATIENCE, False, np.inf,
-        )[0]  # fmt: skip
+        status, *_ = near.search(
+            self._weights, goal, q, answer, self._tolerances, STEPS_PER_START,
+            first=start, last=start, near=np.inf,
+        )  # fmt: skip
         return answer if status == REACHED else None
 
     def _shift(self, rung: _Rung) -> tuple[FloatArray, npt.NDArray[np.bool_]]:

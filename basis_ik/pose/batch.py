@@ -30,13 +30,14 @@ import numpy.typing as npt
 from basis_ik.errors import SolveArgumentError
 from basis_ik.pose.batch_kernel import solve_poses
 from basis_ik.pose.diagnosis import FEWEST_STARTS
-from basis_ik.pose.solve import PATIENCE, budget, solve
+from basis_ik.pose.solve import budget, solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
 from basis_ik.search.closed_form_search_kernel import solve_closed_poses
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
-from basis_ik.search.prepared_chain import NEAR
+from basis_ik.search.prepared_chain import NEAR, PATIENCE
+from basis_ik.search.tables_kernel import ANGLE, DISTANCE, IS_REACHED, LAST_START, STEPS
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform, trusted
 
@@ -126,7 +127,7 @@ def solve_batch(
             positions[rows], figures[rows], ready.new_work(),
             position_tolerance, orientation_tolerance, iterations, *limit, PATIENCE, NEAR, *form,
         )  # fmt: skip
-        for i in begin + np.flatnonzero(figures[rows, 0] == 0.0):
+        for i in begin + np.flatnonzero(figures[rows, IS_REACHED] == 0.0):
             single = solve(
                 chain, RigidTransform.from_matrix(matrices[i]), starts[i],
                 position_only=position_only,
@@ -146,11 +147,11 @@ def solve_batch(
         _wait(pieces, len(goals) if progress else 0)
     return BatchSolution(
         read_only(positions),
-        read_only(figures[:, 0] > 0.0),
-        read_only(figures[:, 3].copy()),
-        read_only(figures[:, 4].copy()),
-        read_only(figures[:, 1].astype(np.int64)),
-        read_only(figures[:, 2].astype(np.int64)),
+        read_only(figures[:, IS_REACHED] > 0.0),
+        read_only(figures[:, DISTANCE].copy()),
+        read_only(figures[:, ANGLE].copy()),
+        read_only(figures[:, STEPS].astype(np.int64)),
+        read_only(figures[:, LAST_START].astype(np.int64)),
     )
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from basis_ik.numerics.jit import jit
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import solve_pose
+from basis_ik.search.tables_kernel import ANGLE, DISTANCE, IS_REACHED, LAST_START, STEPS
 
 FloatArray = NDArray[np.float64]
 
@@ -57,5 +58,6 @@ def solve_poses(
             position_tolerance, rotation_tolerance, iterations, seed_first, restarts, patience,
             careful, near,
         )  # fmt: skip
-        figures[i, 0] = 1.0 if status == REACHED else 0.0
-        figures[i, 1], figures[i, 2], figures[i, 3], figures[i, 4] = steps, last, away, turned
+        figures[i, IS_REACHED] = 1.0 if status == REACHED else 0.0
+        figures[i, STEPS], figures[i, LAST_START] = steps, last
+        figures[i, DISTANCE], figures[i, ANGLE] = away, turned

@@ -25,8 +25,22 @@ import numpy.typing as npt
 
 from basis_ik.pose.newton_kernel import settle_each
 from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import COLUMNS, begin_anew, solve_pose
+from basis_ik.search.pose_search_kernel import begin_anew
 from basis_ik.search.prepared_chain import NEAR, PATIENCE, PreparedChain
+from basis_ik.search.tables_kernel import (
+    COLUMNS,
+    LOWER,
+    PERIODIC,
+    PRISMATIC,
+    ROTATION,
+    SCALE,
+    START_LOWER,
+    START_UPPER,
+    UPPER,
+    VARIABLE,
+    WRX,
+    WX,
+)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -236,9 +250,9 @@ class Inquiry:
         if free is None or not free.reached or self.inside is not None:
             return self.inside
         variables, bounded = ready.variables[:, :COLUMNS].copy(), self.bounded()
-        span = BEYOND * (variables[:, 4] - variables[:, 3])
-        variables[bounded, 3] -= span[bounded]
-        variables[bounded, 4] += span[bounded]
+        span = BEYOND * (variables[:, START_UPPER] - variables[:, START_LOWER])
+        variables[bounded, START_LOWER] -= span[bounded]
+        variables[bounded, START_UPPER] += span[bounded]
         worth = int(min(CORNERS / self.least_error(), MOST_CORNERS))
         found, made = self._descend(
             ready.full, variables, ready.reach, 1, worth, patience=CORNER_PATIENCE
@@ -254,9 +268,9 @@ class Inquiry:
 
     def bounded(self) -> npt.NDArray[np.bool_]:
         """Return which variables (n,) have limits that matter: those without room for a turn."""
-        variables = self.ready.variables
-        matters = (variables[:, 5] == 0.0) | (variables[:, 1] - variables[:, 0] < 2.0 * np.pi)
-        matters &= np.isfinite(variables[:, 0]) | np.isfinite(variables[:, 1])
+        low, high = self.ready.variables[:, LOWER], self.ready.variables[:, UPPER]
+        matters = (self.ready.variables[:, PERIODIC] == 0.0) | (high - low < 2.0 * np.pi)
+        matters &= np.isfinite(low) | np.isfinite(high)
         return np.asarray(matters)
 
     def without_limits(self, lifted: npt.NDArray[np.bool_], weights: FloatArray) -> Attempt:
@@ -264,7 +278,7 @@ class Inquiry:
         if self.closed:
             return self._branch(lifted)
         joints = self.ready.exact[:-1]
-        slides = lifted[joints[:, 15].astype(int)] & (joints[:, 12] != 0.0)
+        slides = lifted[joints[:, VARIABLE].astype(int)] & (joints[:, PRISMATIC] != 0.0)
         reach = np.inf if slides.any() else self.ready.reach
         free = self._descend(weights, self._lifted(lifted), reach, 0, LIFTED_STARTS)[0]
         if free.reached and self.inside is None:
@@ -277,7 +291,7 @@ class Inquiry:
         ready, form = self.ready, self.ready.closed
         if form is not None:
             branches = form.starts(ready.exact, ready.variables, self.target, self.seed)
-            lower, upper = ready.variables[:, 0], ready.variables[:, 1]
+            lower, upper = ready.variables[:, LOWER], ready.variables[:, UPPER]
             for q in branches.positions:
                 if (lifted | ((lower <= q) & (q <= upper))).all():
                     return Attempt(q.copy(), 0.0, 0.0, reached=True)
@@ -296,16 +310,16 @@ class Inquiry:
         return nearer
 
     def _error(self, attempt: Attempt) -> float:
-        away, turned = self.ready.full[[0, 3]].tolist()
+        away, turned = self.ready.full[[WX, WRX]].tolist()
         return math.hypot(away * attempt.away, turned * attempt.turned)
 
     def _lifted(self, lifted: npt.NDArray[np.bool_]) -> FloatArray:
         variables = self.ready.variables[:, :COLUMNS].copy()  # own starts suit the limits
         middle = self.ready.middle
-        half = np.where(variables[:, 5] != 0.0, np.pi, 2.0 * variables[:, 2])
-        variables[lifted, 0], variables[lifted, 1] = -np.inf, np.inf
-        variables[lifted, 3] = (middle - half)[lifted]
-        variables[lifted, 4] = (middle + half)[lifted]
+        half = np.where(variables[:, PERIODIC] != 0.0, np.pi, 2.0 * variables[:, SCALE])
+        variables[lifted, LOWER], variables[lifted, UPPER] = -np.inf, np.inf
+        variables[lifted, START_LOWER] = (middle - half)[lifted]
+        variables[lifted, START_UPPER] = (middle + half)[lifted]
         return variables
 
     def _distinct(self) -> list[Attempt]:
@@ -322,7 +336,7 @@ class Inquiry:
         weights = np.empty((len(TIGHTENING) + 1, len(self.ready.full)))
         weights[:] = self.ready.full
         for row, factor in enumerate(TIGHTENING):
-            weights[row, 3:6] *= factor
+            weights[row, ROTATION] *= factor
         weights[-1] = self.ready.position
         starts = np.array([attempt.q for attempt in attempts]).reshape(-1, len(self.seed))
         return self._settle(starts, weights)
@@ -330,7 +344,7 @@ class Inquiry:
     def _settle(
         self, starts: FloatArray, weights: FloatArray, steps: int = SETTLING
     ) -> list[Attempt]:
-        ready, free = self.ready, self.ready.position[0] == 0.0
+        ready, free = self.ready, self.ready.position[WX] == 0.0
         q, figures = np.empty_like(starts), np.empty((len(starts), 2))
         self.budget -= settle_each(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.full, weights,
@@ -347,10 +361,10 @@ class Inquiry:
         *, seed: FloatArray | None = None, patience: int = PATIENCE, near: float = NEAR,
     ) -> tuple[Attempt, int]:  # fmt: skip
         ready, q = self.ready, np.empty_like(self.seed)
-        status, taken, fresh, away, turned = solve_pose(
-            ready.exact, ready.joints, variables, ready.ends, reach, weights, self.target,
-            self.seed if seed is None else seed, q, self._work, *self.tolerances,
-            max(0, self.budget), first, last, patience, False, near,
+        status, taken, fresh, away, turned = ready.search(
+            weights, self.target, self.seed if seed is None else seed, q, self.tolerances,
+            max(0, self.budget), first=first, last=last, patience=patience, near=near,
+            variables=variables, reach=reach,
         )  # fmt: skip
         self.budget -= taken
         return Attempt(q, away, turned, status == REACHED), fresh

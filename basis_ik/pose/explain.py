@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.pose.diagnosis import Attempt, Inquiry
+from basis_ik.search.tables_kernel import LOWER, LOWER_UPPER, SCALE, UPPER
 from basis_ik.verdict import REACHED, Reason, Verdict
 
 FloatArray = npt.NDArray[np.float64]
@@ -59,7 +60,7 @@ def explain(inquiry: Inquiry, held: Attempt, names: tuple[str, ...]) -> tuple[At
     if inquiry.budget <= 0:
         verdict = Verdict.BUDGET_SPENT
     elif index is not None:
-        lower, upper = inquiry.ready.variables[index, :2].tolist()
+        lower, upper = inquiry.ready.variables[index, LOWER_UPPER].tolist()
         bound = lower if abs(answer.q[index] - lower) < abs(answer.q[index] - upper) else upper
         verdict, joint = Verdict.LIMIT, names[index]
     turn = 0.0 if inquiry.position_only else answer.turned
@@ -74,11 +75,12 @@ def _limiting(inquiry: Inquiry, answer: Attempt) -> int | None:
     free = inquiry.without_any_limits(weights)
     if free is None or not free.reached:
         return None
-    gap = np.minimum(answer.q - variables[:, 0], variables[:, 1] - answer.q)
+    low, high = variables[:, LOWER], variables[:, UPPER]
+    gap = np.minimum(answer.q - low, high - answer.q)
     for k in np.flatnonzero(matters & (gap <= AT_LIMIT)):
         if inquiry.without_limits(np.arange(len(gap)) == k, weights).reached:
             return int(k)
-    beyond = np.maximum(variables[:, 0] - free.q, free.q - variables[:, 1]) / variables[:, 2]
+    beyond = np.maximum(low - free.q, free.q - high) / variables[:, SCALE]
     candidates = sorted(np.flatnonzero(matters), key=lambda k: -float(beyond[k]))
     for k in candidates:
         if gap[k] <= AT_LIMIT and inquiry.better_without(int(k), answer):

@@ -29,6 +29,7 @@ from basis_ik.search.pose_search_kernel import GO_ON, begin_anew, begin_inside
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.proof_kernel import place_exactly
+from basis_ik.search.tables_kernel import BOX_X, WX
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -104,7 +105,7 @@ def run_passes(
     Raises:
         SolveArgumentError: The position is not wanted, or something has a tolerance of its own.
     """
-    if weights[0] == 0.0 or weights[6:].any():
+    if weights[WX] == 0.0 or weights[BOX_X:].any():
         wanted = "'descent' where the position is free or may be off: FABRIK needs a place to go to"
         raise SolveArgumentError("solver", "fabrik", wanted)
     halves = 2 * min(most, MAX_PASSES)

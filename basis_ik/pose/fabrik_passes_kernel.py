@@ -57,6 +57,26 @@ from basis_ik.search.pose_search_kernel import (
     take_shortest_turns,
 )
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
+from basis_ik.search.tables_kernel import (
+    AXIS_X,
+    AXIS_Y,
+    AXIS_Z,
+    BEST,
+    BOUND_LOWER,
+    BOUND_UPPER,
+    DRIVER,
+    IS_ONLY,
+    POINT_X,
+    POINT_Y,
+    POINT_Z,
+    SCALE,
+    SLIDE,
+    START,
+    TURN,
+    WRX,
+    WRZ,
+    WX,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -67,12 +87,14 @@ DEPTH = 3  # passes that the extrapolation looks back on
 LEVER = 1e-9  # of the square of a length: where no more lies beside its axis, a hinge stays
 EVEN = 3e-4  # of the squared length of a difference: keeps apart differences that are alike
 
-# Columns of the first n rows of `work`. Columns 9-10 hold between what each variable may move.
+# Columns of the first n rows of `work`, besides those of `tables_kernel`.
 CHANGES, ANSWERS = 0, DEPTH  # of the pass's start and of what the pass adds, three columns each
-LAST_START, LAST_ADDED, BEST, START = 6, 7, 8, 11
+PASS_START, PASS_ADDED = 6, 7  # of the pass before
 # Columns of the n rows from row n + m + 2 on.
 BEFORE, NOW = 0, 1
 TURNED = 2  # and the eight behind it, in the first of these rows: the tip in the backward pass
+# Columns of the last row, where passes in slices keep where they stand.
+FRESH, PASSES, OUTWARDS, LEAST, ALL_LEAST, STALLS, NEARBY_SEED = range(7)
 
 Twelve = tuple[
     float, float, float, float, float, float, float, float, float, float, float, float
@@ -104,8 +126,8 @@ def _pass_along(
     a00, a01, a02, t0, a10, a11, a12, t1, a20, a21, a22, t2 = e
     # Moments of all positions x beyond: count, Σ x, Σ x xᵀ. At the end of the chain lies a body:
     # the tip, or the root at the place of the first joint, with three directions for orientation.
-    x, y, z, mxx, myy, mzz = work[n, 0], work[n, 1], work[n, 2], moment, moment, moment
-    mxy, mxz, myz = 0.0, 0.0, 0.0
+    x, y, z = work[n, POINT_X], work[n, POINT_Y], work[n, POINT_Z]
+    mxx, myy, mzz, mxy, mxz, myz = moment, moment, moment, 0.0, 0.0, 0.0
     if outwards:
         x, y, z = p0, p1, p2
         if spins:
@@ -115,7 +137,7 @@ def _pass_along(
     mxx, mxy, mxz = mxx + x * x, mxy + x * y, mxz + x * z
     myy, myz, mzz = myy + y * y, myz + y * z, mzz + z * z
     for i in range(m):
-        x, y, z = work[n + i, 0], work[n + i, 1], work[n + i, 2]
+        x, y, z = work[n + i, POINT_X], work[n + i, POINT_Y], work[n + i, POINT_Z]
         count, sx, sy, sz = count + 1.0, sx + x, sy + y, sz + z
         mxx, mxy, mxz = mxx + x * x, mxy + x * y, mxz + x * z
         myy, myz, mzz = myy + y * y, myz + y * z, mzz + z * z
@@ -124,18 +146,18 @@ def _pass_along(
     sign = 1.0 if outwards else -1.0
     for step in range(m):
         i = step if outwards else m - 1 - step
-        x, y, z = work[n + i, 0], work[n + i, 1], work[n + i, 2]
+        x, y, z = work[n + i, POINT_X], work[n + i, POINT_Y], work[n + i, POINT_Z]
         if outwards:  # a joint's position is fixed to the link below it
             count, sx, sy, sz = count - 1.0, sx - x, sy - y, sz - z
             mxx, mxy, mxz = mxx - x * x, mxy - x * y, mxz - x * z
             myy, myz, mzz = myy - y * y, myz - y * z, mzz - z * z
-        z0, z1, z2 = work[n + i, 3], work[n + i, 4], work[n + i, 5]
-        turn, slide, k = joints[i, 0], joints[i, 2], int(joints[i, 9])
+        z0, z1, z2 = work[n + i, AXIS_X], work[n + i, AXIS_Y], work[n + i, AXIS_Z]
+        turn, slide, k = joints[i, TURN], joints[i, SLIDE], int(joints[i, DRIVER])
         share = 1.0
-        if joints[i, 11] == 0.0:  # others move along: each asks for its part of what it wants
+        if joints[i, IS_ONLY] == 0.0:  # others move along: each asks for its part of what it wants
             share = 0.0
             for j in range(m):
-                share += 1.0 if int(joints[j, 9]) == k else 0.0
+                share += 1.0 if int(joints[j, DRIVER]) == k else 0.0
             share = 1.0 / share
         if turn != 0.0:
             h0 = a00 * x + a01 * y + a02 * z + t0
@@ -163,7 +185,7 @@ def _pass_along(
             along -= z2 * (z0 * n02 + z1 * n12 + z2 * n22)
             if max(abs(across), abs(along)) > LEVER * unit:
                 wanted = q[k] + sign * share * rough_angle(across, along) / turn
-                q[k] = clamp_turn(wanted, work[k, 9], work[k, 10])
+                q[k] = clamp_turn(wanted, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
             s, c = sine_cosine(sign * turn * (q[k] - work[memory + k, BEFORE]))
             v = 1.0 - c
             w00, w01, w02 = c + v * z0 * z0, v * z0 * z1 - s * z2, v * z0 * z2 + s * z1
@@ -195,7 +217,7 @@ def _pass_along(
             d1 = sy - (a10 * sx + a11 * sy + a12 * sz) - count * t1
             d2 = sz - (a20 * sx + a21 * sy + a22 * sz) - count * t2
             wanted = q[k] + sign * share * (d0 * u0 + d1 * u1 + d2 * u2) / (count * slide)
-            q[k] = moved_inside(q[k], wanted, work[k, 9], work[k, 10])
+            q[k] = moved_inside(q[k], wanted, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
             moved = sign * slide * (q[k] - work[memory + k, BEFORE])
             t0, t1, t2 = t0 + moved * u0, t1 + moved * u1, t2 + moved * u2
         if not outwards:
@@ -221,15 +243,16 @@ def _extrapolate(variables: FloatArray, q: FloatArray, work: FloatArray, passes:
     slot = (passes - 1) % DEPTH if passes > 0 else 0
     square = 0.0
     for k in range(n):
-        start, added = work[k, START] / variables[k, 2], (q[k] - work[k, START]) / variables[k, 2]
+        start = work[k, START] / variables[k, SCALE]
+        added = (q[k] - work[k, START]) / variables[k, SCALE]
         if passes > 0:
-            work[k, CHANGES + slot] = start - work[k, LAST_START]
-            work[k, ANSWERS + slot] = added - work[k, LAST_ADDED]
+            work[k, CHANGES + slot] = start - work[k, PASS_START]
+            work[k, ANSWERS + slot] = added - work[k, PASS_ADDED]
             square += work[k, ANSWERS + slot] ** 2
         else:
             for j in range(2 * DEPTH):
                 work[k, j] = 0.0
-        work[k, LAST_START], work[k, LAST_ADDED] = start, added
+        work[k, PASS_START], work[k, PASS_ADDED] = start, added
     if not square > 0.0:
         return
     length = sqrt(square)
@@ -239,7 +262,7 @@ def _extrapolate(variables: FloatArray, q: FloatArray, work: FloatArray, passes:
         work[k, CHANGES + slot] /= length
         work[k, ANSWERS + slot] /= length
         d0, d1, d2 = work[k, ANSWERS], work[k, ANSWERS + 1], work[k, ANSWERS + 2]
-        added = work[k, LAST_ADDED]
+        added = work[k, PASS_ADDED]
         g01, g02, g12 = g01 + d0 * d1, g02 + d0 * d2, g12 + d1 * d2
         b0, b1, b2 = b0 + d0 * added, b1 + d1 * added, b2 + d2 * added
     one = 1.0 + EVEN
@@ -255,7 +278,7 @@ def _extrapolate(variables: FloatArray, q: FloatArray, work: FloatArray, passes:
     c0 = b0 / one - l10 * c1 - l20 * c2
     largest = 0.0
     for k in range(n):
-        moved = work[k, LAST_ADDED]
+        moved = work[k, PASS_ADDED]
         moved -= c0 * (work[k, CHANGES] + work[k, ANSWERS])
         moved -= c1 * (work[k, CHANGES + 1] + work[k, ANSWERS + 1])
         moved -= c2 * (work[k, CHANGES + 2] + work[k, ANSWERS + 2])
@@ -263,8 +286,8 @@ def _extrapolate(variables: FloatArray, q: FloatArray, work: FloatArray, passes:
         largest = max(largest, abs(moved))
     factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
     for k in range(n):
-        moved = work[k, START] + factor * variables[k, 2] * q[k]
-        q[k] = moved_inside(work[k, START], moved, work[k, 9], work[k, 10])
+        moved = work[k, START] + factor * variables[k, SCALE] * q[k]
+        q[k] = moved_inside(work[k, START], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
 
 
 @helper
@@ -275,9 +298,9 @@ def _turn_to_target(weights: FloatArray, tip: Twelve) -> Twelve:
     """
     r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = tip
     a00, a01, a02, a10, a11, a12, a20, a21, a22 = r00, r10, r20, r01, r11, r21, r02, r12, r22
-    if weights[3] == 0.0:
+    if weights[WRX] == 0.0:
         a00, a01, a02, a10, a11, a12, a20, a21, a22 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
-    elif weights[5] == 0.0:
+    elif weights[WRZ] == 0.0:
         if r22 > -0.9999999:  # I + [v]× + [v]×² / (1 + cosine), with v = tip's z × z
             f = 1.0 / (1.0 + r22)
             a00, a01, a02 = 1.0 - f * r02 * r02, -f * r02 * r12, -r02
@@ -345,8 +368,8 @@ def solve_by_passes(
     if not is_sound(target):
         return BAD_TARGET, 0, 0, np.inf, np.inf
     frame, tip = work[last + 1].reshape((3, 4)), ends[1]
-    free_r, spins = weights[3] == 0.0, weights[3] > 0.0 and weights[5] == 0.0
-    unit = 1.0 / weights[0] ** 2
+    free_r, spins = weights[WRX] == 0.0, weights[WRX] > 0.0 and weights[WRZ] == 0.0
+    unit = 1.0 / weights[WX] ** 2
     far = 0.0
     for r in range(3):
         far += (target[r, 3] - ends[0, r, 3]) ** 2
@@ -354,9 +377,9 @@ def solve_by_passes(
     least, all_least, stalls = np.inf, np.inf, 0.0
     status = SPENT + 0 * n  # of one type with what follows
     if first == GO_ON:
-        fresh, passes, outwards = int(work[end, 0]), int(work[end, 1]), work[end, 2] != 0.0
-        least, all_least, stalls = work[end, 3], work[end, 4], work[end, 5]
-        nearby = work[end, 6] != 0.0
+        fresh, passes = int(work[end, FRESH]), int(work[end, PASSES])
+        outwards, nearby = work[end, OUTWARDS] != 0.0, work[end, NEARBY_SEED] != 0.0
+        least, all_least, stalls = work[end, LEAST], work[end, ALL_LEAST], work[end, STALLS]
         for k in range(n):
             q[k] = work[memory + k, NOW]
     else:
@@ -376,7 +399,7 @@ def solve_by_passes(
             else:
                 e0, e1, e2 = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
             away, turned = sqrt(p0 * p0 + p1 * p1 + p2 * p2), sqrt(e0 * e0 + e1 * e1 + e2 * e2)
-            error = (weights[0] * away) ** 2 + (weights[3] * turned) ** 2
+            error = (weights[WX] * away) ** 2 + (weights[WRX] * turned) ** 2
             if error < all_least:
                 all_least = error
                 for k in range(n):
@@ -436,9 +459,10 @@ def solve_by_passes(
             _extrapolate(variables, q, work, passes)
             passes += 1
         outwards = not outwards
-    work[end, 0], work[end, 1], work[end, 2] = fresh, passes, 1.0 if outwards else 0.0
-    work[end, 3], work[end, 4], work[end, 5] = least, all_least, stalls
-    work[end, 6] = 1.0 if nearby else 0.0
+    work[end, FRESH], work[end, PASSES] = fresh, passes
+    work[end, OUTWARDS] = 1.0 if outwards else 0.0
+    work[end, NEARBY_SEED] = 1.0 if nearby else 0.0
+    work[end, LEAST], work[end, ALL_LEAST], work[end, STALLS] = least, all_least, stalls
     for k in range(n):
         work[memory + k, NOW] = q[k]
         q[k] = work[k, BEST]

@@ -40,12 +40,48 @@ from basis_ik.search.pose_search_kernel import (
     take_shortest_turns,
 )
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
+from basis_ik.search.tables_kernel import (
+    AXIS_X,
+    AXIS_Y,
+    AXIS_Z,
+    BEFORE,
+    BOUND_LOWER,
+    BOUND_UPPER,
+    BOX_X,
+    BOX_Y,
+    BOX_Z,
+    DRIVER,
+    GRADIENT,
+    HELD,
+    MOTION_X,
+    MOTION_Y,
+    MOTION_Z,
+    POINT_X,
+    POINT_Y,
+    POINT_Z,
+    RATE_X,
+    RATE_Y,
+    RATE_Z,
+    SCALE,
+    SLIDE,
+    SPIN_X,
+    SPIN_Y,
+    SPIN_Z,
+    STEP,
+    TURN,
+    WRX,
+    WRZ,
+    WX,
+    WY,
+    WZ,
+)
 
 FloatArray = NDArray[np.float64]
 
 FIRST_DAMPING = 0.03  # of the Hessian's diagonal, which is of the order of 1
 LEAST_DAMPING = 1e-9  # holds the directions that change nothing
 MOST_DAMPING = 1e6  # there is no way down, not even by the gradient
+DISTANCE_LEFT, ANGLE_LEFT = 0, 1  # columns of the figures
 SETTLED = 1e-13  # of the squared error: what a step has to promise to be worth taking
 
 
@@ -55,17 +91,17 @@ def left_over(
 ) -> tuple[float, float]:
     """Return the weighted squared errors of position and rotation of a frame target_T_tip."""
     r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = frame
-    d0, d1, d2 = beyond(p0, weights[6]), beyond(p1, weights[7]), beyond(p2, weights[8])
-    away = (weights[0] * d0) ** 2 + (weights[1] * d1) ** 2 + (weights[2] * d2) ** 2
+    d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
+    away = (weights[WX] * d0) ** 2 + (weights[WY] * d1) ** 2 + (weights[WZ] * d2) ** 2
     if is_eased(weights):
         e3, e4, e5 = rotation_beyond(
             weights, work, row, r00, r01, r02, r10, r11, r12, r20, r21, r22
         )
         return away, e3 * e3 + e4 * e4 + e5 * e5
     turned = 2.0 * (1.0 - r22)
-    if weights[5] > 0.0:
+    if weights[WRZ] > 0.0:
         turned += 1.0 - r00 + r22 - r11
-    return away, weights[3] ** 2 * turned
+    return away, weights[WRX] ** 2 * turned
 
 
 @helper
@@ -85,16 +121,16 @@ def curve(
     """
     n = variables.shape[0]
     r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = frame
-    g0, g1, g2 = weights[0] ** 2, weights[1] ** 2, weights[2] ** 2
-    d0, d1, d2 = beyond(p0, weights[6]), beyond(p1, weights[7]), beyond(p2, weights[8])
+    g0, g1, g2 = weights[WX] ** 2, weights[WY] ** 2, weights[WZ] ** 2
+    d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
     e0, e1, e2 = g0 * d0, g1 * d1, g2 * d2
-    g0 = g0 if weights[6] == 0.0 or d0 != 0.0 else 0.0
-    g1 = g1 if weights[7] == 0.0 or d1 != 0.0 else 0.0
-    g2 = g2 if weights[8] == 0.0 or d2 != 0.0 else 0.0
+    g0 = g0 if weights[BOX_X] == 0.0 or d0 != 0.0 else 0.0
+    g1 = g1 if weights[BOX_Y] == 0.0 or d1 != 0.0 else 0.0
+    g2 = g2 if weights[BOX_Z] == 0.0 or d2 != 0.0 else 0.0
     # The rotation counts as c (1 - r00) + c (1 - r11) + c2 (1 - r22).
-    c = 0.5 * weights[3] ** 2
+    c = 0.5 * weights[WRX] ** 2
     c2 = c
-    if weights[5] == 0.0:
+    if weights[WRZ] == 0.0:
         c, c2 = 0.0, 2.0 * c
     e3, e4, e5, eased, slopes = 0.0, 0.0, 0.0, is_eased(weights), n + joints.shape[0] + 1
     if eased:  # by its first derivatives alone
@@ -104,39 +140,39 @@ def curve(
         )
     s = c * (r00 + r11) + c2 * r22
     for k in range(n):
-        work[k, 0] = 0.0
+        work[k, GRADIENT] = 0.0
         for i in range(n):
             hessian[k, i] = 0.0
     for j in range(joints.shape[0]):
-        row, k = n + j, int(joints[j, 9])
-        scale = variables[k, 2]
-        turn, slide = scale * joints[j, 0], scale * joints[j, 2]
-        x, y, z = work[row, 3], work[row, 4], work[row, 5]
-        a, b, d = p0 - work[row, 0], p1 - work[row, 1], p2 - work[row, 2]
+        row, k = n + j, int(joints[j, DRIVER])
+        scale = variables[k, SCALE]
+        turn, slide = scale * joints[j, TURN], scale * joints[j, SLIDE]
+        x, y, z = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
+        a, b, d = p0 - work[row, POINT_X], p1 - work[row, POINT_Y], p2 - work[row, POINT_Z]
         v0 = turn * (y * d - z * b) + slide * x
         v1 = turn * (z * a - x * d) + slide * y
         v2 = turn * (x * b - y * a) + slide * z
         x, y, z = turn * x, turn * y, turn * z
-        work[row, 6], work[row, 7], work[row, 8] = v0, v1, v2
-        work[row, 9], work[row, 10], work[row, 11] = x, y, z
+        work[row, MOTION_X], work[row, MOTION_Y], work[row, MOTION_Z] = v0, v1, v2
+        work[row, SPIN_X], work[row, SPIN_Y], work[row, SPIN_Z] = x, y, z
         pull = e0 * v0 + e1 * v1 + e2 * v2
         pull -= c * (y * r20 - z * r10 + z * r01 - x * r21) + c2 * (x * r12 - y * r02)
         a, b, d = 0.0, 0.0, 0.0
         if eased:
             a, b, d = answer(work, slopes, x, y, z)
-            work[row, 0], work[row, 1], work[row, 2] = a, b, d
+            work[row, RATE_X], work[row, RATE_Y], work[row, RATE_Z] = a, b, d
             pull -= e3 * a + e4 * b + e5 * d
-        work[k, 0] += pull
+        work[k, GRADIENT] += pull
         b0 = v1 * e2 - v2 * e1 + s * x - c * (x * r00 + y * r01) - c2 * z * r02
         b1 = v2 * e0 - v0 * e2 + s * y - c * (x * r10 + y * r11) - c2 * z * r12
         b2 = v0 * e1 - v1 * e0 + s * z - c * (x * r20 + y * r21) - c2 * z * r22
         v0, v1, v2 = g0 * v0, g1 * v1, g2 * v2
         for i in range(j + 1):
-            row, h = n + i, int(joints[i, 9])
-            bend = v0 * work[row, 6] + v1 * work[row, 7] + v2 * work[row, 8]
-            bend += b0 * work[row, 9] + b1 * work[row, 10] + b2 * work[row, 11]
+            row, h = n + i, int(joints[i, DRIVER])
+            bend = v0 * work[row, MOTION_X] + v1 * work[row, MOTION_Y] + v2 * work[row, MOTION_Z]
+            bend += b0 * work[row, SPIN_X] + b1 * work[row, SPIN_Y] + b2 * work[row, SPIN_Z]
             if eased:
-                bend += a * work[row, 0] + b * work[row, 1] + d * work[row, 2]
+                bend += a * work[row, RATE_X] + b * work[row, RATE_Y] + d * work[row, RATE_Z]
             hessian[k, h] += bend
             if i != j:
                 hessian[h, k] += bend
@@ -147,9 +183,9 @@ def factor(hessian: FloatArray, work: FloatArray, damping: float, lower: FloatAr
     """Write the Cholesky factor of the damped Hessian without held variables, if there is one."""
     n = hessian.shape[0]
     for k in range(n):
-        held = work[k, 8] != 0.0
+        held = work[k, HELD] != 0.0
         for i in range(k + 1):
-            total = 0.0 if held or work[i, 8] != 0.0 else hessian[k, i]
+            total = 0.0 if held or work[i, HELD] != 0.0 else hessian[k, i]
             if i == k:
                 total = 1.0 + damping if held else total + damping
             for h in range(i):
@@ -168,17 +204,17 @@ def newton_step(hessian: FloatArray, lower: FloatArray, work: FloatArray) -> tup
     """Write the step into column 6; return its largest entry, and what it promises to gain."""
     n, largest, gain = hessian.shape[0], 0.0, 0.0
     for k in range(n):
-        total = 0.0 if work[k, 8] != 0.0 else -work[k, 0]
+        total = 0.0 if work[k, HELD] != 0.0 else -work[k, GRADIENT]
         for h in range(k):
-            total -= lower[k, h] * work[h, 6]
-        work[k, 6] = total / lower[k, k]
-        gain += work[k, 6] ** 2
+            total -= lower[k, h] * work[h, STEP]
+        work[k, STEP] = total / lower[k, k]
+        gain += work[k, STEP] ** 2
     for k in range(n - 1, -1, -1):
-        total = work[k, 6]
+        total = work[k, STEP]
         for h in range(k + 1, n):
-            total -= lower[h, k] * work[h, 6]
-        work[k, 6] = total / lower[k, k]
-        largest = max(largest, abs(work[k, 6]))
+            total -= lower[h, k] * work[h, STEP]
+        work[k, STEP] = total / lower[k, k]
+        largest = max(largest, abs(work[k, STEP]))
     return largest, 0.5 * gain
 
 
@@ -211,9 +247,9 @@ def settle(
         if fresh:
             curve(joints, variables, weights, work, hessian, frame)
             for k in range(n):
-                slope = work[k, 0]
-                low, high = q[k] <= work[k, 9], q[k] >= work[k, 10]
-                work[k, 8] = 1.0 if (low and slope >= 0.0) or (high and slope <= 0.0) else 0.0
+                slope = work[k, GRADIENT]
+                low, high = q[k] <= work[k, BOUND_LOWER], q[k] >= work[k, BOUND_UPPER]
+                work[k, HELD] = 1.0 if (low and slope >= 0.0) or (high and slope <= 0.0) else 0.0
         while damping < MOST_DAMPING and not factor(hessian, work, damping, lower):
             damping *= 8.0
         if not damping < MOST_DAMPING:
@@ -224,9 +260,9 @@ def settle(
         taken += 1
         share = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
         for k in range(n):
-            work[k, 7] = q[k]
-            moved = q[k] + share * variables[k, 2] * work[k, 6]
-            q[k] = moved_inside(q[k], moved, work[k, 9], work[k, 10])
+            work[k, BEFORE] = q[k]
+            moved = q[k] + share * variables[k, SCALE] * work[k, STEP]
+            q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
         frame = place(joints, tip, q, work, n)
         a, t = left_over(weights, work, slopes, frame)
         fresh = a + t < least
@@ -238,7 +274,7 @@ def settle(
         else:
             damping *= 8.0
             for k in range(n):
-                q[k] = work[k, 7]
+                q[k] = work[k, BEFORE]
     return taken
 
 
@@ -277,13 +313,13 @@ def settle_each(
         begin_inside(variables, starts[i], q[i])
         for row in range(weights.shape[0]):
             w = weights[row]
-            aim_p = (MARGIN * position_tolerance * max(w[0], max(w[1], w[2]))) ** 2
-            aim_r = (MARGIN * rotation_tolerance * w[3]) ** 2
+            aim_p = (MARGIN * position_tolerance * max(w[WX], max(w[WY], w[WZ]))) ** 2
+            aim_r = (MARGIN * rotation_tolerance * w[WRX]) ** 2
             taken += settle(
                 joints, variables, ends[1], w, q[i], work, square, aim_p, aim_r,
                 min(each, iterations - taken),
             )  # fmt: skip
         take_shortest_turns(variables, starts[i], q[i])
         place_exactly(exact, q[i], frame)
-        figures[i, 0], figures[i, 1] = distance_and_angle(frame, target, full)
+        figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = distance_and_angle(frame, target, full)
     return taken

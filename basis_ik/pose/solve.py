@@ -48,8 +48,8 @@ from basis_ik.search.descent_kernel import SPENT, STALLED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain, weigh
 from basis_ik.search.pose_search_kernel import OUT_OF_REACH, solve_pose, take_shortest_turns
 from basis_ik.search.prepare import prepared
-from basis_ik.search.prepared_chain import NEAR, PreparedChain
-from basis_ik.search.prepared_chain import PATIENCE as PATIENCE
+from basis_ik.search.prepared_chain import NEAR, PATIENCE, PreparedChain
+from basis_ik.search.tables_kernel import WX
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
@@ -233,11 +233,10 @@ def solve(
         refuse(end.status, "seed", seed, target)
         return _timed(ready, end, position_only=position_only)
     if closed is None or left:
-        status, taken, fresh, away, turned = solve_pose(
-            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-            ready.position if position_only else ready.full, goal, begin,
-            positions, work, position_tolerance, orientation_tolerance,
-            iterations - steps, first, min(restarts, FEWEST_STARTS), PATIENCE, False, NEAR,
+        status, taken, fresh, away, turned = ready.search(
+            ready.position if position_only else ready.full, goal, begin, positions,
+            (position_tolerance, orientation_tolerance), iterations - steps,
+            first=first, last=min(restarts, FEWEST_STARTS), work=work,
         )  # fmt: skip
         steps += taken
     spare.append(work)
@@ -275,7 +274,7 @@ def solve(
     if reason is REACHED:
         ready.prove_inside(answer.q)
     away, steps = answer.away, iterations - inquiry.budget
-    if ready.full[0] == 0.0:
+    if ready.full[WX] == 0.0:
         away = float(np.linalg.norm(ready.tip_position(answer.q) - goal[:3, 3]))
     return Solution(
         read_only(answer.q), reason.verdict, away, answer.turned,

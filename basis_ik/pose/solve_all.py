@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.pose.solve import PATIENCE, Solution
+from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import (
     Positions,
     Target,
@@ -35,8 +35,9 @@ from basis_ik.search.arguments import (
 )
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
-from basis_ik.search.pose_search_kernel import solve_pose, take_shortest_turns
+from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.prepare import prepared
+from basis_ik.search.tables_kernel import BOX_X
 from basis_ik.transforms.checks import read_only
 from basis_ik.verdict import REACHED, Verdict
 
@@ -102,14 +103,13 @@ def solve_all(
     if not distinct > 0.0:
         raise SolveArgumentError("distinct", distinct, "above 0")
     found: list[Solution] = []
-    work, q = ready.new_work(), np.empty_like(start)
+    q = np.empty_like(start)
 
     def descend(begin: FloatArray, number: int, near: float) -> bool:
         """Descend from a start and keep where that arrives; return whether it does."""
-        status, steps, _, away, turned = solve_pose(
-            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights,
-            goal, begin, q, work, *tolerances,
-            STEPS_PER_START, number, number, PATIENCE, False, near,
+        status, steps, _, away, turned = ready.search(
+            weights, goal, begin, q, tolerances, STEPS_PER_START,
+            first=number, last=number, near=near,
         )  # fmt: skip
         refuse(status, "seed", seed, target)
         if status == ARRIVED and _is_new(q, found, ready.variables, distinct):
@@ -148,7 +148,7 @@ def _is_new(q: FloatArray, found: list[Solution], variables: FloatArray, distinc
 def _manipulability(chain: Chain, q: FloatArray, weights: FloatArray, goal: FloatArray) -> float:
     """Return √det(J Jᵀ) of what is wanted (Yoshikawa 1985, Eq. 10), for few joints √det(Jᵀ J)."""
     along = goal[:3, :3].T @ chain.jacobian(q).reshape(2, 3, -1)  # the goal's axes
-    rows = along.reshape(6, -1)[weights[:6] > 0.0]
+    rows = along.reshape(6, -1)[weights[:BOX_X] > 0.0]
     return float(np.prod(np.linalg.svd(rows, compute_uv=False)))
 
 

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.search.descent_kernel import SPENT
-from basis_ik.search.pose_search_kernel import GO_ON, solve_pose
-from basis_ik.search.prepared_chain import NEAR, PATIENCE, PreparedChain
+from basis_ik.search.pose_search_kernel import GO_ON
+from basis_ik.search.prepared_chain import PreparedChain
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -78,11 +78,10 @@ class Race:
         first, steps, slowest, now = 0, 0, 0.0, time.perf_counter()
         while True:
             fitting = (deadline - now) / (MARGIN * slowest) if slowest > 0.0 else 1.0
-            status, taken, fresh, away, turned = solve_pose(
-                ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, self.weights,
-                self.goal, self.seed, q, work, *tolerances,
-                min(max(1, int(min(fitting, LONGEST))), iterations - steps), first, restarts,
-                PATIENCE, False, NEAR,
+            slice_ = min(max(1, int(min(fitting, LONGEST))), iterations - steps)
+            status, taken, fresh, away, turned = ready.search(
+                self.weights, self.goal, self.seed, q, tolerances, slice_,
+                first=first, last=restarts, work=work,
             )  # fmt: skip
             before, now = now, time.perf_counter()
             first, steps = GO_ON, steps + taken

@@ -39,6 +39,7 @@ from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.pose_search_kernel import BAD_SEED, LARGEST_ANGLE
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.search.tables_kernel import WRX
 from basis_ik.verdict import REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def track(
         refuse(status, "previous", previous, target)
     refuse(status, "current", current, target)
     verdict = _verdict(ready, goal, status, holds)
-    turn = 0.0 if position_only or weights[3] == 0.0 else turned
+    turn = 0.0 if position_only or weights[WRX] == 0.0 else turned
     reason = Reason(verdict, away, turn, proven=verdict is Verdict.TOO_FAR)
     if verdict in (Verdict.STEP_BOUND, Verdict.LIMIT):
         reason = Reason(verdict, away, turn, chain.joint_names[joint], float(q[joint]))

@@ -55,14 +55,37 @@ from basis_ik.search.pose_search_kernel import (
     relate_to_target,
 )
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
+from basis_ik.search.tables_kernel import (
+    BEST,
+    BOUND_LOWER,
+    BOUND_UPPER,
+    BOX_X,
+    BOX_Y,
+    BOX_Z,
+    CENTRING,
+    JRX,
+    JRY,
+    JRZ,
+    JX,
+    JY,
+    JZ,
+    LOWER,
+    SCALE,
+    START,
+    STEP,
+    UPPER,
+    WRX,
+    WRY,
+    WRZ,
+    WX,
+    WY,
+    WZ,
+)
 
 FloatArray = NDArray[np.float64]
 
 FREE, AT_LIMIT, AT_STEP = 0, 1, 2
 """What holds an arm back: nothing, a limit of a joint, the bound on the step."""
-
-LOWER, UPPER = 9, 10  # columns of `work` that bound a descent
-START, BEST, CENTRING = 8, 11, 7  # and such as it does not need
 
 SHARE = 4.0  # of self-motion for each radian that the target makes the arm move, at the limits
 STEEP = 4  # even power by which joints are pulled less that are farther from their limits
@@ -82,10 +105,10 @@ def bound_step(
     """
     for k in range(variables.shape[0]):
         low, high = current[k] - bound[k], current[k] + bound[k]
-        start = min(variables[k, 1], max(variables[k, 0], current[k]))
+        start = min(variables[k, UPPER], max(variables[k, LOWER], current[k]))
         start = min(high, max(low, start))
-        work[k, LOWER] = min(start, max(variables[k, 0], low))
-        work[k, UPPER] = max(start, min(variables[k, 1], high))
+        work[k, BOUND_LOWER] = min(start, max(variables[k, LOWER], low))
+        work[k, BOUND_UPPER] = max(start, min(variables[k, UPPER], high))
         work[k, START] = start
 
 
@@ -114,8 +137,8 @@ def rows_of(weights: FloatArray) -> int:
 @helper
 def off_middle(variables: FloatArray, q: FloatArray, k: int) -> float:
     """Return where a joint stands between its limits, from -1 to 1; 0 where it has none."""
-    half = 0.5 * (variables[k, 1] - variables[k, 0])
-    return (q[k] - variables[k, 0]) / half - 1.0 if 0.0 < half < np.inf else 0.0
+    half = 0.5 * (variables[k, UPPER] - variables[k, LOWER])
+    return (q[k] - variables[k, LOWER]) / half - 1.0 if 0.0 < half < np.inf else 0.0
 
 
 @helper
@@ -127,7 +150,7 @@ def begin_ahead(current: FloatArray, previous: FloatArray, q: FloatArray, work: 
     """
     for k in range(q.shape[0]):
         ahead = work[k, START] + (current[k] - previous[k])
-        q[k] = min(work[k, UPPER], max(work[k, LOWER], ahead))
+        q[k] = min(work[k, BOUND_UPPER], max(work[k, BOUND_LOWER], ahead))
 
 
 @helper
@@ -148,26 +171,27 @@ def centre(
     worst = 0.0
     for k in range(n):
         worst = max(worst, abs(off_middle(variables, q, k)))
-    w0, w1, w2, w3, w4, w5 = weights[0], weights[1], weights[2], weights[3], weights[4], weights[5]
+    w0, w1, w2 = weights[WX], weights[WY], weights[WZ]
+    w3, w4, w5 = weights[WRX], weights[WRY], weights[WRZ]
     _, _, _, p0, _, _, _, p1, _, _, _, p2 = place(joints, tip, q, work, n)
     fill_columns(joints, work, n, p0, p1, p2, w0, w1, w2, w3, w4, w5)
     e0, e1, e2, e3, e4, e5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(n):
-        scale, pull = variables[k, 2], -off_middle(variables, q, k)
+        scale, pull = variables[k, SCALE], -off_middle(variables, q, k)
         travel = max(travel, abs(q[k] - work[k, START]) / scale)
         if worst > 0.0:
             pull *= (pull / worst) ** STEEP
         work[k, CENTRING] = pull
-        e0 -= scale * pull * work[k, 0]
-        e1 -= scale * pull * work[k, 1]
-        e2 -= scale * pull * work[k, 2]
-        e3 -= scale * pull * work[k, 3]
-        e4 -= scale * pull * work[k, 4]
-        e5 -= scale * pull * work[k, 5]
+        e0 -= scale * pull * work[k, JX]
+        e1 -= scale * pull * work[k, JY]
+        e2 -= scale * pull * work[k, JZ]
+        e3 -= scale * pull * work[k, JRX]
+        e4 -= scale * pull * work[k, JRY]
+        e5 -= scale * pull * work[k, JRZ]
     fill_step(variables, q, work, FADING, e0, e1, e2, e3, e4, e5)
     for k in range(n):
-        moved = q[k] + SHARE * travel * variables[k, 2] * (work[k, CENTRING] + work[k, 6])
-        q[k] = moved_inside(q[k], moved, work[k, LOWER], work[k, UPPER])
+        moved = q[k] + SHARE * travel * variables[k, SCALE] * (work[k, CENTRING] + work[k, STEP])
+        q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
     return travel > 0.0
 
 
@@ -181,11 +205,12 @@ def what_holds(
     While a joint stands at the bound of its step, time will tell about the limits.
     """
     n = variables.shape[0]
-    w0, w1, w2, w3, w4, w5 = weights[0], weights[1], weights[2], weights[3], weights[4], weights[5]
+    w0, w1, w2 = weights[WX], weights[WY], weights[WZ]
+    w3, w4, w5 = weights[WRX], weights[WRY], weights[WRZ]
     r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = place(joints, tip, q, work, n)
-    e0 = -w0 * beyond(p0, weights[6])
-    e1 = -w1 * beyond(p1, weights[7])
-    e2 = -w2 * beyond(p2, weights[8])
+    e0 = -w0 * beyond(p0, weights[BOX_X])
+    e1 = -w1 * beyond(p1, weights[BOX_Y])
+    e2 = -w2 * beyond(p2, weights[BOX_Z])
     if is_eased(weights):
         slopes = n + joints.shape[0] + 1
         e3, e4, e5 = rotation_beyond(
@@ -203,11 +228,12 @@ def what_holds(
     size = sqrt(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3 + e4 * e4 + e5 * e5)
     holds, joint, most = FREE, -1, 0.0
     for k in range(n):
-        pull = work[k, 0] * e0 + work[k, 1] * e1 + work[k, 2] * e2
-        pull = variables[k, 2] * (pull + work[k, 3] * e3 + work[k, 4] * e4 + work[k, 5] * e5)
-        low = q[k] <= work[k, LOWER] and pull < -PULL * size
-        if low or (q[k] >= work[k, UPPER] and pull > PULL * size):
-            by = AT_LIMIT if q[k] == variables[k, 0 if pull < 0.0 else 1] else AT_STEP
+        linear = work[k, JX] * e0 + work[k, JY] * e1 + work[k, JZ] * e2
+        pull = linear + work[k, JRX] * e3 + work[k, JRY] * e4 + work[k, JRZ] * e5
+        pull *= variables[k, SCALE]
+        low = q[k] <= work[k, BOUND_LOWER] and pull < -PULL * size
+        if low or (q[k] >= work[k, BOUND_UPPER] and pull > PULL * size):
+            by = AT_LIMIT if q[k] == variables[k, LOWER if pull < 0.0 else UPPER] else AT_STEP
             if by > holds or (by == holds and abs(pull) > most):
                 holds, joint, most = by, k, abs(pull)
     return holds, joint
@@ -223,9 +249,9 @@ def begin_kicked(variables: FloatArray, q: FloatArray, work: FloatArray, number:
     k = number // 2
     for i in range(q.shape[0]):
         q[i] = work[i, START]
-    kick = min(KICK * variables[k, 2], 0.5 * (work[k, UPPER] - work[k, LOWER]))
+    kick = min(KICK * variables[k, SCALE], 0.5 * (work[k, BOUND_UPPER] - work[k, BOUND_LOWER]))
     moved = q[k] + kick if number % 2 == 0 else q[k] - kick
-    q[k] = min(work[k, UPPER], max(work[k, LOWER], moved))
+    q[k] = min(work[k, BOUND_UPPER], max(work[k, BOUND_LOWER], moved))
 
 
 @jit
@@ -276,8 +302,8 @@ def step_towards(
     if not is_sound(target):
         return BAD_TARGET, 0, np.inf, np.inf, FREE, -1
     tip, frame = ends[1], work[last + 1].reshape((3, 4))
-    aim_p = (MARGIN * position_tolerance * max(weights[0], max(weights[1], weights[2]))) ** 2
-    aim_r = (MARGIN * rotation_tolerance * max(weights[3], max(weights[4], weights[5]))) ** 2
+    aim_p = (MARGIN * position_tolerance * max(weights[WX], max(weights[WY], weights[WZ]))) ** 2
+    aim_r = (MARGIN * rotation_tolerance * max(weights[WRX], max(weights[WRY], weights[WRZ]))) ** 2
     bound_step(variables, current, bound, work)
     relate_to_target(ends[0], target, work, last)
     status, steps, least = STALLED, 0, np.inf
@@ -327,7 +353,7 @@ def step_towards(
         holds, joint = what_holds(joints, variables, tip, weights, q, work)
     place_exactly(exact, q, frame)
     away, turned = distance_and_angle(frame, target, weights)
-    near_enough = weights[0] == 0.0 or away <= position_tolerance
-    if near_enough and (weights[3] == 0.0 or turned <= rotation_tolerance):
+    near_enough = weights[WX] == 0.0 or away <= position_tolerance
+    if near_enough and (weights[WRX] == 0.0 or turned <= rotation_tolerance):
         return REACHED, steps, away, turned, FREE, -1
     return (SPENT if status == SPENT else STALLED), steps, away, turned, holds, joint

@@ -26,12 +26,19 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.search.pose_search_kernel import (
     BAD_SEED,
     BAD_TARGET,
-    COLUMNS,
     LARGEST_ANGLE,
     LARGEST_LENGTH,
     begin_inside,
 )
 from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.search.tables_kernel import (
+    COLUMNS,
+    LOWER,
+    LOWER_UPPER,
+    START_LOWER,
+    START_UPPER,
+    UPPER,
+)
 from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -55,10 +62,10 @@ def hold_near(ready: PreparedChain, seed: FloatArray, max_move: npt.ArrayLike) -
     variables = ready.variables[:, :COLUMNS].copy()  # the chain's own starts may be too far
     centre = np.empty_like(seed)
     begin_inside(ready.variables, seed, centre)
-    variables[:, 0] = np.maximum(variables[:, 0], centre - reach)
-    variables[:, 1] = np.minimum(variables[:, 1], centre + reach)
-    held = np.isfinite(variables[:, :2]).all(axis=1)
-    variables[held, 3:5] = variables[held, :2]
+    variables[:, LOWER] = np.maximum(variables[:, LOWER], centre - reach)
+    variables[:, UPPER] = np.minimum(variables[:, UPPER], centre + reach)
+    held = np.isfinite(variables[:, LOWER_UPPER]).all(axis=1)
+    variables[held, START_LOWER : START_UPPER + 1] = variables[held, LOWER_UPPER]
     return replace(ready, variables=variables)
 
 

@@ -37,6 +37,59 @@ from basis_ik.search.pose_error_kernel import (
     rotation_error,
     sine_cosine,
 )
+from basis_ik.search.tables_kernel import (
+    AXIS_X,
+    AXIS_Y,
+    AXIS_Z,
+    BEFORE,
+    BOUND_LOWER,
+    BOUND_UPPER,
+    BOX_X,
+    BOX_Y,
+    BOX_Z,
+    DESCENT_LEAST,
+    DESCENT_STALLS,
+    DRIVER,
+    IS_FIRST,
+    JRX,
+    JRY,
+    JRZ,
+    JX,
+    JY,
+    JZ,
+    LINK_X,
+    LINK_Y,
+    LINK_Z,
+    P0,
+    P1,
+    P2,
+    POINT_X,
+    POINT_Y,
+    POINT_Z,
+    R00,
+    R01,
+    R02,
+    R10,
+    R11,
+    R12,
+    R20,
+    R21,
+    R22,
+    SCALE,
+    SLIDE,
+    SLIDE_OFFSET,
+    STEP,
+    TURN,
+    TURN_OFFSET,
+    TWIST_COSINE,
+    TWIST_SINE,
+    WRX,
+    WRY,
+    WRZ,
+    WX,
+    WY,
+    WZ,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -61,19 +114,19 @@ def place(
     """
     m = joints.shape[0]
     first = n + m
-    x0, y0, z0, p0 = work[first, 0], work[first, 1], work[first, 2], work[first, 3]
-    x1, y1, z1, p1 = work[first, 4], work[first, 5], work[first, 6], work[first, 7]
-    x2, y2, z2, p2 = work[first, 8], work[first, 9], work[first, 10], work[first, 11]
+    x0, y0, z0, p0 = work[first, R00], work[first, R01], work[first, R02], work[first, P0]
+    x1, y1, z1, p1 = work[first, R10], work[first, R11], work[first, R12], work[first, P1]
+    x2, y2, z2, p2 = work[first, R20], work[first, R21], work[first, R22], work[first, P2]
     for i in range(m):
-        work[n + i, 0], work[n + i, 1], work[n + i, 2] = p0, p1, p2
-        work[n + i, 3], work[n + i, 4], work[n + i, 5] = z0, z1, z2
-        value = q[int(joints[i, 9])]
-        s, c = sine_cosine(joints[i, 0] * value + joints[i, 1])
-        slide = joints[i, 2] * value + joints[i, 3]
+        work[n + i, POINT_X], work[n + i, POINT_Y], work[n + i, POINT_Z] = p0, p1, p2
+        work[n + i, AXIS_X], work[n + i, AXIS_Y], work[n + i, AXIS_Z] = z0, z1, z2
+        value = q[int(joints[i, DRIVER])]
+        s, c = sine_cosine(joints[i, TURN] * value + joints[i, TURN_OFFSET])
+        slide = joints[i, SLIDE] * value + joints[i, SLIDE_OFFSET]
         u0, u1, u2 = c * x0 + s * y0, c * x1 + s * y1, c * x2 + s * y2
         v0, v1, v2 = c * y0 - s * x0, c * y1 - s * x1, c * y2 - s * x2
-        cb, sb = joints[i, 4], joints[i, 5]
-        a, b, d = joints[i, 6], joints[i, 7], joints[i, 8] + slide
+        cb, sb = joints[i, TWIST_COSINE], joints[i, TWIST_SINE]
+        a, b, d = joints[i, LINK_X], joints[i, LINK_Y], joints[i, LINK_Z] + slide
         p0, p1, p2 = (
             p0 + a * u0 + b * v0 + d * z0,
             p1 + a * u1 + b * v1 + d * z1,
@@ -103,27 +156,27 @@ def fill_columns(
     """Write the weighted Jacobian of the tip at p, one row of `work` per variable, columns 0-5."""
     for i in range(joints.shape[0]):
         row = n + i
-        x, y, z = work[row, 3], work[row, 4], work[row, 5]
-        dx, dy, dz = p0 - work[row, 0], p1 - work[row, 1], p2 - work[row, 2]
-        turn, slide = joints[i, 0], joints[i, 2]
+        x, y, z = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
+        dx, dy, dz = p0 - work[row, POINT_X], p1 - work[row, POINT_Y], p2 - work[row, POINT_Z]
+        turn, slide = joints[i, TURN], joints[i, SLIDE]
         j0 = w0 * (turn * (y * dz - z * dy) + slide * x)
         j1 = w1 * (turn * (z * dx - x * dz) + slide * y)
         j2 = w2 * (turn * (x * dy - y * dx) + slide * z)
         j3, j4, j5 = w3 * turn * x, w4 * turn * y, w5 * turn * z
-        k = int(joints[i, 9])
-        if joints[i, 10] == 0.0:  # a mimic joint adds to the column of the one it follows
-            j0, j1, j2 = j0 + work[k, 0], j1 + work[k, 1], j2 + work[k, 2]
-            j3, j4, j5 = j3 + work[k, 3], j4 + work[k, 4], j5 + work[k, 5]
-        work[k, 0], work[k, 1], work[k, 2] = j0, j1, j2
-        work[k, 3], work[k, 4], work[k, 5] = j3, j4, j5
+        k = int(joints[i, DRIVER])
+        if joints[i, IS_FIRST] == 0.0:  # a mimic joint adds to the column of the one it follows
+            j0, j1, j2 = j0 + work[k, JX], j1 + work[k, JY], j2 + work[k, JZ]
+            j3, j4, j5 = j3 + work[k, JRX], j4 + work[k, JRY], j5 + work[k, JRZ]
+        work[k, JX], work[k, JY], work[k, JZ] = j0, j1, j2
+        work[k, JRX], work[k, JRY], work[k, JRZ] = j3, j4, j5
 
 
 @helper
 def ease_columns(work: FloatArray, n: int, row: int) -> None:
     """Turn the Jacobian's rotation, filled without weights, into that of `rotation_beyond`."""
     for k in range(n):
-        x, y, z = answer(work, row, work[k, 3], work[k, 4], work[k, 5])
-        work[k, 3], work[k, 4], work[k, 5] = x, y, z
+        x, y, z = answer(work, row, work[k, JRX], work[k, JRY], work[k, JRZ])
+        work[k, JRX], work[k, JRY], work[k, JRZ] = x, y, z
 
 
 @helper
@@ -152,16 +205,16 @@ def fill_step(
     a50, a51, a52, a53, a54 = 0.0, 0.0, 0.0, 0.0, 0.0
     n = variables.shape[0]
     for k in range(n):
-        scale = variables[k, 2]
-        j0, j1, j2 = scale * work[k, 0], scale * work[k, 1], scale * work[k, 2]
-        j3, j4, j5 = scale * work[k, 3], scale * work[k, 4], scale * work[k, 5]
-        low, high = q[k] <= work[k, 9], q[k] >= work[k, 10]
+        scale = variables[k, SCALE]
+        j0, j1, j2 = scale * work[k, JX], scale * work[k, JY], scale * work[k, JZ]
+        j3, j4, j5 = scale * work[k, JRX], scale * work[k, JRY], scale * work[k, JRZ]
+        low, high = q[k] <= work[k, BOUND_LOWER], q[k] >= work[k, BOUND_UPPER]
         if low or high:
             pull = j0 * e0 + j1 * e1 + j2 * e2 + j3 * e3 + j4 * e4 + j5 * e5
             if (low and pull <= 0.0) or (high and pull >= 0.0):
                 j0, j1, j2, j3, j4, j5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        work[k, 0], work[k, 1], work[k, 2] = j0, j1, j2
-        work[k, 3], work[k, 4], work[k, 5] = j3, j4, j5
+        work[k, JX], work[k, JY], work[k, JZ] = j0, j1, j2
+        work[k, JRX], work[k, JRY], work[k, JRZ] = j3, j4, j5
         a00 += j0 * j0
         a10 += j1 * j0
         a11 += j1 * j1
@@ -190,9 +243,9 @@ def fill_step(
     )  # fmt: skip
     largest = 0.0
     for k in range(n):
-        step = work[k, 0] * x0 + work[k, 1] * x1 + work[k, 2] * x2
-        step += work[k, 3] * x3 + work[k, 4] * x4 + work[k, 5] * x5
-        work[k, 6] = step
+        step = work[k, JX] * x0 + work[k, JY] * x1 + work[k, JZ] * x2
+        step += work[k, JRX] * x3 + work[k, JRY] * x4 + work[k, JRZ] * x5
+        work[k, STEP] = step
         largest = max(largest, abs(step))
     return largest
 
@@ -200,7 +253,8 @@ def fill_step(
 @helper
 def begin(work: FloatArray) -> None:
     """Make the next call of `descend`, if not a careful one, a new descent."""
-    work[work.shape[0] - 1, 0], work[work.shape[0] - 1, 1] = np.inf, 0.0
+    last = work.shape[0] - 1
+    work[last, DESCENT_LEAST], work[last, DESCENT_STALLS] = np.inf, 0.0
 
 
 @helper
@@ -244,9 +298,10 @@ def descend(
     n, last = variables.shape[0], work.shape[0] - 1
     least, stalls, trust, taken = np.inf, 0.0, DAMPING, 0
     if not careful:
-        least, stalls = work[last, 0], work[last, 1]
-    w0, w1, w2, w3, w4, w5 = weights[0], weights[1], weights[2], weights[3], weights[4], weights[5]
-    b0, b1, b2 = weights[6], weights[7], weights[8]
+        least, stalls = work[last, DESCENT_LEAST], work[last, DESCENT_STALLS]
+    w0, w1, w2 = weights[WX], weights[WY], weights[WZ]
+    w3, w4, w5 = weights[WRX], weights[WRY], weights[WRZ]
+    b0, b1, b2 = weights[BOX_X], weights[BOX_Y], weights[BOX_Z]
     spins, eased, slopes = w5 == 0.0 and w3 > 0.0, is_eased(weights), n + joints.shape[0] + 1
     u3, u4, u5 = w3, w4, w5
     if eased:
@@ -276,15 +331,15 @@ def descend(
             if error > least:
                 trust *= 8.0
                 for k in range(n):
-                    q[k] = work[k, 7]
+                    q[k] = work[k, BEFORE]
             else:
                 least, trust = error, max(trust / 3.0, 1e-7)
                 for k in range(n):
-                    work[k, 7] = q[k]
+                    work[k, BEFORE] = q[k]
             if trust > 1e9:
                 return STALLED, taken, least
         elif taken >= iterations:
-            work[last, 0], work[last, 1] = least, stalls
+            work[last, DESCENT_LEAST], work[last, DESCENT_STALLS] = least, stalls
             return SPENT, taken, error
         elif error < 0.95 * least:
             least, stalls = error, 0.0
@@ -303,5 +358,5 @@ def descend(
             return STALLED, taken, error
         factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
         for k in range(n):
-            moved = q[k] + factor * variables[k, 2] * work[k, 6]
-            q[k] = moved_inside(q[k], moved, work[k, 9], work[k, 10])
+            moved = q[k] + factor * variables[k, SCALE] * work[k, STEP]
+            q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])

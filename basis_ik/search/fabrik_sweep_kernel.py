@@ -34,6 +34,36 @@ from numpy.typing import NDArray
 from basis_ik.numerics.jit import helper
 from basis_ik.search.descent_kernel import place
 from basis_ik.search.pose_error_kernel import beyond, sine_cosine
+from basis_ik.search.tables_kernel import (
+    AXIS_X,
+    AXIS_Y,
+    AXIS_Z,
+    BOUND_LOWER,
+    BOUND_UPPER,
+    BOX_X,
+    BOX_Y,
+    BOX_Z,
+    DRIVER,
+    IS_ONLY,
+    M0,
+    M00,
+    M01,
+    M02,
+    M1,
+    M2,
+    M10,
+    M11,
+    M12,
+    M20,
+    M21,
+    M22,
+    POINT_X,
+    POINT_Y,
+    POINT_Z,
+    TURN,
+    WRX,
+    WX,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -92,12 +122,12 @@ def sum_moments(
     g0, g1, g2, o0, o1, o2 = 0.0, 0.0, 0.0, p0, p1, p2
     for i in range(m - 1, -1, -1):
         u0, u1, u2 = o0, o1, o2
-        o0, o1, o2 = work[n + i, 0], work[n + i, 1], work[n + i, 2]
+        o0, o1, o2 = work[n + i, POINT_X], work[n + i, POINT_Y], work[n + i, POINT_Z]
         row = n + m + 2 + i
-        work[row, 0], work[row, 1], work[row, 2] = c00 - o0 * t0, c01 - o0 * t1, c02 - o0 * t2
-        work[row, 3], work[row, 4], work[row, 5] = c10 - o1 * t0, c11 - o1 * t1, c12 - o1 * t2
-        work[row, 6], work[row, 7], work[row, 8] = c20 - o2 * t0, c21 - o2 * t1, c22 - o2 * t2
-        work[row, 9], work[row, 10], work[row, 11] = (
+        work[row, M00], work[row, M01], work[row, M02] = c00 - o0 * t0, c01 - o0 * t1, c02 - o0 * t2
+        work[row, M10], work[row, M11], work[row, M12] = c10 - o1 * t0, c11 - o1 * t1, c12 - o1 * t2
+        work[row, M20], work[row, M21], work[row, M22] = c20 - o2 * t0, c21 - o2 * t1, c22 - o2 * t2
+        work[row, M0], work[row, M1], work[row, M2] = (
             a0 - count * o0,
             a1 - count * o1,
             a2 - count * o2,
@@ -146,9 +176,9 @@ def sweep(
     """
     m = joints.shape[0]
     r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = place(joints, tip, q, work, n)
-    d0, d1, d2 = beyond(p0, weights[6]), beyond(p1, weights[7]), beyond(p2, weights[8])
-    error = weights[0] ** 2 * (d0 * d0 + d1 * d1 + d2 * d2)
-    error += weights[3] ** 2 * (3.0 - r00 - r11 - r22)
+    d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
+    error = weights[WX] ** 2 * (d0 * d0 + d1 * d1 + d2 * d2)
+    error += weights[WRX] ** 2 * (3.0 - r00 - r11 - r22)
     if error < near:
         return False
     tip_now = (r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2)
@@ -156,19 +186,19 @@ def sweep(
     x00, x01, x02, x10, x11, x12, x20, x21, x22 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
     s0, s1, s2 = 0.0, 0.0, 0.0  # x maps everything beyond the joint from before to after the turns
     for i in range(m):
-        turn = joints[i, 0]
-        if turn == 0.0 or joints[i, 11] == 0.0:
+        turn = joints[i, TURN]
+        if turn == 0.0 or joints[i, IS_ONLY] == 0.0:
             continue
-        o0, o1, o2 = work[n + i, 0], work[n + i, 1], work[n + i, 2]
-        z0, z1, z2 = work[n + i, 3], work[n + i, 4], work[n + i, 5]
+        o0, o1, o2 = work[n + i, POINT_X], work[n + i, POINT_Y], work[n + i, POINT_Z]
+        z0, z1, z2 = work[n + i, AXIS_X], work[n + i, AXIS_Y], work[n + i, AXIS_Z]
         h0 = x00 * o0 + x01 * o1 + x02 * o2 + s0
         h1 = x10 * o0 + x11 * o1 + x12 * o2 + s1
         h2 = x20 * o0 + x21 * o1 + x22 * o2 + s2
         row = n + m + 2 + i
-        d0, d1, d2 = work[row, 9], work[row, 10], work[row, 11]
-        e00, e01, e02 = work[row, 0] - d0 * h0, work[row, 1] - d0 * h1, work[row, 2] - d0 * h2
-        e10, e11, e12 = work[row, 3] - d1 * h0, work[row, 4] - d1 * h1, work[row, 5] - d1 * h2
-        e20, e21, e22 = work[row, 6] - d2 * h0, work[row, 7] - d2 * h1, work[row, 8] - d2 * h2
+        d0, d1, d2 = work[row, M0], work[row, M1], work[row, M2]
+        e00, e01, e02 = work[row, M00] - d0 * h0, work[row, M01] - d0 * h1, work[row, M02] - d0 * h2
+        e10, e11, e12 = work[row, M10] - d1 * h0, work[row, M11] - d1 * h1, work[row, M12] - d1 * h2
+        e20, e21, e22 = work[row, M20] - d2 * h0, work[row, M21] - d2 * h1, work[row, M22] - d2 * h2
         # Σ (a − o) (Xᵀ (t − h))ᵀ: the fit is done in the frame before the turns.
         n00 = e00 * x00 + e01 * x10 + e02 * x20
         n01 = e00 * x01 + e01 * x11 + e02 * x21
@@ -184,9 +214,9 @@ def sweep(
         along -= z0 * (z0 * n00 + z1 * n10 + z2 * n20)
         along -= z1 * (z0 * n01 + z1 * n11 + z2 * n21)
         along -= z2 * (z0 * n02 + z1 * n12 + z2 * n22)
-        k = int(joints[i, 9])
+        k = int(joints[i, DRIVER])
         wanted = q[k] + rough_angle(across, along) / turn
-        reached = clamp_turn(wanted, work[k, 9], work[k, 10])
+        reached = clamp_turn(wanted, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
         size = across * across + along * along
         if reached == wanted and size > 0.0:  # the usual case need not wait for the angle
             f = 1.0 / sqrt(size)

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from basis_ik.numerics.bounded_step_kernel import bounded_step, moved_inside
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.residuals_kernel import arrived, evaluate
+from basis_ik.search.tables_kernel import LOWER, SCALE, UPPER
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -79,15 +80,15 @@ def _move(variables: FloatArray, q: FloatArray, step: FloatArray, moved: FloatAr
     largest = _largest(step)
     factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
     for k in range(q.shape[0]):
-        value = q[k] + factor * variables[k, 2] * step[k]
-        moved[k] = moved_inside(q[k], value, variables[k, 0], variables[k, 1])
+        value = q[k] + factor * variables[k, SCALE] * step[k]
+        moved[k] = moved_inside(q[k], value, variables[k, LOWER], variables[k, UPPER])
 
 
 @helper
 def _gaps(variables: FloatArray, q: FloatArray, low: FloatArray, high: FloatArray) -> None:
     for k in range(q.shape[0]):
-        low[k] = min(0.0, (variables[k, 0] - q[k]) / variables[k, 2])
-        high[k] = max(0.0, (variables[k, 1] - q[k]) / variables[k, 2])
+        low[k] = min(0.0, (variables[k, LOWER] - q[k]) / variables[k, SCALE])
+        high[k] = max(0.0, (variables[k, UPPER] - q[k]) / variables[k, SCALE])
 
 
 @jit
@@ -123,7 +124,7 @@ def descend_levels(
     low, high, step, moved = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     scales, none = np.empty(n), np.empty((0, n))
     for k in range(n):
-        scales[k] = variables[k, 2]
+        scales[k] = variables[k, SCALE]
     evaluate(
         limbs, starts, tasks, goals, scales, posture, pull, q, axes, twists, error, jacobian
     )  # fmt: skip

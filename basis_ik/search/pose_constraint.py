@@ -24,6 +24,16 @@ import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.search.tables_kernel import (
+    BOX,
+    BOX_RZ,
+    BOX_X,
+    ORIGIN,
+    POSITION,
+    ROTATION,
+    ROTATION_BOX,
+    WRZ,
+)
 from basis_ik.transforms.directions_kernel import perpendicular
 
 FloatArray = npt.NDArray[np.float64]
@@ -127,25 +137,25 @@ def narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
 
 def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     full, position = ready.full.copy(), ready.position.copy()
-    full[6:9] = position[6:9] = constraint.box
-    full[9:] = constraint.rotation_box
+    full[BOX] = position[BOX] = constraint.box
+    full[ROTATION_BOX] = constraint.rotation_box
     if not constraint.position:
-        full[:3] = position[:3] = 0.0
+        full[POSITION] = position[POSITION] = 0.0
     if not constraint.orientation:
-        full[3:6] = 0.0
+        full[ROTATION] = 0.0
     reach = ready.reach + math.hypot(*constraint.box) if constraint.position else math.inf
     if constraint.free_axis is None:
         whole = np.array_equal(full, ready.full)
         closed = ready.closed if whole else None
         return replace(ready, full=full, position=position, reach=reach, closed=closed)
-    full[5] = 0.0
+    full[WRZ] = 0.0
     turn = _frame_about(constraint.free_axis)
-    full[6:9] = position[6:9] = np.array(constraint.box)[_order(turn)]
-    full[9:] = np.array(constraint.rotation_box)[_order(turn)]
-    full[11] = 0.0
+    full[BOX] = position[BOX] = np.array(constraint.box)[_order(turn)]
+    full[ROTATION_BOX] = np.array(constraint.rotation_box)[_order(turn)]
+    full[BOX_RZ] = 0.0
     exact, ends = ready.exact.copy(), ready.ends.copy()
     ends[1] = ends[1] @ turn
-    exact[-1, :12] = ends[1].reshape(12)
+    exact[-1, ORIGIN] = ends[1].reshape(12)
     return replace(
         ready, full=full, position=position, reach=reach, exact=exact, ends=ends,
         target_T_goal=turn, closed=None,
@@ -164,15 +174,16 @@ def weigh(
     """
     weights = ready.full.copy() if constraint is None else narrow(ready, constraint).full.copy()
     if position_only:
-        weights[3:6] = 0.0
+        weights[ROTATION] = 0.0
     if constraint is None or constraint.weights is None:
         return weights
     given = np.array(constraint.weights)
     if constraint.free_axis is not None:
         along = _order(_frame_about(constraint.free_axis))
         given = given.reshape(2, 3)[:, along].reshape(6)
-    given[weights[:6] == 0.0] = 0.0
-    weights[:6] = given / max(given[:3].max() * ready.size, given[3:].max())
+    given[weights[:BOX_X] == 0.0] = 0.0
+    largest = max(given[POSITION].max() * ready.size, given[ROTATION].max())
+    weights[:BOX_X] = given / largest
     return weights
 
 

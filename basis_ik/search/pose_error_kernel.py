@@ -22,6 +22,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.numerics.jit import helper
+from basis_ik.search.tables_kernel import (
+    BOX_RX,
+    BOX_RY,
+    BOX_RZ,
+    D00,
+    D01,
+    D02,
+    D10,
+    D11,
+    D12,
+    D20,
+    D21,
+    D22,
+    WRX,
+    WRY,
+    WRZ,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -102,7 +119,8 @@ def beyond(x: float, half: float) -> float:
 @helper
 def is_eased(weights: FloatArray) -> bool:
     """Return whether a rotation that counts has tolerances."""
-    return bool(weights[3] > 0.0 and max(weights[9], max(weights[10], weights[11])) > 0.0)
+    largest = max(weights[BOX_RX], max(weights[BOX_RY], weights[BOX_RZ]))
+    return bool(weights[WRX] > 0.0 and largest > 0.0)
 
 
 @helper
@@ -120,7 +138,7 @@ def rotation_beyond(
     `work`, (3, 3) by rows: within its tolerance a component does not answer. The derivative is
     exact, for a tolerance may be wide.
     """
-    if weights[5] == 0.0:
+    if weights[WRZ] == 0.0:
         x, y, z = r02, r12, r22
         square = x * x + y * y
         size = sqrt(square)
@@ -147,13 +165,14 @@ def rotation_beyond(
         a00, a01, a02 = a + b * v0 * v0, b * v0 * v1 + 0.5 * v2, b * v0 * v2 - 0.5 * v1
         a10, a11, a12 = b * v0 * v1 - 0.5 * v2, a + b * v1 * v1, b * v1 * v2 + 0.5 * v0
         a20, a21, a22 = b * v0 * v2 + 0.5 * v1, b * v1 * v2 - 0.5 * v0, a + b * v2 * v2
-    d0, d1, d2 = beyond(v0, weights[9]), beyond(v1, weights[10]), beyond(v2, weights[11])
-    w0 = weights[3] if weights[9] == 0.0 or d0 != 0.0 else 0.0
-    w1 = weights[4] if weights[10] == 0.0 or d1 != 0.0 else 0.0
-    w2 = weights[5] if weights[11] == 0.0 or d2 != 0.0 else 0.0
-    work[row, 0], work[row, 1], work[row, 2] = w0 * a00, w0 * a01, w0 * a02
-    work[row, 3], work[row, 4], work[row, 5] = w1 * a10, w1 * a11, w1 * a12
-    work[row, 6], work[row, 7], work[row, 8] = w2 * a20, w2 * a21, w2 * a22
+    b0, b1, b2 = weights[BOX_RX], weights[BOX_RY], weights[BOX_RZ]
+    d0, d1, d2 = beyond(v0, b0), beyond(v1, b1), beyond(v2, b2)
+    w0 = weights[WRX] if b0 == 0.0 or d0 != 0.0 else 0.0
+    w1 = weights[WRY] if b1 == 0.0 or d1 != 0.0 else 0.0
+    w2 = weights[WRZ] if b2 == 0.0 or d2 != 0.0 else 0.0
+    work[row, D00], work[row, D01], work[row, D02] = w0 * a00, w0 * a01, w0 * a02
+    work[row, D10], work[row, D11], work[row, D12] = w1 * a10, w1 * a11, w1 * a12
+    work[row, D20], work[row, D21], work[row, D22] = w2 * a20, w2 * a21, w2 * a22
     return -w0 * d0, -w1 * d1, -w2 * d2
 
 
@@ -161,7 +180,7 @@ def rotation_beyond(
 def answer(work: FloatArray, row: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return the answer to an angular velocity that `rotation_beyond` left in a row of `work`."""
     return (
-        work[row, 0] * x + work[row, 1] * y + work[row, 2] * z,
-        work[row, 3] * x + work[row, 4] * y + work[row, 5] * z,
-        work[row, 6] * x + work[row, 7] * y + work[row, 8] * z,
+        work[row, D00] * x + work[row, D01] * y + work[row, D02] * z,
+        work[row, D10] * x + work[row, D11] * y + work[row, D12] * z,
+        work[row, D20] * x + work[row, D21] * y + work[row, D22] * z,
     )

@@ -29,6 +29,28 @@ from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, begin, descend
 from basis_ik.search.fabrik_sweep_kernel import ORIENTATION_MOMENT, sweep
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
+from basis_ik.search.tables_kernel import (
+    BEST,
+    BOUND_LOWER,
+    BOUND_UPPER,
+    GOLDEN_STEP,
+    LOWER,
+    PERIODIC,
+    SEARCH_LEAST,
+    SEARCH_PHASE,
+    SEARCH_START,
+    START_LOWER,
+    START_UPPER,
+    UNFINISHED,
+    UPPER,
+    WRX,
+    WRY,
+    WRZ,
+    WX,
+    WY,
+    WZ,
+)
+from basis_ik.search.tables_kernel import COLUMNS as COLUMNS
 
 FloatArray = NDArray[np.float64]
 
@@ -37,7 +59,6 @@ GO_ON = -1  # in place of the first start's number: where the last call was SPEN
 LIMITS, FREE_TURNS, UNBOUNDED = 0.0, 1.0, 2.0  # what bounds a descent; integers: a type for each
 LARGEST_ANGLE = 1e5  # [rad]: beyond it a double no longer resolves 1e-11 rad
 LARGEST_LENGTH = 1e6  # [m]: beyond it a double no longer resolves 1e-10 m
-COLUMNS = 8  # of `variables`, before the chain's own starts
 ROAMING = 2  # every so many of the further starts look for a solution outside the limits first
 FAR_OFF = 1e300  # squared error of what is only worth keeping for want of anything else
 MARGIN = 0.1  # the descent aims at a tenth of the tolerance: one more step, and the proof holds
@@ -69,8 +90,8 @@ def relate_to_target(base: FloatArray, target: FloatArray, work: FloatArray, row
 def take_shortest_turns(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None:
     """Move every q that may turn fully to the turn nearest its seed that lies inside the limits."""
     for k in range(variables.shape[0]):
-        if variables[k, 5] != 0.0:
-            lower, upper = variables[k, 0], variables[k, 1]
+        if variables[k, PERIODIC] != 0.0:
+            lower, upper = variables[k, LOWER], variables[k, UPPER]
             near = q[k] + 2.0 * pi * floor((seed[k] - q[k]) / (2.0 * pi) + 0.5)
             if near > upper:
                 near -= 2.0 * pi * np.ceil((near - upper) / (2.0 * pi))
@@ -91,11 +112,11 @@ def set_bounds(variables: FloatArray, kind: float, work: FloatArray) -> None:
     at a wall that is none. UNBOUNDED leaves out all.
     """
     for k in range(variables.shape[0]):
-        low, high = variables[k, 0], variables[k, 1]
-        turns = variables[k, 5] != 0.0 and high - low >= 2.0 * pi
+        low, high = variables[k, LOWER], variables[k, UPPER]
+        turns = variables[k, PERIODIC] != 0.0 and high - low >= 2.0 * pi
         if kind == UNBOUNDED or (kind == FREE_TURNS and turns):
             low, high = -np.inf, np.inf
-        work[k, 9], work[k, 10] = low, high
+        work[k, BOUND_LOWER], work[k, BOUND_UPPER] = low, high
 
 
 @jit
@@ -111,7 +132,7 @@ def bring_inside(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None
     """Move q inside, by full turns to near the seed where that helps, else to the limit."""
     take_shortest_turns(variables, seed, q)
     for k in range(variables.shape[0]):
-        q[k] = min(variables[k, 1], max(variables[k, 0], q[k]))
+        q[k] = min(variables[k, UPPER], max(variables[k, LOWER], q[k]))
 
 
 @jit
@@ -125,9 +146,10 @@ def begin_anew(variables: FloatArray, start: int, q: FloatArray) -> None:
         if start <= own:
             q[k] = variables[k, COLUMNS + start - 1]
             continue
-        u = 0.5 + (start - own) * variables[k, 6]
+        u = 0.5 + (start - own) * variables[k, GOLDEN_STEP]
         u -= floor(u)
-        q[k] = variables[k, 3] + u * (variables[k, 4] - variables[k, 3])
+        low, high = variables[k, START_LOWER], variables[k, START_UPPER]
+        q[k] = low + u * (high - low)
 
 
 @jit
@@ -188,10 +210,10 @@ def solve_pose(
         return BAD_TARGET, 0, 0, np.inf, np.inf
     frame = work[last + 1].reshape((3, 4))
     tip = ends[1]
-    aim_p = (MARGIN * position_tolerance * max(weights[0], max(weights[1], weights[2]))) ** 2
-    aim_r = (MARGIN * rotation_tolerance * max(weights[3], max(weights[4], weights[5]))) ** 2
-    free_p, free_r = weights[0] == 0.0, weights[3] == 0.0
-    swept = near < np.inf and not free_p and (free_r or weights[5] > 0.0)
+    aim_p = (MARGIN * position_tolerance * max(weights[WX], max(weights[WY], weights[WZ]))) ** 2
+    aim_r = (MARGIN * rotation_tolerance * max(weights[WRX], max(weights[WRY], weights[WRZ]))) ** 2
+    free_p, free_r = weights[WX] == 0.0, weights[WRX] == 0.0
+    swept = near < np.inf and not free_p and (free_r or weights[WRZ] > 0.0)
     far = 0.0
     for r in range(3):
         far += (target[r, 3] - ends[0, r, 3]) ** 2
@@ -200,9 +222,10 @@ def solve_pose(
     least, steps, fresh, unfinished, roams = np.inf, 0, first, False, False
     own = variables.shape[1] - COLUMNS
     if first == GO_ON:
-        fresh, least, unfinished, roams = int(state[2]), state[3], state[4] != 0.0, state[4] == 2.0
+        fresh, least = int(state[SEARCH_START]), state[SEARCH_LEAST]
+        unfinished, roams = state[SEARCH_PHASE] != 0.0, state[SEARCH_PHASE] == 2.0
         for k in range(n):
-            q[k] = work[k, 11]
+            q[k] = work[k, UNFINISHED]
         if not unfinished:
             fresh += 1
             begin_anew(variables, fresh, q)
@@ -212,12 +235,12 @@ def solve_pose(
         begin_anew(variables, first, q)
     if first != GO_ON:  # or an error that is NaN would leave what the memory held before
         for k in range(n):
-            work[k, 8] = q[k]
+            work[k, BEST] = q[k]
     relate_to_target(ends[0], target, work, last)
     spent, stalled, out = SPENT + 0 * n, STALLED + 0 * n, OUT_OF_REACH + 0 * n  # of one type
     moment = 0.0
     if swept and not free_r:
-        moment = ORIENTATION_MOMENT / weights[0] ** 2
+        moment = ORIENTATION_MOMENT / weights[WX] ** 2
     while True:
         if not unfinished:
             begin(work)
@@ -235,7 +258,7 @@ def solve_pose(
         steps += taken
         if status == SPENT:
             for k in range(n):
-                work[k, 11] = q[k]
+                work[k, UNFINISHED] = q[k]
         if roams:
             bring_inside(variables, seed, q)
             error = FAR_OFF
@@ -247,7 +270,7 @@ def solve_pose(
                     continue
                 status = spent
                 for k in range(n):
-                    work[k, 11] = q[k]
+                    work[k, UNFINISHED] = q[k]
         if status == REACHED or error < least:
             take_shortest_turns(variables, seed, q)
             if status == REACHED:
@@ -260,18 +283,18 @@ def solve_pose(
         if error < least:
             least = error
             for k in range(n):
-                work[k, 8] = q[k]
+                work[k, BEST] = q[k]
         if out_of_reach or fresh >= restarts or steps >= iterations:
             break
         fresh += 1
         begin_anew(variables, fresh, q)
-    state[2], state[3], state[4] = fresh, least, 0.0
+    state[SEARCH_START], state[SEARCH_LEAST], state[SEARCH_PHASE] = fresh, least, 0.0
     if status == SPENT:
-        state[4] = 2.0 if roams else 1.0
+        state[SEARCH_PHASE] = 2.0 if roams else 1.0
     if not out_of_reach and fresh < restarts:
         status = spent
     for k in range(n):
-        q[k] = work[k, 8]
+        q[k] = work[k, BEST]
     place_exactly(exact, q, frame)
     away, turned = distance_and_angle(frame, target, weights)
     if out_of_reach and (careful or status != SPENT):

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import begin_anew, solve_pose
+from basis_ik.search.pose_search_kernel import begin_anew
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.proof_kernel import place_exactly
 
@@ -41,7 +41,7 @@ OVERHEAD = 3.0  # what a start costs besides its steps, in steps
 RESERVE = 0.2  # what a target counts further on, once a start is kept that reaches it
 
 
-def with_own_starts(ready: PreparedChain, patience: int) -> FloatArray:
+def with_own_starts(ready: PreparedChain) -> FloatArray:
     """Return the variables (n, 8 + 12) of a chain without own starts, with such starts behind.
 
     Of a chain with very many variables they are returned as they are.
@@ -51,7 +51,7 @@ def with_own_starts(ready: PreparedChain, patience: int) -> FloatArray:
     """
     if len(ready.variables) > MOST_VARIABLES:
         return ready.variables
-    steps = _try_starts(ready, patience)
+    steps = _try_starts(ready)
     reached = steps > 0.0
     cost = np.abs(steps) + OVERHEAD
     count = 1.0 - reached.mean(axis=0) + 0.5 / CANDIDATES  # the seed too fails where most fail
@@ -66,18 +66,17 @@ def with_own_starts(ready: PreparedChain, patience: int) -> FloatArray:
     return np.ascontiguousarray(np.hstack([ready.variables, starts.T]))
 
 
-def _try_starts(ready: PreparedChain, patience: int) -> FloatArray:
+def _try_starts(ready: PreparedChain) -> FloatArray:
     """Return the steps (candidates, targets) that each start took, negative where it failed."""
     steps = np.empty((CANDIDATES, TARGETS))
     truth, q, target = np.empty(len(ready.variables)), np.empty(len(ready.variables)), np.eye(4)
-    work = ready.new_work()
     for j in range(TARGETS):
         begin_anew(ready.variables, FIRST_TARGET + j, truth)
         place_exactly(ready.exact, truth, target[:3])
         for i in range(CANDIDATES):
-            status, taken, _, _, _ = solve_pose(
-                ready.exact, ready.joints, ready.variables, ready.ends, np.inf, ready.full, target,
-                truth, q, work, TOLERANCE, TOLERANCE, STEPS, i + 1, i + 1, patience, False, 0.0,
+            status, taken, *_ = ready.search(
+                ready.full, target, truth, q, (TOLERANCE, TOLERANCE), STEPS,
+                first=i + 1, last=i + 1, near=0.0, reach=np.inf,
             )  # fmt: skip
             steps[i, j] = taken if status == REACHED else -taken
     return steps

@@ -28,7 +28,33 @@ from basis_ik.robot.chain_kernel import ChainArrays
 from basis_ik.robot.configurations import middle
 from basis_ik.search.closed_form import closed_form
 from basis_ik.search.precomputed_starts import with_own_starts
-from basis_ik.search.prepared_chain import PATIENCE, ROTATION_WEIGHT, PreparedChain
+from basis_ik.search.prepared_chain import ROTATION_WEIGHT, PreparedChain
+from basis_ik.search.tables_kernel import (
+    COLUMNS,
+    DRIVER,
+    GOLDEN_STEP,
+    IS_FIRST,
+    IS_ONLY,
+    LINK_X,
+    LINK_Z,
+    LOWER,
+    MULTIPLIER,
+    OFFSET,
+    ORIGIN,
+    PERIODIC,
+    PRISMATIC,
+    SCALE,
+    SLIDE,
+    SLIDE_OFFSET,
+    START_LOWER,
+    START_UPPER,
+    TURN,
+    TURN_OFFSET,
+    TWIST_COSINE,
+    TWIST_SINE,
+    UPPER,
+    VARIABLE,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -52,7 +78,7 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         position=np.array([unit] * 3 + [0.0] * 9),
         closed=closed_form(arrays, size),
     )
-    return replace(ready, variables=with_own_starts(ready, PATIENCE))
+    return replace(ready, variables=with_own_starts(ready))
 
 
 def reduce_joints(arrays: ChainArrays) -> FloatArray:
@@ -63,18 +89,17 @@ def reduce_joints(arrays: ChainArrays) -> FloatArray:
     infinity for axes that are parallel up to the rounding of a URDF, this one loses no digits.
 
     Returns:
-        (m, 12): angle = [0] q + [1], slide = [2] q + [3], cos b, sin b, t (3,), index of q, whether
-        the joint is the first one that its variable drives, whether it is the only one.
+        `joints` (m, 12), see `tables_kernel`; b is the twist, t the link.
     """
     joints = np.zeros((len(arrays.origins), 12))
     seen: set[int] = set()
     carried = 0.0
     for i, row in enumerate(joints):
         slides = arrays.prismatic[i] != 0
-        row[2 if slides else 0] = arrays.multipliers[i]
-        row[3 if slides else 1] = arrays.offsets[i]
-        row[1] += carried
-        row[4] = 1.0
+        row[SLIDE if slides else TURN] = arrays.multipliers[i]
+        row[SLIDE_OFFSET if slides else TURN_OFFSET] = arrays.offsets[i]
+        row[TURN_OFFSET] += carried
+        row[TWIST_COSINE] = 1.0
         if i + 1 < len(joints):
             link = arrays.origins[i + 1]
             a = np.arctan2(link[0, 2], -link[1, 2])
@@ -83,48 +108,48 @@ def reduce_joints(arrays: ChainArrays) -> FloatArray:
             )
             rest = turn @ link
             b = np.arctan2(-rest[1, 2], rest[2, 2])
-            row[1] += a
-            row[4:6] = np.cos(b), np.sin(b)
-            row[6:9] = rest[:, 3]
+            row[TURN_OFFSET] += a
+            row[TWIST_COSINE], row[TWIST_SINE] = np.cos(b), np.sin(b)
+            row[LINK_X : LINK_Z + 1] = rest[:, 3]
             carried = np.arctan2(-rest[0, 1], rest[0, 0])
         variable = int(arrays.variables[i])
-        row[9], row[10] = variable, variable not in seen
-        row[11] = np.count_nonzero(arrays.variables == variable) == 1
+        row[DRIVER], row[IS_FIRST] = variable, variable not in seen
+        row[IS_ONLY] = np.count_nonzero(arrays.variables == variable) == 1
         seen.add(variable)
     return joints
 
 
 def _pack_exact(arrays: ChainArrays) -> FloatArray:
     exact = np.zeros((len(arrays.origins) + 1, 16))
-    exact[:-1, :12] = arrays.origins.reshape(-1, 12)
-    exact[-1, :12] = arrays.tip.reshape(12)
-    exact[:-1, 12] = arrays.prismatic
-    exact[:-1, 13] = arrays.multipliers
-    exact[:-1, 14] = arrays.offsets
-    exact[:-1, 15] = arrays.variables
+    exact[:-1, ORIGIN] = arrays.origins.reshape(-1, 12)
+    exact[-1, ORIGIN] = arrays.tip.reshape(12)
+    exact[:-1, PRISMATIC] = arrays.prismatic
+    exact[:-1, MULTIPLIER] = arrays.multipliers
+    exact[:-1, OFFSET] = arrays.offsets
+    exact[:-1, VARIABLE] = arrays.variables
     return exact
 
 
 def _pack_variables(arrays: ChainArrays, size: float) -> FloatArray:
     n = len(arrays.lower)
-    variables = np.zeros((n, 8))
-    variables[:, 0], variables[:, 1] = arrays.lower, arrays.upper
+    variables = np.zeros((n, COLUMNS))
+    variables[:, LOWER], variables[:, UPPER] = arrays.lower, arrays.upper
     for k in range(n):
         driven = arrays.variables == k
         slides = arrays.prismatic[driven] != 0
         whole = arrays.multipliers[driven] == np.round(arrays.multipliers[driven])
         # Slides are put on the footing of angles: chains then solve alike in any unit.
-        variables[k, 2] = size if slides.all() else 1.0
-        variables[k, 5] = bool(driven.any() and not slides.any() and whole.all())
+        variables[k, SCALE] = size if slides.all() else 1.0
+        variables[k, PERIODIC] = bool(driven.any() and not slides.any() and whole.all())
         span = size if slides.any() else np.pi
         lower, upper = arrays.lower[k], arrays.upper[k]
-        if variables[k, 5] and upper - lower > 2.0 * np.pi:  # one turn holds every pose
+        if variables[k, PERIODIC] and upper - lower > 2.0 * np.pi:  # one turn holds every pose
             lower, upper = max(lower, -np.pi), min(upper, np.pi)
             if not upper - lower > 6.0:
                 lower, upper = arrays.lower[k], arrays.upper[k]
-        variables[k, 3] = lower if np.isfinite(lower) else min(-span, upper - 2.0 * span)
-        variables[k, 4] = upper if np.isfinite(upper) else max(span, lower + 2.0 * span)
-    variables[:, 6] = golden_steps(n)
+        variables[k, START_LOWER] = lower if np.isfinite(lower) else min(-span, upper - 2.0 * span)
+        variables[k, START_UPPER] = upper if np.isfinite(upper) else max(span, lower + 2.0 * span)
+    variables[:, GOLDEN_STEP] = golden_steps(n)
     return variables
 
 

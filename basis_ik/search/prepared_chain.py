@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.safety_kernel import is_inside
 from basis_ik.search.closed_form import ClosedForm
+from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.search.proof_kernel import place_exactly
 
 FloatArray = NDArray[np.float64]
@@ -97,6 +98,55 @@ class PreparedChain:
     def new_work(self) -> FloatArray:
         """Return a work array for the kernels."""
         return np.empty((2 * len(self.joints) + len(self.variables) + 3, 12))
+
+    def search(
+        self, weights: FloatArray, target: FloatArray, seed: FloatArray, q: FloatArray,
+        tolerances: tuple[float, float], iterations: int, *,
+        first: int = 0, last: int = 0, patience: int = PATIENCE, near: float = NEAR,
+        variables: FloatArray | None = None, reach: float | None = None,
+        work: FloatArray | None = None,
+    ) -> tuple[int, int, int, float, float]:  # fmt: skip
+        """Descend from the seed, then from fresh starts, until a descent arrives and is proven.
+
+        This is how Python calls `search.pose_search_kernel.solve_pose`.
+
+        Args:
+            weights: (12,) of what is wanted: `full`, `position`, or others like them.
+            target: (4, 4) root_T_target.
+            seed: (n,).
+            q: (n,) result: what reached the target, else the best of all descents.
+            tolerances: Of position [m] and orientation [rad].
+            iterations: Steps allowed, all descents together.
+            first: Number of the first start: 0 is the seed; or GO_ON, with the `work` of the call
+                that it continues.
+            last: Number of the last start.
+            patience: Steps of a descent that may fail to get nearer.
+            near: Starts with a smaller weighted squared error are not swept; infinite: no sweeps.
+            variables: Other limits and starts than the chain's; None: these.
+            reach: How far from the first joint the tip can be within those limits [m]; None: the
+                chain's.
+            work: What the kernel works in; None: an array that no call is using.
+
+        Returns:
+            REACHED; else OUT_OF_REACH, or how the last descent ended (SPENT, STALLED); BAD_SEED or
+            BAD_TARGET before any work. Steps; number of the last start; distance [m] and angle
+            [rad] left at q.
+        """
+        spare = None
+        if work is None:
+            spare = self.spare
+            try:
+                work = spare.pop()
+            except IndexError:  # other threads have them all
+                work = self.new_work()
+        found = solve_pose(
+            self.exact, self.joints, self.variables if variables is None else variables,
+            self.ends, self.reach if reach is None else reach, weights, target, seed, q, work,
+            tolerances[0], tolerances[1], iterations, first, last, patience, False, near,
+        )  # fmt: skip
+        if spare is not None:
+            spare.append(work)
+        return found
 
     def prove_inside(self, q: FloatArray) -> None:
         """Check positions q (n,) that reached a target against the limits of the whole chain.

@@ -22,6 +22,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.numerics.jit import helper, jit
+from basis_ik.search.tables_kernel import (
+    BOX_RX,
+    BOX_RY,
+    BOX_RZ,
+    BOX_X,
+    MULTIPLIER,
+    OFFSET,
+    P0,
+    P1,
+    P2,
+    PRISMATIC,
+    R00,
+    R01,
+    R02,
+    R10,
+    R11,
+    R12,
+    R20,
+    R21,
+    R22,
+    VARIABLE,
+    WRX,
+    WRZ,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -43,9 +67,9 @@ def place_exactly(exact: FloatArray, q: FloatArray, frame: FloatArray) -> None:
         for c in range(4):
             frame[r, c] = exact[0, 4 * r + c]
     for i in range(exact.shape[0] - 1):
-        value = exact[i, 13] * q[int(exact[i, 15])] + exact[i, 14]
+        value = exact[i, MULTIPLIER] * q[int(exact[i, VARIABLE])] + exact[i, OFFSET]
         cosine, sine, slide = 1.0, 0.0, value
-        if exact[i, 12] == 0.0:
+        if exact[i, PRISMATIC] == 0.0:
             cosine, sine, slide = cos(value), sin(value), 0.0
         j = i + 1
         for r in range(3):
@@ -53,10 +77,10 @@ def place_exactly(exact: FloatArray, q: FloatArray, frame: FloatArray) -> None:
             y = cosine * frame[r, 1] - sine * frame[r, 0]
             z = frame[r, 2]
             t = frame[r, 3] + slide * z
-            frame[r, 0] = x * exact[j, 0] + y * exact[j, 4] + z * exact[j, 8]
-            frame[r, 1] = x * exact[j, 1] + y * exact[j, 5] + z * exact[j, 9]
-            frame[r, 2] = x * exact[j, 2] + y * exact[j, 6] + z * exact[j, 10]
-            frame[r, 3] = x * exact[j, 3] + y * exact[j, 7] + z * exact[j, 11] + t
+            frame[r, 0] = x * exact[j, R00] + y * exact[j, R10] + z * exact[j, R20]
+            frame[r, 1] = x * exact[j, R01] + y * exact[j, R11] + z * exact[j, R21]
+            frame[r, 2] = x * exact[j, R02] + y * exact[j, R12] + z * exact[j, R22]
+            frame[r, 3] = x * exact[j, P0] + y * exact[j, P1] + z * exact[j, P2] + t
 
 
 @jit
@@ -77,11 +101,11 @@ def distance_and_angle(
         d = 0.0
         for r in range(3):
             d += target[r, c] * (frame[r, 3] - target[r, 3])
-        d -= min(max(d, -weights[6 + c]), weights[6 + c])
+        d -= min(max(d, -weights[BOX_X + c]), weights[BOX_X + c])
         away += d * d
-    if weights[3] > 0.0 and max(weights[9], max(weights[10], weights[11])) > 0.0:
+    if weights[WRX] > 0.0 and max(weights[BOX_RX], max(weights[BOX_RY], weights[BOX_RZ])) > 0.0:
         return sqrt(away), _angle_beyond(frame, target, weights)
-    first = 2 if weights[3] > 0.0 and weights[5] == 0.0 else 0
+    first = 2 if weights[WRX] > 0.0 and weights[WRZ] == 0.0 else 0
     minus, plus = 0.0, 0.0
     for c in range(first, 3):
         for r in range(3):
@@ -103,7 +127,7 @@ def _angle_beyond(frame: FloatArray, target: FloatArray, weights: FloatArray) ->
             off[r, c] = 0.0
             for i in range(3):
                 off[r, c] += target[i, r] * frame[i, c]
-    if weights[5] == 0.0:  # of the shortest rotation that takes z to the frame's z
+    if weights[WRZ] == 0.0:  # of the shortest rotation that takes z to the frame's z
         across = sqrt(off[0, 2] ** 2 + off[1, 2] ** 2)
         angle = atan2(across, off[2, 2])
         vector[0], vector[1], vector[2] = angle, 0.0, 0.0
@@ -132,6 +156,6 @@ def _angle_beyond(frame: FloatArray, target: FloatArray, weights: FloatArray) ->
     total = 0.0
     for c in range(3):
         turned = factor * vector[c]
-        left = turned - min(max(turned, -weights[9 + c]), weights[9 + c])
+        left = turned - min(max(turned, -weights[BOX_RX + c]), weights[BOX_RX + c])
         total += left * left
     return sqrt(total)

@@ -24,11 +24,29 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.search.levels_kernel import descend_levels
-from basis_ik.search.pose_search_kernel import COLUMNS, MARGIN, begin_anew, begin_inside
+from basis_ik.search.pose_search_kernel import MARGIN, begin_anew, begin_inside
 from basis_ik.search.prepare import golden_steps
 from basis_ik.search.prepared_chain import ROTATION_WEIGHT
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
-from basis_ik.search.residuals_kernel import LOOK, POSE, ROWS
+from basis_ik.search.residuals_kernel import (
+    FIRST_ROW,
+    KIND,
+    LOOK,
+    POSE,
+    POSITION_GOAL,
+    ROWS,
+    WEIGHTS,
+)
+from basis_ik.search.tables_kernel import (
+    COLUMNS,
+    GOLDEN_STEP,
+    PERIODIC,
+    POSITION,
+    ROTATION,
+    VARIABLE,
+    WRX,
+    WX,
+)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -41,7 +59,7 @@ class RankedTask:
 
     Attributes:
         kind: POSE or LOOK.
-        limb: (m + 1, 16) as `proof_kernel.place_exactly` takes it, column 15 an index into the
+        limb: (m + 1, 16) as `proof_kernel.place_exactly` takes it, its VARIABLE an index into the
             variables of all limbs; of LOOK the tip's z axis is the ray.
         weights: (12,), see `search.residuals_kernel.evaluate`.
         goal: (4, 4), likewise.
@@ -69,15 +87,15 @@ class RankedTask:
     def is_met(self, q: FloatArray) -> bool:
         """Return whether what is wanted is left within the tolerances."""
         away, turned = self.miss(q)
-        near = self.weights[0] == 0.0 or away <= self.tolerances[0]
-        return near and (self.weights[3] == 0.0 or turned <= self.tolerances[1])
+        near = self.weights[WX] == 0.0 or away <= self.tolerances[0]
+        return near and (self.weights[WRX] == 0.0 or turned <= self.tolerances[1])
 
     def arrival(self) -> tuple[float, float]:
         """Return the weighted squared errors at which a descent may stop."""
         return tuple(
             (MARGIN * tolerance * min((w for w in weights if w > 0.0), default=0.0)) ** 2
             for tolerance, weights in zip(
-                self.tolerances, (self.weights[:3], self.weights[3:6]), strict=True
+                self.tolerances, (self.weights[POSITION], self.weights[ROTATION]), strict=True
             )
         )  # type: ignore[return-value]
 
@@ -133,12 +151,12 @@ class Ranked:
         for index, task in enumerate(self.tasks):
             if index == 0 or task.level != self.tasks[index - 1].level:
                 levels.append(row)
-            arrival = task.arrival()
-            self.packed[index, :2] = task.kind, row
-            self.packed[index, 2:14] = task.weights
+            arrival, packed = task.arrival(), self.packed[index]
+            packed[KIND], packed[FIRST_ROW] = task.kind, row
+            packed[WEIGHTS:POSITION_GOAL] = task.weights
             if task.kind == LOOK:
-                self.packed[index, 2] = task.weights[3]
-            self.packed[index, 14:] = arrival if task.kind == POSE else (arrival[1], 0.0)
+                packed[WEIGHTS] = task.weights[WRX]
+            packed[POSITION_GOAL:] = arrival if task.kind == POSE else (arrival[1], 0.0)
             thresholds += [threshold for threshold in arrival if threshold > 0.0]
             row += ROWS[task.kind]
         self.rows = row
@@ -202,15 +220,15 @@ def join_variables(limbs: Sequence[tuple[tuple[str, ...], FloatArray]]) -> tuple
     for names, variables in limbs:
         for name, row in zip(names, variables, strict=True):
             # Where a full turn changes something for one limb, it changes something.
-            if name not in rows or row[5] < rows[name][5]:
+            if name not in rows or row[PERIODIC] < rows[name][PERIODIC]:
                 rows[name] = row[:COLUMNS].copy()
     joined = np.array(list(rows.values()))
-    joined[:, 6] = golden_steps(len(rows))
+    joined[:, GOLDEN_STEP] = golden_steps(len(rows))
     return tuple(rows), joined
 
 
 def renumbered(limb: FloatArray, names: Sequence[str], among: Sequence[str]) -> FloatArray:
     """Return a limb whose variables are counted among those of all limbs."""
     moved = limb.copy()
-    moved[:-1, 15] = [among.index(names[int(k)]) for k in limb[:-1, 15]]
+    moved[:-1, VARIABLE] = [among.index(names[int(k)]) for k in limb[:-1, VARIABLE]]
     return moved

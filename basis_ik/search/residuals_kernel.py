@@ -36,12 +36,42 @@ from basis_ik.search.pose_error_kernel import (
     rotation_beyond,
     rotation_error,
 )
+from basis_ik.search.tables_kernel import (
+    AXIS_X,
+    AXIS_Y,
+    AXIS_Z,
+    BOX_X,
+    MULTIPLIER,
+    OFFSET,
+    P0,
+    P1,
+    P2,
+    POINT_X,
+    POINT_Y,
+    POINT_Z,
+    PRISMATIC,
+    R00,
+    R01,
+    R02,
+    R10,
+    R11,
+    R12,
+    R20,
+    R21,
+    R22,
+    VARIABLE,
+    WRX,
+    WRY,
+    WRZ,
+)
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 POSE, LOOK = 0, 1
 ROWS = (6, 3)  # of the kinds
+KIND, FIRST_ROW, WEIGHTS = 0, 1, 2  # columns of a task; its weights have twelve
+POSITION_GOAL, ROTATION_GOAL = 14, 15
 NEAREST = 1e-9  # [m]: a point nearer to a ray's origin has no direction from there
 
 
@@ -62,21 +92,21 @@ def place_limb(limb: FloatArray, q: FloatArray, axes: FloatArray, frame: FloatAr
         for c in range(4):
             frame[r, c] = limb[0, 4 * r + c]
     for i in range(limb.shape[0] - 1):
-        value = limb[i, 13] * q[int(limb[i, 15])] + limb[i, 14]
+        value = limb[i, MULTIPLIER] * q[int(limb[i, VARIABLE])] + limb[i, OFFSET]
         cosine, sine, slide = 1.0, 0.0, value
-        if limb[i, 12] == 0.0:
+        if limb[i, PRISMATIC] == 0.0:
             cosine, sine, slide = cos(value), sin(value), 0.0
         j = i + 1
         for r in range(3):
-            axes[i, r], axes[i, 3 + r] = frame[r, 3], frame[r, 2]
+            axes[i, POINT_X + r], axes[i, AXIS_X + r] = frame[r, 3], frame[r, 2]
             x = cosine * frame[r, 0] + sine * frame[r, 1]
             y = cosine * frame[r, 1] - sine * frame[r, 0]
             z = frame[r, 2]
             t = frame[r, 3] + slide * z
-            frame[r, 0] = x * limb[j, 0] + y * limb[j, 4] + z * limb[j, 8]
-            frame[r, 1] = x * limb[j, 1] + y * limb[j, 5] + z * limb[j, 9]
-            frame[r, 2] = x * limb[j, 2] + y * limb[j, 6] + z * limb[j, 10]
-            frame[r, 3] = x * limb[j, 3] + y * limb[j, 7] + z * limb[j, 11] + t
+            frame[r, 0] = x * limb[j, R00] + y * limb[j, R10] + z * limb[j, R20]
+            frame[r, 1] = x * limb[j, R01] + y * limb[j, R11] + z * limb[j, R21]
+            frame[r, 2] = x * limb[j, R02] + y * limb[j, R12] + z * limb[j, R22]
+            frame[r, 3] = x * limb[j, P0] + y * limb[j, P1] + z * limb[j, P2] + t
 
 
 @helper
@@ -93,14 +123,15 @@ def fill_twists(limb: FloatArray, axes: FloatArray, frame: FloatArray, twists: F
         for c in range(6):
             twists[k, c] = 0.0
     for i in range(limb.shape[0] - 1):
-        k, g = int(limb[i, 15]), limb[i, 13]
-        x, y, z = g * axes[i, 3], g * axes[i, 4], g * axes[i, 5]
-        if limb[i, 12] != 0.0:
+        k, g = int(limb[i, VARIABLE]), limb[i, MULTIPLIER]
+        x, y, z = g * axes[i, AXIS_X], g * axes[i, AXIS_Y], g * axes[i, AXIS_Z]
+        if limb[i, PRISMATIC] != 0.0:
             twists[k, 0] += x
             twists[k, 1] += y
             twists[k, 2] += z
             continue
-        u, v, w = frame[0, 3] - axes[i, 0], frame[1, 3] - axes[i, 1], frame[2, 3] - axes[i, 2]
+        u, v = frame[0, 3] - axes[i, POINT_X], frame[1, 3] - axes[i, POINT_Y]
+        w = frame[2, 3] - axes[i, POINT_Z]
         twists[k, 0] += y * w - z * v
         twists[k, 1] += z * u - x * w
         twists[k, 2] += x * v - y * u
@@ -123,11 +154,11 @@ def _pose_rows(
         rest[r, 3] -= goal[0, r] * goal[0, 3] + goal[1, r] * goal[1, 3] + goal[2, r] * goal[2, 3]
     active = np.empty(3)
     for r in range(3):
-        d = beyond(rest[r, 3], weights[6 + r])
+        d = beyond(rest[r, 3], weights[BOX_X + r])
         error[r] = -weights[r] * d
-        active[r] = weights[r] if weights[6 + r] == 0.0 or d != 0.0 else 0.0
+        active[r] = weights[r] if weights[BOX_X + r] == 0.0 or d != 0.0 else 0.0
     x, y, z = rest[0, 2], rest[1, 2], rest[2, 2]
-    spins, eased = weights[5] == 0.0 and weights[3] > 0.0, is_eased(weights)
+    spins, eased = weights[WRZ] == 0.0 and weights[WRX] > 0.0, is_eased(weights)
     slopes, row = np.empty((1, 9)), 0 * twists.shape[0]  # a constant would be a type of its own
     if eased:
         error[3], error[4], error[5] = rotation_beyond(
@@ -143,7 +174,7 @@ def _pose_rows(
             rest[2, 0], rest[2, 1], rest[2, 2],
         )  # fmt: skip
     if not eased:
-        error[3], error[4], error[5] = weights[3] * a, weights[4] * b, weights[5] * c
+        error[3], error[4], error[5] = weights[WRX] * a, weights[WRY] * b, weights[WRZ] * c
     half = sqrt(max(0.0, 1.0 - 0.25 * (a * a + b * b + c * c)))  # cosine of half the angle
     near = z >= -0.9999999
     f = sqrt(2.0 / (1.0 + z)) if near else 1.0
@@ -165,8 +196,8 @@ def _pose_rows(
             g, h, i = -f * (w * x - u * z) + slope * y, f * (v * z - w * y) - slope * x, 0.0
         else:
             g, h, i = u, v, 0.0
-        jacobian[3, k], jacobian[4, k] = weights[3] * g, weights[4] * h
-        jacobian[5, k] = weights[5] * i
+        jacobian[3, k], jacobian[4, k] = weights[WRX] * g, weights[WRY] * h
+        jacobian[5, k] = weights[WRZ] * i
 
 
 @helper
@@ -219,15 +250,16 @@ def evaluate(
     """
     n, frame = q.shape[0], np.empty((3, 4))
     for t in range(tasks.shape[0]):
-        limb, first = limbs[starts[t] : starts[t + 1]], int(tasks[t, 1])
+        limb, first = limbs[starts[t] : starts[t + 1]], int(tasks[t, FIRST_ROW])
         place_limb(limb, q, axes, frame)
         fill_twists(limb, axes, frame, twists)
-        if tasks[t, 0] == POSE:
+        if tasks[t, KIND] == POSE:
             rows = slice(first, first + 6)
-            _pose_rows(tasks[t, 2:14], goals[t], frame, twists, error[rows], jacobian[rows])
+            weights = tasks[t, WEIGHTS:POSITION_GOAL]
+            _pose_rows(weights, goals[t], frame, twists, error[rows], jacobian[rows])
         else:
             rows = slice(first, first + 3)
-            _look_rows(tasks[t, 2], goals[t], frame, twists, error[rows], jacobian[rows])
+            _look_rows(tasks[t, WEIGHTS], goals[t], frame, twists, error[rows], jacobian[rows])
     last = error.shape[0] - n
     for k in range(n):
         error[last + k] = pull[k] * (posture[k] - q[k])
@@ -242,13 +274,13 @@ def evaluate(
 def arrived(tasks: FloatArray, error: FloatArray, first: int, last: int) -> bool:
     """Return whether all tasks with rows from `first` to before `last` are met."""
     for t in range(tasks.shape[0]):
-        row = int(tasks[t, 1])
+        row = int(tasks[t, FIRST_ROW])
         if first <= row < last:
             away = error[row] ** 2 + error[row + 1] ** 2 + error[row + 2] ** 2
-            if not away <= tasks[t, 14]:
+            if not away <= tasks[t, POSITION_GOAL]:
                 return False
-            if tasks[t, 0] == POSE:
+            if tasks[t, KIND] == POSE:
                 turned = error[row + 3] ** 2 + error[row + 4] ** 2 + error[row + 5] ** 2
-                if not turned <= tasks[t, 15]:
+                if not turned <= tasks[t, ROTATION_GOAL]:
                     return False
     return True

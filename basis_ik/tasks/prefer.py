@@ -31,6 +31,7 @@ from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, take_shortest_turn
 from basis_ik.search.prepare import prepared
 from basis_ik.search.ranked_tasks import Descent, Ranked, RankedTask
 from basis_ik.search.residuals_kernel import POSE
+from basis_ik.search.tables_kernel import ORIGIN
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Verdict
@@ -137,7 +138,7 @@ def solve_pole(
         raise SolveArgumentError("link", link, "a link that a joint of the chain moves")
     limb = ready.exact[: joint + 2].copy()
     limb[-1] = 0.0
-    limb[-1, :12] = joint_T_link.reshape(12)
+    limb[-1, ORIGIN] = joint_T_link.reshape(12)
     goal = np.eye(4)
     goal[:3, 3] = point
     tolerances = (position_tolerance, orientation_tolerance)

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from basis_ik.search.arguments import count, positive
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.ranked_tasks import Descent, Ranked
+from basis_ik.search.tables_kernel import WRX, WX
 from basis_ik.tasks.task_problem import PoseTask, Problem, Task
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
@@ -172,7 +173,7 @@ def _outcome(problem: Problem, index: int, q: FloatArray, starts: int) -> Outcom
     alone = problem.alone(index, q)
     reason = alone.reason
     if alone.success:
-        turn = turned if task.weights[3] > 0.0 else 0.0
-        missing = away if task.weights[0] > 0.0 else 0.0
+        turn = turned if task.weights[WRX] > 0.0 else 0.0
+        missing = away if task.weights[WX] > 0.0 else 0.0
         reason = Reason(Verdict.OTHER_TASKS, missing, turn, starts=starts + 1)
     return Outcome(reason.verdict, away, turned, reason)

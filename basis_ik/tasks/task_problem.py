@@ -33,6 +33,7 @@ from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
 from basis_ik.search.ranked_tasks import RankedTask, join_variables, look_weights, renumbered
 from basis_ik.search.residuals_kernel import LOOK, POSE
+from basis_ik.search.tables_kernel import BOX, WX
 
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
@@ -136,9 +137,9 @@ class Problem:
         """Return whether a position is farther away than its limb is long."""
         for task, chain in zip(self.ranked, self.chains, strict=True):
             ready = prepared(chain)
-            if task.kind == POSE and task.weights[0] > 0.0:
+            if task.kind == POSE and task.weights[WX] > 0.0:
                 far = float(np.linalg.norm(task.goal[:3, 3] - ready.ends[0, :, 3]))
-                if far > ready.reach + np.linalg.norm(task.weights[6:9]) + self.tolerances[0]:
+                if far > ready.reach + np.linalg.norm(task.weights[BOX]) + self.tolerances[0]:
                     return True
         return False
 

@@ -38,6 +38,7 @@ from basis_ik.look.ray_kernel import (
 )
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.prepare import prepare
+from basis_ik.search.tables_kernel import ASIDE, LOWER, SCALE, STEP, TOWARDS, UPPER
 from basis_ik.transforms.rigid import RigidTransform
 
 (
@@ -125,7 +126,7 @@ def test_the_first_row_is_the_gradient_of_the_angle(name):
             more[k] += 1e-6
             less[k] -= 1e-6
             slope = (miss(ready, more, point) - miss(ready, less, point)) / 2e-6
-            assert work[k, 0] == pytest.approx(-ready.variables[k, 2] * slope, abs=2e-7)
+            assert work[k, TOWARDS] == pytest.approx(-ready.variables[k, SCALE] * slope, abs=2e-7)
 
 
 def test_a_joint_at_its_limit_leaves_the_step_to_the_others():
@@ -133,12 +134,12 @@ def test_a_joint_at_its_limit_leaves_the_step_to_the_others():
     q, point = np.array([0.1, 0.3, -0.4, 0.2, 0.5]), np.array([0.4, 0.9, -0.3])
     work = related(ready, point)
     aim_step(ready.joints, ready.variables, ready.ends[1], q, work, q, 0.0, 0.0)
-    free = work[:5, 2].copy()
+    free = work[:5, STEP].copy()
     k = int(np.argmax(np.abs(free)))
     bound = ready.variables.copy()
-    bound[k, 1 if free[k] > 0 else 0] = q[k]
+    bound[k, UPPER if free[k] > 0 else LOWER] = q[k]
     aim_step(ready.joints, bound, ready.ends[1], q, work, q, 0.0, 0.0)
-    held, rows = work[:5, 2].copy(), work[:5, :2]
+    held, rows = work[:5, STEP].copy(), work[:5, TOWARDS : ASIDE + 1]
     assert held[k] == 0.0
     angle = miss(ready, q, point)
     assert np.allclose(rows.T @ held, [angle, 0.0], atol=1e-9)  # the whole error all the same
@@ -164,7 +165,7 @@ def test_a_descent_converges_quadratically():
 def test_a_careful_descent_never_ends_higher_than_it_began():
     ready = ready_chain("hinges")
     variables = ready.variables.copy()
-    variables[:, 0], variables[:, 1] = -0.2, 0.2
+    variables[:, LOWER], variables[:, UPPER] = -0.2, 0.2
     rng = np.random.default_rng(2)
     for _ in range(100):
         q, point = rng.uniform(-0.2, 0.2, 5), rng.normal(size=3)

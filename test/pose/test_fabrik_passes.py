@@ -32,6 +32,7 @@ from basis_ik.search.fabrik_sweep_kernel import ORIENTATION_MOMENT
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import OutsideLimitsError
+from basis_ik.search.tables_kernel import LOWER, UPPER
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 
@@ -317,7 +318,7 @@ def test_what_is_outside_the_limits_is_thrown_away(robot, monkeypatch):
     chain = robot("panda")
     ready = prepared(chain)
     variables = ready.variables.copy()
-    variables[:, 0], variables[:, 1] = -inf, inf
+    variables[:, LOWER], variables[:, UPPER] = -inf, inf
     monkeypatch.setitem(ready.narrowed, PoseConstraint(), replace(ready, variables=variables))
     far = np.full(7, 20.0)
     with pytest.raises(OutsideLimitsError):

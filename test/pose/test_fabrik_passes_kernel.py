@@ -24,6 +24,7 @@ from basis_ik.search.descent_kernel import REACHED, SPENT
 from basis_ik.search.pose_search_kernel import BAD_SEED, BAD_TARGET, GO_ON, OUT_OF_REACH
 from basis_ik.search.prepare import prepared
 from basis_ik.search.proof_kernel import place_exactly
+from basis_ik.search.tables_kernel import START_LOWER, START_UPPER
 from basis_ik.warm_up import sample_chain
 
 TOLERANCES = (1e-5, 1e-5)
@@ -47,7 +48,7 @@ def run(ready, target, seed, work, halves, first=0, restarts=100):
 
 def targets(ready, count):
     rng = np.random.default_rng(3)
-    low, high = ready.variables[:, 3], ready.variables[:, 4]
+    low, high = ready.variables[:, START_LOWER], ready.variables[:, START_UPPER]
     for truth, seed in rng.uniform(low, high, (count, 2, len(low))):
         target = np.eye(4)
         place_exactly(ready.exact, truth, target[:3])

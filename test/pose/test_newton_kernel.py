@@ -29,6 +29,7 @@ from basis_ik.robot.chain_kernel import forward
 from basis_ik.search.descent_kernel import place
 from basis_ik.search.pose_search_kernel import relate_to_target
 from basis_ik.search.prepare import prepare
+from basis_ik.search.tables_kernel import GRADIENT, HELD, SCALE, STEP
 from basis_ik.transforms.rigid import RigidTransform
 
 forward, place, relate_to_target, curve, factor, left_over, newton_step = map(
@@ -63,7 +64,7 @@ def ready_chain(name):
 def test_slope_and_curvature_are_the_derivatives_of_the_error(name, weights):
     ready, w = ready_chain(name), np.array(WEIGHTS[weights])
     n, m = len(ready.variables), len(ready.joints)
-    work, hessian, scales = ready.new_work(), np.empty((n, n)), ready.variables[:, 2]
+    work, hessian, scales = ready.new_work(), np.empty((n, n)), ready.variables[:, SCALE]
     rng = np.random.default_rng(0)
 
     def frame_at(x):
@@ -74,7 +75,7 @@ def test_slope_and_curvature_are_the_derivatives_of_the_error(name, weights):
 
     def slope(x):
         curve(ready.joints, ready.variables, w, work, hessian, frame_at(x))
-        return work[:n, 0].copy()
+        return work[:n, GRADIENT].copy()
 
     for _ in range(sample(10)):
         target = RigidTransform.from_rpy(*rng.uniform(-pi, pi, 3), rng.uniform(-0.5, 0.5, 3))
@@ -94,12 +95,12 @@ def test_a_step_solves_the_damped_system_and_promises_what_the_model_says():
     for _ in range(20):
         root, work, lower = rng.normal(size=(5, 5)), np.zeros((9, 12)), np.empty((5, 5))
         hessian = root @ root.T
-        work[:5, 0], work[2, 8] = rng.normal(size=5), 1.0  # variable 2 is held
+        work[:5, GRADIENT], work[2, HELD] = rng.normal(size=5), 1.0  # variable 2 is held
         assert factor(hessian, work, 0.1, lower)
         largest, gain = newton_step(hessian, lower, work)
-        free, step = [0, 1, 3, 4], work[:5, 6]
+        free, step = [0, 1, 3, 4], work[:5, STEP]
         damped = hessian[np.ix_(free, free)] + 0.1 * np.eye(4)
-        assert np.allclose(damped @ step[free], -work[free, 0])
+        assert np.allclose(damped @ step[free], -work[free, GRADIENT])
         assert step[2] == 0.0
         assert largest == np.abs(step).max()
         assert gain == pytest.approx(0.5 * step[free] @ damped @ step[free])

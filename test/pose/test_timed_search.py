@@ -24,6 +24,7 @@ import pytest
 from basis_ik.errors import SolveArgumentError
 from basis_ik.pose import timed_search as race
 from basis_ik.pose.solve import solve
+from basis_ik.search import prepared_chain
 from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
@@ -52,7 +53,7 @@ def test_the_clock_ends_a_hopeless_search_within_one_step(robot, monkeypatch, co
         return found
 
     monkeypatch.setattr(race.time, "perf_counter", clock)
-    monkeypatch.setattr(race, "solve_pose", slow)
+    monkeypatch.setattr(prepared_chain, "solve_pose", slow)
     target = RigidTransform.from_rpy(1.0, 1.0, 1.0, (0.75, 0.5, 0.2))
     solution = solve(chain, target, time_limit=1.05)
     assert solution.verdict is Verdict.BUDGET_SPENT

@@ -31,6 +31,7 @@ from basis_ik.pose.solve import solve
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import OutsideLimitsError
+from basis_ik.search.tables_kernel import LOWER, UPPER
 
 CONSTRAINT = PoseConstraint(free_axis=(0.6, 0.0, 0.8))
 FAR = np.full(6, 20.0)  # three turns from the limits
@@ -38,7 +39,7 @@ FAR = np.full(6, 20.0)  # three turns from the limits
 
 def unlimited(ready):
     variables = ready.variables.copy()
-    variables[:, 0], variables[:, 1] = -np.inf, np.inf
+    variables[:, LOWER], variables[:, UPPER] = -np.inf, np.inf
     return replace(ready, variables=variables)
 
 

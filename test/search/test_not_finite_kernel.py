@@ -30,6 +30,7 @@ from basis_ik.search.levels_kernel import _move
 from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import NEAR, PATIENCE
+from basis_ik.search.tables_kernel import STEP
 
 URDF = Path(__file__).parents[2] / "urdf"
 PANDA = RobotModel.from_urdf((URDF / "panda.urdf").read_text()).chain()
@@ -65,7 +66,7 @@ def test_a_descent_that_is_no_number_moves_no_joint():
 def test_a_step_to_a_point_or_of_ranked_tasks_that_is_no_number_moves_no_joint():
     ready, q, moved = prepared(PANDA), np.array(Q), np.zeros(7)
     work = ready.new_work()
-    work[:, 2] = np.nan
+    work[:, STEP] = np.nan
     from_python(walk)(ready.variables, q, work, 0.1)
     assert q.tolist() == Q
     from_python(_move)(ready.variables, q, np.full(7, np.nan), moved)

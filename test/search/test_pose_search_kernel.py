@@ -47,6 +47,14 @@ from basis_ik.search.precomputed_starts import KEPT
 from basis_ik.search.prepare import prepare
 from basis_ik.search.prepared_chain import NEAR, PATIENCE
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
+from basis_ik.search.tables_kernel import (
+    BOUND_LOWER,
+    BOUND_UPPER,
+    LOWER,
+    LOWER_UPPER,
+    PERIODIC,
+    UPPER,
+)
 from basis_ik.transforms.rigid import RigidTransform
 
 (
@@ -176,8 +184,8 @@ def test_the_angle_of_the_proof_is_exact_at_both_ends():
 @pytest.mark.parametrize("turn", [-3, -1, 0, 1, 3])
 def test_starts_lie_inside_and_turns_are_the_shortest(turn):
     variables = np.zeros((3, 8))
-    variables[:, 0], variables[:, 1] = (-np.inf, -6.0, -1.0), (np.inf, 6.0, 1.0)
-    variables[:, 5] = 1
+    variables[:, LOWER], variables[:, UPPER] = (-np.inf, -6.0, -1.0), (np.inf, 6.0, 1.0)
+    variables[:, PERIODIC] = 1
     q = np.array([0.5, 0.5, 0.5])
     take_shortest_turns(variables, q + 2 * pi * turn, q)
     assert q[0] == pytest.approx(0.5 + 2 * pi * turn)
@@ -193,7 +201,7 @@ def test_starts_lie_inside_and_turns_are_the_shortest(turn):
 @pytest.mark.parametrize("half", [pi, 1.2 * pi])
 def test_a_turn_with_room_for_it_ends_inside_even_by_a_rounding(half):
     variables = np.zeros((1, 8))
-    variables[0, :2], variables[0, 5] = (-half, half), 1
+    variables[0, LOWER_UPPER], variables[0, PERIODIC] = (-half, half), 1
     q = np.empty(1)
     for value in (half, -half, np.nextafter(half, 9), np.nextafter(-half, -9), 40.0, -1e4):
         for seed in (0.0, half, -half, 3.0 * half):
@@ -205,17 +213,17 @@ def test_a_turn_with_room_for_it_ends_inside_even_by_a_rounding(half):
 
 def test_only_a_joint_with_room_for_a_full_turn_moves_unbounded():
     variables = np.zeros((4, 8))
-    variables[:, 0], variables[:, 1] = (-4.0, -3.0, -4.0, -np.inf), (4.0, 3.0, 4.0, 1.0)
-    variables[:, 5] = (1, 1, 0, 0)  # room; too little; no hinge; a limit on one side
+    variables[:, LOWER], variables[:, UPPER] = (-4.0, -3.0, -4.0, -np.inf), (4.0, 3.0, 4.0, 1.0)
+    variables[:, PERIODIC] = (1, 1, 0, 0)  # room; too little; no hinge; a limit on one side
     work = np.zeros((10, 12))
     set_bounds(variables, FREE_TURNS, work)
-    assert work[:4, 9].tolist() == [-np.inf, -3.0, -4.0, -np.inf]
-    assert work[:4, 10].tolist() == [np.inf, 3.0, 4.0, 1.0]
+    assert work[:4, BOUND_LOWER].tolist() == [-np.inf, -3.0, -4.0, -np.inf]
+    assert work[:4, BOUND_UPPER].tolist() == [np.inf, 3.0, 4.0, 1.0]
     set_bounds(variables, LIMITS, work)
-    assert (work[:4, 9:11] == variables[:, :2]).all()
+    assert (work[:4, BOUND_LOWER : BOUND_UPPER + 1] == variables[:, LOWER_UPPER]).all()
     set_bounds(variables, UNBOUNDED, work)
-    assert (work[:4, 9] == -np.inf).all()
-    assert (work[:4, 10] == np.inf).all()
+    assert (work[:4, BOUND_LOWER] == -np.inf).all()
+    assert (work[:4, BOUND_UPPER] == np.inf).all()
 
 
 def test_own_starts_come_first_and_reach_more_than_others():
