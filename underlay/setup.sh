@@ -210,7 +210,7 @@ kernels() { # compiled once, here, where one sees it; every program then finds t
   local key
   key=$({ cat "$setup/stamps/python"; python3 -V
     "$venv/bin/python" -c 'import importlib.metadata as m; print(m.version("numba"))'
-    cat basis_ik/kernels/*.py basis_ik/warm_up.py; } | digest)
+    cat basis_ik/numerics/*.py basis_ik/*/*_kernel.py basis_ik/warm_up.py; } | digest)
   stamped kernels "$key" && return
   say "4/4 kernels"
   (. underlay/env.sh && python -m basis_ik warm-up) || fail "the kernels did not compile."
