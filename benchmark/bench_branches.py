@@ -66,7 +66,7 @@ def count_branches(chain: Chain, poses: int) -> dict[str, int]:
     for truth, seed in rng.uniform(chain.lower, chain.upper, (poses, 2, 6)):
         target = chain.forward(truth)
         goal = target.matrix.copy()
-        branches = ready.closed.starts(ready.exact, ready.variables, goal, seed)
+        branches = ready.closed.starts(ready.variables, goal, seed)
         singular = branches.margin <= ready.closed.clear(*TOLERANCES)
         found = [each.positions for each in solve_all(chain, target, seed)]
         every.prepared = lambda _: blind  # type: ignore[assignment]

@@ -47,6 +47,7 @@ BRANCHES = 4  # descents from one position to the next pose; the first one goes 
 MOST_DESCENTS = 100_000  # of a search; on longer paths there are fewer lanes
 FIRST_STARTS = 200  # from which the first pose is solved
 APART = 0.25  # of the allowed move: lanes nearer to each other than this are one
+SAME = 1e-3  # likewise at the first pose, where lanes that begin side by side may part
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +140,7 @@ class Ladder:
         q = np.array([first, *(solution.positions for solution in found)])
         none = np.zeros(len(q), np.intp)
         rung = _Rung(q, q, q, q, np.zeros(len(q)), none)
-        return rung.only(self._spread(q, np.arange(len(q)) == 0))
+        return rung.only(self._spread(q, np.arange(len(q)) == 0, SAME))
 
     def _next(self, rung: _Rung, pose: RigidTransform, number: int) -> _Rung | None:
         """Return the rung above, or None where no lane goes on."""
@@ -190,7 +191,9 @@ class Ladder:
         turns = np.where(self._turns, np.minimum(np.maximum(nearest, least), most), 0.0)
         return 2.0 * np.pi * turns, ((least <= most) | ~self._turns).all(axis=1)
 
-    def _spread(self, q: FloatArray, straight: npt.NDArray[np.bool_]) -> IntArray:
+    def _spread(
+        self, q: FloatArray, straight: npt.NDArray[np.bool_], apart: float = APART
+    ) -> IntArray:
         """Choose at most the width: lanes that go straight on, then such as are farthest apart.
 
         The order stays, in which those come first that began nearest to the seed.
@@ -200,8 +203,8 @@ class Ladder:
         for pool in (np.flatnonzero(straight), np.flatnonzero(~straight)):
             while len(pool) and len(chosen) < self._width:
                 best = int(pool[0] if straight[pool[0]] else pool[np.argmax(gap[pool])])
-                if gap[best] > APART:
+                if gap[best] > apart:
                     chosen.append(best)
                     gap = np.minimum(gap, np.abs(z - z[best]).max(axis=1))
-                pool = pool[gap[pool] > APART]
+                pool = pool[gap[pool] > apart]
         return np.sort(np.array(chosen))

@@ -32,7 +32,6 @@ from basis_ik.pose.batch_kernel import solve_poses
 from basis_ik.pose.diagnosis import FEWEST_STARTS
 from basis_ik.pose.solve import budget, solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
-from basis_ik.search.closed_form_search_kernel import solve_closed_poses
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
@@ -114,10 +113,12 @@ def solve_batch(
     positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
     solve_rows: Callable[..., None] = solve_poses
     limit: tuple[int, ...] = (min(restarts, FEWEST_STARTS),)
-    form: tuple[FloatArray, ...] = ()
-    closed = None if position_only else ready.closed
+    form: tuple[FloatArray, float] | tuple[()] = ()
+    oriented = not position_only and (constraint is None or constraint.orientation)
+    closed = ready.closed if oriented else ready.closed_position
     if closed is not None:
-        solve_rows, limit, form = solve_closed_poses, (), (closed.rows,)
+        clear = closed.clear(position_tolerance, orientation_tolerance)
+        solve_rows, limit, form = closed.solve_poses, (), (closed.rows, clear)
 
     def work_on(begin: int) -> int:
         rows = slice(begin, begin + CHUNK)
@@ -127,7 +128,7 @@ def solve_batch(
             positions[rows], figures[rows], ready.new_work(),
             position_tolerance, orientation_tolerance, iterations, *limit, PATIENCE, NEAR, *form,
         )  # fmt: skip
-        for i in begin + np.flatnonzero(figures[rows, IS_REACHED] == 0.0):
+        for i in begin + np.flatnonzero(figures[rows, IS_REACHED] <= 0.0):
             single = solve(
                 chain, RigidTransform.from_matrix(matrices[i]), starts[i],
                 position_only=position_only,

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.pose.newton_kernel import settle_each
+from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import begin_anew
 from basis_ik.search.prepared_chain import NEAR, PATIENCE, PreparedChain
@@ -91,7 +92,8 @@ class Inquiry:
         starts: Number of the last start that was made to reach the target.
         position_only: Whether the orientation is free.
         proven: Whether it is proven that there is no solution.
-        closed: Whether a closed form has proven it, which also knows what lies beyond the limits.
+        closed: The closed form that has proven it, if one has; it also knows what lies beyond the
+            limits.
         inside: What reaches the target within the limits after all, found while they were lifted.
     """
 
@@ -104,7 +106,7 @@ class Inquiry:
     starts: int
     position_only: bool = False
     proven: bool = False
-    closed: bool = False
+    closed: ClosedForm | None = None
     inside: Attempt | None = None
     _work: FloatArray = field(init=False)
     _square: FloatArray = field(init=False)
@@ -275,8 +277,8 @@ class Inquiry:
 
     def without_limits(self, lifted: npt.NDArray[np.bool_], weights: FloatArray) -> Attempt:
         """Search with some of the limits lifted, (n,)."""
-        if self.closed:
-            return self._branch(lifted)
+        if self.closed is not None:
+            return self._branch(self.closed, lifted)
         joints = self.ready.exact[:-1]
         slides = lifted[joints[:, VARIABLE].astype(int)] & (joints[:, PRISMATIC] != 0.0)
         reach = np.inf if slides.any() else self.ready.reach
@@ -286,15 +288,13 @@ class Inquiry:
             self.inside = back if self.meets(back) else None
         return free
 
-    def _branch(self, lifted: npt.NDArray[np.bool_]) -> Attempt:
+    def _branch(self, form: ClosedForm, lifted: npt.NDArray[np.bool_]) -> Attempt:
         """Return the branch nearest to the seed that keeps the limits which are not lifted."""
-        ready, form = self.ready, self.ready.closed
-        if form is not None:
-            branches = form.starts(ready.exact, ready.variables, self.target, self.seed)
-            lower, upper = ready.variables[:, LOWER], ready.variables[:, UPPER]
-            for q in branches.positions:
-                if (lifted | ((lower <= q) & (q <= upper))).all():
-                    return Attempt(q.copy(), 0.0, 0.0, reached=True)
+        branches = form.starts(self.ready.variables, self.target, self.seed)
+        lower, upper = self.ready.variables[:, LOWER], self.ready.variables[:, UPPER]
+        for q in branches.positions:
+            if (lifted | ((lower <= q) & (q <= upper))).all():
+                return Attempt(q.copy(), 0.0, 0.0, reached=True)
         return Attempt(self.seed, math.inf, math.inf, reached=False)
 
     def better_without(self, k: int, answer: Attempt) -> bool:

@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -41,12 +40,11 @@ from basis_ik.search.arguments import (
     positive,
     refuse,
 )
-from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.closed_form_search_kernel import NOWHERE
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.descent_kernel import SPENT, STALLED
-from basis_ik.search.pose_constraint import PoseConstraint, constrain, weigh
-from basis_ik.search.pose_search_kernel import OUT_OF_REACH, solve_pose, take_shortest_turns
+from basis_ik.search.pose_constraint import PoseConstraint, constrain, narrow, weigh
+from basis_ik.search.pose_search_kernel import OUT_OF_REACH, take_shortest_turns
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import NEAR, PATIENCE, PreparedChain
 from basis_ik.search.tables_kernel import WX
@@ -218,13 +216,18 @@ def solve(
     except IndexError:  # another thread has the last one
         work = ready.new_work()
     steps, first, status = 0, 0, STALLED
-    closed = None if position_only else ready.closed
+    closed = ready.closed_position if position_only else ready.closed
     if closed is not None:
-        status, steps, fresh, away, turned = _from_branches(
-            ready, closed, goal, begin, positions, work,
-            (position_tolerance, orientation_tolerance), iterations,
+        figures = np.empty((1, 5))
+        closed.solve_poses(
+            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
+            ready.position if position_only else ready.full, goal[None], begin[None],
+            positions[None], figures, work, position_tolerance, orientation_tolerance,
+            iterations, PATIENCE, NEAR, closed.rows,
+            closed.clear(position_tolerance, orientation_tolerance),
         )  # fmt: skip
-        first = 1
+        ended, taken, made, away, turned = figures[0].tolist()
+        status, steps, fresh, first = int(ended), int(taken), int(made), 1
     left = status in (STALLED, SPENT) and first <= restarts and steps < iterations
     if time_limit is not None and (closed is None or left):
         spare.append(work)
@@ -256,7 +259,7 @@ def solve(
         )
     inquiry = Inquiry(
         ready, goal, start, positions, (position_tolerance, orientation_tolerance),
-        iterations - steps, fresh, position_only, proven, status == NOWHERE,
+        iterations - steps, fresh, position_only, proven, closed if status == NOWHERE else None,
     )  # fmt: skip
     # Before a long search, a short question that most hopeless targets fail.
     answer = inquiry.nearest_position()
@@ -280,40 +283,6 @@ def solve(
         read_only(answer.q), reason.verdict, away, answer.turned,
         steps, inquiry.starts, reason, passes,
     )  # fmt: skip
-
-
-def _from_branches(
-    ready: PreparedChain,
-    closed: ClosedForm,
-    goal: FloatArray,
-    seed: FloatArray,
-    q: FloatArray,
-    work: FloatArray,
-    tolerances: tuple[float, float],
-    iterations: int,
-) -> tuple[int, int, int, float, float]:
-    """Descend from the seed, and if that does not arrive, from the branches, the nearest first.
-
-    Returns:
-        As `solve_pose`, or NOWHERE for the status.
-    """
-    status, steps, fresh, away, turned = solve_pose(
-        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, ready.full, goal,
-        seed, q, work, *tolerances, iterations, 0, 0, PATIENCE, False, NEAR,
-    )  # fmt: skip
-    if status not in (STALLED, SPENT):
-        return status, steps, fresh, away, turned
-    branches = closed.starts(ready.exact, ready.variables, goal, seed)
-    if branches.inside > 0:
-        status, taken, fresh, away, turned = solve_pose(
-            ready.exact, ready.joints, branches.variables, ready.ends, ready.reach, ready.full,
-            goal, seed, q, work, *tolerances, iterations - steps, 1, branches.inside, PATIENCE,
-            False, math.inf,
-        )  # fmt: skip
-        steps += taken
-    elif branches.margin > closed.clear(*tolerances):
-        status = NOWHERE
-    return status, steps, fresh, away, turned
 
 
 def _timed(ready: PreparedChain, end: Finish, *, position_only: bool) -> Solution:
@@ -373,8 +342,16 @@ def warm_up(chain: Chain) -> None:
     out_of_reach = np.eye(4)
     out_of_reach[0, 3] = 1e3 * (1.0 + ready.size)
     far = RigidTransform.from_matrix(out_of_reach)
+    near = chain.forward(ready.middle)
     solve(chain, far, max_iterations=50)
-    solve(chain, chain.forward(ready.middle))
+    solve(chain, near)
+    # A part of a pose may have a closed form of its own, whose kernel few chains need.
+    if ready.closed_position is not None:
+        solve(chain, near, position_only=True)
+    for axis in ((0.0, 0.0, 1.0), (0.3, 0.2, 1.0)):
+        constraint = PoseConstraint(free_axis=axis)
+        if narrow(ready, constraint).closed is not None:
+            solve(chain, near, constraint=constraint)
 
 
 def warm_up_fabrik(chain: Chain) -> None:

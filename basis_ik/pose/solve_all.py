@@ -120,11 +120,13 @@ def solve_all(
 
     descend(start, 0, np.inf)
     complete = False
-    if ready.closed is not None:
-        branches = ready.closed.starts(ready.exact, ready.variables, goal, start)
+    oriented = constraint is None or constraint.orientation
+    closed = ready.closed if oriented else ready.closed_position
+    if closed is not None:
+        branches = closed.starts(ready.variables, goal, start)
         every = branches.positions[: branches.inside]
         arrived = [descend(q.copy(), 0, np.inf) for q in every]
-        complete = all(arrived) and branches.margin > ready.closed.clear(*tolerances)
+        complete = all(arrived) and branches.margin > closed.clear(*tolerances)
     for number in range(1, 1 if complete else starts):
         descend(start, number, 0.0)
     if prefer is Preference.MANIPULABLE:

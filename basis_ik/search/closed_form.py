@@ -14,41 +14,49 @@
 
 """Which arms have a closed form, found from their geometry alone.
 
-Six turning joints, of which the last three have axes that meet in a point and the first three are
-parallel or meet in pairs; or of which three in the middle are parallel; or the same seen from the
-tip. A robot description is never exact, and a calibrated arm is a millimetre off: what is nearly so
-gets the form of the arm next to it, which knows how far it is off.
+Six turning joints, of which the last three have axes that meet in a point; or of which three in the
+middle are parallel; or the same seen from the tip. Arms of fewer joints are such arms with some of
+them held. A robot description is never exact, and a calibrated arm is a millimetre off: what is
+nearly so gets the form of the arm next to it, which knows how far it is off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.robot.chain_kernel import ChainArrays
 from basis_ik.search import closed_form_kernel as kernel
-from basis_ik.search.closed_form_search_kernel import branch_starts
+from basis_ik.search.closed_form_axes import (
+    JOINTS,
+    NEARLY,
+    Arm,
+    Candidate,
+    Free,
+    arm_of,
+    candidates,
+    with_added_axes,
+)
+from basis_ik.search.closed_form_quartic_kernel import quartic_branch_starts, solve_quartic_poses
+from basis_ik.search.closed_form_search_kernel import branch_starts, solve_closed_poses
 from basis_ik.search.pose_search_kernel import COLUMNS
 
 FloatArray = NDArray[np.float64]
 
-JOINTS = 6
-NEARLY = 0.02  # [reach], [rad] by which an arm may be off its form for that to be worth a start
 STRICT = 1e-9  # of an equation's size: what rounding makes of one that has just one answer
 SAMPLES = 32
 SAME = 0.1  # [rad] by which a form may miss the angles of a pose: what is nearly exact does
 SAFETY = 10.0  # how many times what an arm and an answer may be off must not matter, for a proof
+WORTH_A_QUARTIC = 0.1  # of how far another form is off: how far one that takes longer may be off
 
 
 class Branches(NamedTuple):
     """The joint positions of a pose."""
 
     variables: FloatArray
-    """(6, 16) for `pose_search_kernel.solve_pose`, the branches as the chain's own starts."""
+    """(n, 16) for `pose_search_kernel.solve_pose`, the branches as the chain's own starts."""
     inside: int
     """How many lie within the limits, or are brought inside by polishing."""
     number: int
@@ -58,7 +66,7 @@ class Branches(NamedTuple):
 
     @property
     def positions(self) -> FloatArray:
-        """(number, 6) [rad], the first ones inside, nearest to the seed first."""
+        """(number, n) [rad], the first ones inside, nearest to the seed first."""
         return self.variables[:, COLUMNS : COLUMNS + self.number].T
 
 
@@ -66,11 +74,24 @@ class ClosedForm(NamedTuple):
     """An arm's form, and how far the arm is off it."""
 
     rows: FloatArray
-    """(18, 3), see `search.closed_form_kernel.find_branches`."""
+    """(24, 3), see `search.closed_form_kernel.find_branches`."""
     away: float
     """Largest distance [m] of the tip from where the form puts it."""
     turned: float
     """Largest angle [rad], likewise."""
+
+    @property
+    def is_quartic(self) -> bool:
+        """Whether it is one of `closed_form_quartic_kernel`."""
+        return bool(self.rows[kernel.KIND, 0] > kernel.PARALLEL_2_3_4)
+
+    @property
+    def solve_poses(self) -> Callable[..., None]:
+        """The kernel for many targets, `closed_form_search_kernel.solve_closed_poses` or its like.
+
+        That of a quartic is compiled at its first use.
+        """
+        return solve_quartic_poses if self.is_quartic else solve_closed_poses
 
     def clear(self, position_tolerance: float, rotation_tolerance: float) -> float:
         """Return by how much a target must be let off without effect for a proof.
@@ -89,163 +110,96 @@ class ClosedForm(NamedTuple):
         lengths, angles = position_tolerance + self.away, rotation_tolerance + self.turned
         return SAFETY * max(lengths / size, angles)
 
-    def starts(
-        self, exact: FloatArray, variables: FloatArray, target: FloatArray, seed: FloatArray
-    ) -> Branches:
+    def starts(self, variables: FloatArray, target: FloatArray, seed: FloatArray) -> Branches:
         """Return all joint positions of a pose, limits aside, those nearest to the seed first.
 
         Args:
-            exact: See `PreparedChain`.
-            variables: Likewise.
+            variables: See `PreparedChain`.
             target: (4, 4) root_T_target.
-            seed: (6,) near which they are turned, within the limits where that is possible.
+            seed: (n,) near which they are turned, within the limits where that is possible.
         """
-        starts = np.empty((JOINTS, COLUMNS + kernel.MOST))
-        return Branches(starts, *branch_starts(self.rows, exact, variables, target, seed, starts))
+        find = quartic_branch_starts if self.is_quartic else branch_starts
+        starts = np.empty((len(seed), COLUMNS + kernel.MOST))
+        return Branches(starts, *find(self.rows, variables, target, seed, starts))
 
 
-class _Screws(NamedTuple):
-    """An arm with all joints at 0: its axes and points on them, and the tip."""
-
-    axes: FloatArray
-    points: FloatArray
-    rotation: FloatArray
-    place: FloatArray
-
-
-def closed_form(arrays: ChainArrays, size: float) -> ClosedForm | None:
+def closed_form(
+    exact: FloatArray, variables: FloatArray, size: float, free: Free = Free.NOTHING
+) -> ClosedForm | None:
     """Return the form that a chain comes nearest to, or None.
 
     Args:
-        arrays: The chain.
+        exact: See `PreparedChain`.
+        variables: Likewise.
         size: Its unit of length [m].
+        free: What of the orientation does not matter.
     """
-    plain = len(arrays.origins) == len(arrays.lower) == JOINTS and not arrays.prismatic.any()
-    if not (plain and (np.abs(arrays.multipliers) == 1.0).all()):
+    given = arm_of(exact, variables, free)
+    if given is None:
         return None
-    forward = _screws(arrays)
-    angles = np.random.default_rng(0).uniform(-np.pi, np.pi, (SAMPLES, JOINTS))
-    poses = _place(forward, angles)
+    draw = np.random.default_rng(0)
+    positions = draw.uniform(-np.pi, np.pi, (SAMPLES, len(variables)))
+    locked = variables[:, 0] == variables[:, 1]
+    positions[:, locked] = variables[locked, 0]
+    loose = draw.uniform(-np.pi, np.pi, (SAMPLES, JOINTS))
     best, least = None, np.inf
-    for backward in (False, True):
-        arm = _from_tip(forward) if backward else forward
-        turns = angles[:, ::-1] if backward else angles
-        truth = _place(arm, turns)
-        for kind, axes, points in _candidates(arm):
-            guess = _place(arm._replace(axes=axes, points=points), turns)
-            away, turned = _apart(truth, guess)
-            off = away / size + turned
-            if away <= NEARLY * size and turned <= NEARLY and off < least - STRICT:
-                last = kind, float(backward), STRICT + 10.0 * off
-                rows = _pack(arm, axes, points, last, size)
-                if _gives_back(rows, angles, poses):
-                    best, least = ClosedForm(rows, away, turned), off
+    for whole in with_added_axes(given, size):
+        angles = _angles(whole, positions, loose)
+        poses = whole.poses(angles)
+        for backward in (False, True):
+            if backward and free is Free.ORIENTATION:
+                continue
+            arm = whole.from_tip() if backward else whole
+            turns = angles[:, ::-1] if backward else angles
+            truth = arm.poses(turns)
+            for candidate in candidates(arm):
+                kind, axes, points = candidate
+                away, turned = _apart(truth, arm._replace(axes=axes, points=points).poses(turns))
+                off = away / size + turned
+                quick = kind <= kernel.PARALLEL_2_3_4
+                bound = least - STRICT if quick else WORTH_A_QUARTIC * (least - STRICT)
+                if away <= NEARLY * size and turned <= NEARLY and off < bound:
+                    rows = _pack(arm, candidate, whole.drives, backward, off, size)
+                    if _gives_back(rows, variables, positions, poses):
+                        best, least = ClosedForm(rows, away, turned), off
+        if least < STRICT:
+            break
     return best
 
 
-def _gives_back(rows: FloatArray, angles: FloatArray, poses: tuple[FloatArray, FloatArray]) -> bool:
-    """Tell whether a form leads from most poses back to the angles (k, 6) that they are of.
+def _angles(arm: Arm, positions: FloatArray, loose: FloatArray) -> FloatArray:
+    """Return the angles (k, 6) of the axes at positions (k, n), of free ones as they are drawn."""
+    angles = np.zeros((len(positions), JOINTS))
+    for i, (multiplier, offset, number) in enumerate(arm.drives):
+        if number == kernel.FREE:
+            angles[:, i] = loose[:, i]
+        elif number != kernel.HELD:
+            v = int(kernel.COUPLED - number if number <= kernel.COUPLED else number)
+            angles[:, i] = multiplier * positions[:, v] + offset
+    return angles
+
+
+def _gives_back(
+    rows: FloatArray,
+    variables: FloatArray,
+    positions: FloatArray,
+    poses: tuple[FloatArray, FloatArray],
+) -> bool:
+    """Tell whether a form leads from most poses back to the positions (k, n) that they are of.
 
     It does not where an arm has a form but is degenerate in it, as with three axes in one line.
     """
-    plain, free, target = np.zeros((JOINTS + 1, 16)), np.zeros((JOINTS, COLUMNS)), np.eye(4)
-    plain[:JOINTS, 13], plain[:JOINTS, 15] = 1.0, np.arange(JOINTS)
+    free, target = np.zeros((len(variables), COLUMNS)), np.eye(4)
     free[:, 0], free[:, 1] = -np.inf, np.inf
+    locked = variables[:, 0] == variables[:, 1]
+    free[locked, :2] = variables[locked, :2]
     form, back = ClosedForm(rows, 0.0, 0.0), 0
-    for turns, rotation, place in zip(angles, *poses, strict=True):
+    for q, rotation, place in zip(positions, *poses, strict=True):
         target[:3, :3], target[:3, 3] = rotation, place
-        found = form.starts(plain, free, target, np.zeros(JOINTS))
-        off = np.abs(np.remainder(found.positions - turns + np.pi, 2.0 * np.pi) - np.pi)
+        found = form.starts(free, target, np.zeros(len(q)))
+        off = np.abs(np.remainder(found.positions - q + np.pi, 2.0 * np.pi) - np.pi)
         back += bool(found.margin > 0.0 and off.max(axis=1).min(initial=np.inf) < SAME)
-    return 2 * back > len(angles)
-
-
-def _screws(arrays: ChainArrays) -> _Screws:
-    frame, axes, points = np.eye(4), np.empty((JOINTS, 3)), np.empty((JOINTS, 3))
-    for i, origin in enumerate(arrays.origins):
-        frame = frame @ np.vstack([origin, [0.0, 0.0, 0.0, 1.0]])
-        axes[i], points[i] = frame[:3, 2], frame[:3, 3]
-    tip = frame @ np.vstack([arrays.tip, [0.0, 0.0, 0.0, 1.0]])
-    return _Screws(axes, points, tip[:3, :3], tip[:3, 3])
-
-
-def _from_tip(arm: _Screws) -> _Screws:
-    """Return the arm as the tip sees it: the joints in the other order, and the root for a tip."""
-    turn = arm.rotation.T
-    axes = -(arm.axes[::-1] @ turn.T)
-    return _Screws(axes, (arm.points[::-1] - arm.place) @ turn.T, turn, -turn @ arm.place)
-
-
-def _candidates(arm: _Screws) -> Iterator[tuple[float, FloatArray, FloatArray]]:
-    """Yield the forms that the arm may be near to: kind, axes (6, 3) and points (6, 3) on them."""
-    h, p = arm.axes, arm.points
-    wrist = _meeting(h[3:], p[3:])
-    if wrist is not None:
-        for kind, alike, meeting in (
-            (kernel.PARALLEL_2_3, [1, 2], []),
-            (kernel.PARALLEL_1_2, [0, 1], []),
-            (kernel.MEET_1_2, [], [0, 1]),
-            (kernel.MEET_2_3, [], [1, 2]),
-        ):
-            centre = _meeting(h[meeting], p[meeting]) if meeting else wrist
-            if centre is None or (alike and not _parallel(h[alike])):
-                continue
-            points = _nearest(h, p, wrist)
-            points[3:] = wrist
-            points[meeting] = centre
-            yield kind, _aligned(h, alike), points
-    centre = _meeting(h[4:], p[4:])
-    if centre is not None and _parallel(h[1:4]):
-        points = _nearest(h, p, centre)
-        points[4:] = centre
-        yield kernel.PARALLEL_2_3_4, _aligned(h, [1, 2, 3]), points
-
-
-def _meeting(axes: FloatArray, points: FloatArray) -> FloatArray | None:
-    """Return the point nearest to lines (k, 3) no two of which in a row are parallel, or None."""
-    for a, b in pairwise(axes):
-        if np.linalg.norm(np.cross(a, b)) < NEARLY:
-            return None
-    across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
-    centre: FloatArray = np.linalg.solve(
-        across.sum(axis=0), (across @ points[:, :, None]).sum(axis=0)[:, 0]
-    )
-    return centre
-
-
-def _parallel(axes: FloatArray) -> bool:
-    return bool(np.linalg.norm(np.cross(axes[0], axes[1:]), axis=1).max() < NEARLY)
-
-
-def _nearest(axes: FloatArray, points: FloatArray, centre: FloatArray) -> FloatArray:
-    """Return the points (k, 3) on lines that are nearest to another point."""
-    along = ((centre - points) * axes).sum(axis=1, keepdims=True)
-    nearest: FloatArray = points + along * axes
-    return nearest
-
-
-def _aligned(axes: FloatArray, alike: list[int]) -> FloatArray:
-    """Return the axes (6, 3), some of which have been made parallel."""
-    aligned = axes.copy()
-    if alike:
-        signs = np.sign(axes[alike] @ axes[alike[0]])
-        mean = signs @ axes[alike]
-        aligned[alike] = signs[:, None] * (mean / np.linalg.norm(mean))
-    return aligned
-
-
-def _place(arm: _Screws, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return rotations (k, 3, 3) and places (k, 3) of the tip at angles (k, 6)."""
-    rotation = np.broadcast_to(arm.rotation, (len(angles), 3, 3))
-    place = np.broadcast_to(arm.place, (len(angles), 3))
-    for i in reversed(range(JOINTS)):
-        x, y, z = arm.axes[i]
-        cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-        c, s = np.cos(angles[:, i, None, None]), np.sin(angles[:, i, None, None])
-        turn = np.eye(3) + s * cross + (1.0 - c) * (cross @ cross)
-        rotation = turn @ rotation
-        place = (turn @ (place - arm.points[i])[:, :, None])[:, :, 0] + arm.points[i]
-    return rotation, place
+    return 2 * back > len(positions)
 
 
 def _apart(
@@ -258,16 +212,14 @@ def _apart(
 
 
 def _pack(
-    arm: _Screws,
-    axes: FloatArray,
-    points: FloatArray,
-    last: tuple[float, float, float],
-    size: float,
+    arm: Arm, candidate: Candidate, drives: FloatArray, backward: bool, off: float, size: float
 ) -> FloatArray:
+    kind, axes, points = candidate
     rows = np.empty((kernel.ROWS, 3))
     rows[kernel.AXES : kernel.OFFSETS] = axes
     rows[kernel.OFFSETS : kernel.TIP] = np.diff(points, axis=0, prepend=np.zeros((1, 3)))
     rows[kernel.TIP] = arm.place - points[-1]
     rows[kernel.REST : kernel.KIND] = arm.rotation
-    rows[kernel.KIND], rows[kernel.SIZE] = last, size
+    rows[kernel.KIND], rows[kernel.SIZE] = [kind, float(backward), STRICT + 10.0 * off], size
+    rows[kernel.DRIVES :] = drives
     return rows

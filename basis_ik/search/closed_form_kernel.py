@@ -34,11 +34,15 @@ FloatArray = NDArray[np.float64]
 Vector = tuple[float, float, float]
 
 MOST = 8  # branches that such an arm has at most
-ROWS = 18  # of a form
-AXES, OFFSETS, TIP, REST, KIND, SIZE = 0, 6, 12, 13, 16, 17  # its first row of each
-# Which axes are parallel or meet, beside the last three, which meet but in PARALLEL_2_3_4. In the
-# order in which joints are solved for: up to MEET_2_3 from the first one on.
+ROWS = 24  # of a form
+# Its first row of each.
+AXES, OFFSETS, TIP, REST, KIND, SIZE, DRIVES = 0, 6, 12, 13, 16, 17, 18
+# Which axes are parallel or meet, beside the last three, which meet but in PARALLEL_2_3_4, where
+# the last two do. In the order in which joints are solved for: up to MEET_2_3 from the first on.
 PARALLEL_2_3, MEET_2_3, MEET_1_2, PARALLEL_1_2, PARALLEL_2_3_4 = 0.0, 1.0, 2.0, 3.0, 4.0
+# What drives an axis: a variable of the chain, by its number; or nothing: it is held at 0, or free
+# to turn; or, from COUPLED downward, a variable that drives another axis too.
+HELD, FREE, COUPLED = -1.0, -2.0, -3.0
 VANISHING = 1e-9  # of its size: what a vector leaves across an axis that it lies along
 
 
@@ -261,6 +265,11 @@ def turn_wrist(
     across = cross(h6, h5)
     to, side = rotated(rotation, h6), rotated(rotation, across)
     count = placed
+    if form[DRIVES + 3, 2] == FREE:  # and those after it
+        for i in range(placed):
+            found[i, 4], found[i, 5], found[i, 6] = found[i, 0], found[i, 0], 1.0 + found[i, 3]
+            found[i, 3] = found[i, 0]
+        return placed, margin
     for i in range(placed):
         q1, q2, q3, e = found[i, 0], found[i, 1], found[i, 2], 1.0 + found[i, 3]
         a = turned(h3, -q3, turned(h2, -q2, turned(h1, -q1, to)))
@@ -283,6 +292,61 @@ def turn_wrist(
 
 
 @helper
+def fold_parallels(
+    form: FloatArray, soft: float, rotation: FloatArray, p: Vector, q1: float, q5: float,
+    error1: float, error5: float, seed: FloatArray, found: FloatArray, count: int,
+) -> tuple[int, float]:  # fmt: skip
+    """Write the branches with given joints 1 and 5 of an arm whose axes 2 to 4 are parallel.
+
+    The sum of the parallel joints turns axis 6 the way it is wanted; the rest is a triangle.
+
+    Args:
+        form: See `find_branches`.
+        soft: See `angles_to_plane`.
+        rotation: (3, 3) how the tip is to be turned.
+        p: From the first axis to the last one's point.
+        q1: [rad].
+        q5: [rad].
+        error1: How many times as far as the target joint 1 may be off.
+        error5: Likewise.
+        seed: (6,) where a joint stays that makes no difference.
+        found: (8, 7) result.
+        count: How many rows of it are in use.
+
+    Returns:
+        How many are then; and how many times the error leads to fewer or more.
+    """
+    h1, h2, h3, h4 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
+    h5, h6 = row(form, AXES + 4), row(form, AXES + 5)
+    a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
+    a4 = plus(row(form, OFFSETS + 4), turned(h5, q5, row(form, OFFSETS + 5)))
+    back1, across = (-h1[0], -h1[1], -h1[2]), cross(h6, h5)
+    sign3, sign4 = dot(h2, h3), dot(h2, h4)
+    bent = seed[1] + sign3 * seed[2] + sign4 * seed[3]
+    a = turned(back1, q1, rotated(rotation, h6))
+    b = turned(back1, q1, rotated(rotation, across))
+    turns = 1.0 + error1 + error5
+    whole, e4 = angle_onto(h2, turned(h5, q5, h6), a, turns, bent)
+    side6 = turned(h5, -q5, turned(h2, -whole, b))
+    q6, e6 = angle_onto(h6, across, side6, length(across) * (turns + e4), seed[5])
+    w = minus(turned(back1, q1, p), plus(a1, turned(h2, whole, a4)))
+    e = 2.0 * form[SIZE, 0] + error1 * length(p) + e4 * length(a4)
+    e += error5 * length(row(form, OFFSETS + 5))
+    height3 = third_side(w, a2, a3)
+    m, u, v, margin, e3 = angles_to_plane(a2, h3, a3, height3, e * length(w), soft, seed[2])
+    for bend in range(m):
+        q3 = u if bend == 0 else v
+        upper = plus(a2, turned(h3, q3, a3))
+        q2, e2 = angle_onto(h2, upper, w, e + length(a3) * e3, seed[1])
+        found[count, 6] = turns + e2 + e3 + e4 + e6
+        found[count, 0], found[count, 1], found[count, 2] = q1, q2, q3
+        found[count, 3], found[count, 4] = sign4 * (whole - q2 - sign3 * q3), q5
+        found[count, 5] = q6
+        count += 1
+    return count, margin
+
+
+@helper
 def bend_parallels(
     form: FloatArray, soft: float, rotation: FloatArray, p: Vector, seed: FloatArray,
     found: FloatArray,
@@ -290,70 +354,45 @@ def bend_parallels(
     """Write all branches of an arm whose axes 2 to 4 are parallel and whose axes 5 and 6 meet.
 
     The parallel joints keep all heights along their axes. So the height of where the axes 5 and 6
-    meet gives joint 1, that of axis 6 joint 5; the rest is a triangle.
+    meet gives joint 1, that of axis 6 joint 5.
     """
-    h1, h2, h3, h4 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
-    h5, h6 = row(form, AXES + 4), row(form, AXES + 5)
+    h1, h2, h5, h6 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 4), row(form, AXES + 5)
     a1, a2 = row(form, OFFSETS + 1), row(form, OFFSETS + 2)
     a3, a4 = row(form, OFFSETS + 3), row(form, OFFSETS + 4)
-    across = cross(h6, h5)
-    to, side = rotated(rotation, h6), rotated(rotation, across)
-    sign3, sign4 = dot(h2, h3), dot(h2, h4)
-    back1, bent = (-h1[0], -h1[1], -h1[2]), seed[1] + sign3 * seed[2] + sign4 * seed[3]
+    back1, to = (-h1[0], -h1[1], -h1[2]), rotated(rotation, h6)
     height = dot(h2, plus(plus(a1, a2), plus(a3, a4)))
-    count = 0
-    e = 2.0 * form[SIZE, 0]
+    count, e = 0, 2.0 * form[SIZE, 0]
     n, one, two, margin, e1 = angles_to_plane(h2, back1, p, height, e, soft, seed[0])
     for i in range(n):
         q1 = one if i == 0 else two
-        a, b, c = turned(back1, q1, to), turned(back1, q1, side), turned(back1, q1, p)
+        a = turned(back1, q1, to)
         k, s, t, off, e5 = angles_to_plane(h2, h5, h6, dot(h2, a), 1.0 + e1, soft, seed[4])
         margin = min(margin, off)
         for j in range(k):
-            q5 = s if j == 0 else t
-            turns = 1.0 + e1 + e5
-            whole, e4 = angle_onto(h2, turned(h5, q5, h6), a, turns, bent)
-            side6 = turned(h5, -q5, turned(h2, -whole, b))
-            q6, e6 = angle_onto(h6, across, side6, length(across) * (turns + e4), seed[5])
-            w = minus(c, plus(a1, turned(h2, whole, a4)))
-            ew = e + e1 * length(p) + e4 * length(a4)
-            height3 = third_side(w, a2, a3)
-            m, u, v, off, e3 = angles_to_plane(a2, h3, a3, height3, ew * length(w), soft, seed[2])
+            count, off = fold_parallels(
+                form, soft, rotation, p, q1, s if j == 0 else t, e1, e5, seed, found, count
+            )
             margin = min(margin, off)
-            for bend in range(m):
-                q3 = u if bend == 0 else v
-                upper = plus(a2, turned(h3, q3, a3))
-                q2, e2 = angle_onto(h2, upper, w, ew + length(a3) * e3, seed[1])
-                found[count, 6] = turns + e2 + e3 + e4 + e6
-                found[count, 0], found[count, 1], found[count, 2] = q1, q2, q3
-                found[count, 3], found[count, 4] = sign4 * (whole - q2 - sign3 * q3), q5
-                found[count, 5] = q6
-                count += 1
     return count, margin
 
 
 @helper
-def find_branches(
-    form: FloatArray, exact: FloatArray, target: FloatArray, seed: FloatArray, found: FloatArray
-) -> tuple[int, float]:
-    """Write all joint positions of a pose, limits aside, each joint within a turn of its seed.
+def see_target(
+    form: FloatArray, target: FloatArray, seed: FloatArray, rotation: FloatArray, start: FloatArray
+) -> Vector:
+    """Write what a form is to reach, and where its joints stay that make no difference.
 
     Args:
-        form: (18, 3) the arm with all joints at 0, in its root frame: the axes; the ways from the
-            root to the first axis and from each axis to the next; that to the tip; the tip's
-            rotation, by rows; what kind of arm it is, whether it is taken from the tip to the
-            root, and what part of an equation's size it may be short of an answer; its size [m].
-        exact: (7, 16), see `proof.place_exactly`: of each joint multiplier, offset and variable.
-        target: (4, 4) root_T_target.
-        seed: (6,) where a joint stays that makes no difference [rad].
-        found: (8, 7) result, of which `count` rows are written [rad]; and how many times as far as
-            the target, [rad] and [sizes], each may be off, to first order.
+        form: See `find_branches`.
+        target: Likewise.
+        seed: Likewise.
+        rotation: (3, 3) result: how the tip is to be turned.
+        start: (6,) result: the seed's angles [rad], in the form's order.
 
     Returns:
-        How many; and by how much the target may be off before there are fewer or more of them.
+        From the first axis to the last one's point.
     """
-    kind, backward, soft = form[KIND, 0], form[KIND, 1] != 0.0, form[KIND, 2]
-    rotation, start, to = np.empty((3, 3)), np.empty(6), np.empty(3)
+    backward, to = form[KIND, 1] != 0.0, np.empty(3)
     for r in range(3):
         to[r] = target[r, 3]
         if backward:
@@ -367,22 +406,39 @@ def find_branches(
                 rotation[r, c] += wanted * form[REST + c, i]
     for i in range(6):
         j = 5 - i if backward else i
-        start[i] = exact[j, 13] * seed[int(exact[j, 15])] + exact[j, 14]
-    p = minus((to[0], to[1], to[2]), plus(row(form, OFFSETS), rotated(rotation, row(form, TIP))))
+        number, start[i] = form[DRIVES + j, 2], 0.0
+        if number <= COUPLED:
+            number = COUPLED - number
+        if number >= 0.0:
+            start[i] = form[DRIVES + j, 0] * seed[int(number)] + form[DRIVES + j, 1]
+    return minus((to[0], to[1], to[2]), plus(row(form, OFFSETS), rotated(rotation, row(form, TIP))))
+
+
+@helper
+def find_branches(
+    form: FloatArray, target: FloatArray, seed: FloatArray, found: FloatArray
+) -> tuple[int, float]:
+    """Write all angles of the six joints of a form with which it reaches a pose, limits aside.
+
+    Args:
+        form: (24, 3) the arm with all joints at 0, in its root frame: the axes; the ways from the
+            root to the first axis and from each axis to the next; that to the tip; the tip's
+            rotation, by rows; what kind of arm it is, whether it is taken from the tip to the
+            root, and what part of an equation's size it may be short of an answer; its size [m];
+            what drives the axes, from the root on: angle = [0] q[k] + [1], and k or see HELD.
+        target: (4, 4) root_T_target.
+        seed: (n,) where a joint stays that makes no difference [rad].
+        found: (8, 7) result, of which `count` rows are written, in the order in which the form
+            has the joints: angles [rad]; and how many times as far as the target, [rad] and
+            [sizes], each may be off, to first order. A row that begins with NaN does not count.
+
+    Returns:
+        How many; and by how much the target may be off before there are fewer or more of them.
+    """
+    kind, soft = form[KIND, 0], form[KIND, 2]
+    rotation, start = np.empty((3, 3)), np.empty(6)
+    p = see_target(form, target, seed, rotation, start)
     if kind == PARALLEL_2_3_4:
-        count, margin = bend_parallels(form, soft, rotation, p, start, found)
-    else:
-        placed, near = place_wrist(form, kind, soft, p, start, found)
-        count, margin = turn_wrist(form, soft, rotation, placed, near, start, found)
-    kept = 0
-    for k in range(count):
-        if found[k, 0] == found[k, 0]:  # a wrist that cannot be turned so
-            for i in range(6):
-                start[5 - i if backward else i] = found[k, i]
-            for i in range(6):
-                j = int(exact[i, 15])
-                value = exact[i, 13] * (start[i] - exact[i, 14]) - seed[j]
-                found[kept, j] = seed[j] + value - 2.0 * pi * np.floor(value / (2.0 * pi) + 0.5)
-            found[kept, 6] = found[k, 6]
-            kept += 1
-    return kept, margin
+        return bend_parallels(form, soft, rotation, p, start, found)
+    placed, near = place_wrist(form, kind, soft, p, start, found)
+    return turn_wrist(form, soft, rotation, placed, near, start, found)

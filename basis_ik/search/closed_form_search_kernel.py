@@ -16,26 +16,36 @@
 
 from __future__ import annotations
 
-from math import floor, pi
+from math import floor, isnan, pi
 
 import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.closed_form_kernel import MOST, find_branches
-from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED
+from basis_ik.search.closed_form_kernel import (
+    COUPLED,
+    DRIVES,
+    FREE,
+    HELD,
+    KIND,
+    MOST,
+    find_branches,
+)
+from basis_ik.search.descent_kernel import SPENT, STALLED
 from basis_ik.search.pose_search_kernel import COLUMNS, solve_pose, take_shortest_turns
 
 FloatArray = NDArray[np.float64]
 
 OUTSIDE = 1e-2  # [rad] beyond a limit at which a branch is still tried: it is polished inside
+# Of the margin for a proof: where the nearest branch is the nearest answer. Errors are worked out
+# at their worst, and where the arm really is singular the margin is a thousandth of this.
+REGULAR = 0.01
 NOWHERE = -5  # proven: no branch lies within the limits, nor nearly so
 
 
 @jit
 def branch_starts(
     form: FloatArray,
-    exact: FloatArray,
     variables: FloatArray,
     target: FloatArray,
     seed: FloatArray,
@@ -44,39 +54,96 @@ def branch_starts(
     """Write variables with the branches of a pose as the chain's own starts, the nearest first.
 
     Args:
-        form: See `closed_form.find_branches`.
-        exact: Likewise.
-        variables: (6, 8 or more), see `pose_solve.solve_pose`.
+        form: See `closed_form_kernel.find_branches`.
+        variables: (n, 8 or more), see `pose_search_kernel.solve_pose`.
         target: (4, 4) root_T_target.
-        seed: (6,) near which the branches are turned, within the limits where that is possible.
-        starts: (6, 16) result.
+        seed: (n,) near which the branches are turned, within the limits where that is possible.
+        starts: (n, 16) result.
 
     Returns:
         How many branches lie within the limits, or so little outside that they have been brought
         inside; how many there are, those farther outside behind; and by how much the target may be
         off, [rad] and [sizes], before there are fewer or more, or one of the latter comes inside.
     """
-    found, ways = np.empty((MOST, 7)), np.empty(MOST)
-    count, margin = find_branches(form, exact, target, seed, found)
-    for i in range(6):
-        for c in range(COLUMNS):
-            starts[i, c] = variables[i, c]
-    inside = 0
+    found = np.empty((MOST, 7))
+    count, margin = find_branches(form, target, seed, found)
+    return order_starts(form, variables, seed, found, count, margin, starts)
+
+
+@helper
+def order_starts(
+    form: FloatArray,
+    variables: FloatArray,
+    seed: FloatArray,
+    found: FloatArray,
+    count: int,
+    margin: float,
+    starts: FloatArray,
+) -> tuple[int, int, float]:
+    """Write what `find_branches` has found as starts; see `branch_starts`."""
+    n = variables.shape[0]
+    branches, ways = np.empty((MOST, n)), np.empty(MOST)
+    inside, kept = 0, 0
     for k in range(count):
-        outside, ways[k] = order_branch(variables, seed, found[k])
+        if isnan(found[k, 0]):  # a wrist that cannot be turned so
+            continue
+        beside, blur = drive_branch(form, variables, seed, found[k], branches[kept])
+        if beside > OUTSIDE:  # what is held does not reach it, whatever the limits
+            margin = min(margin, beside / (blur * found[k, 6]))
+            continue
+        outside, ways[kept] = order_branch(variables, seed, branches[kept])
         if outside > OUTSIDE:
             margin = min(margin, outside / found[k, 6])
         else:
             inside += 1
-    for rank in range(count):
+        kept += 1
+    for i in range(n):
+        for c in range(COLUMNS):
+            starts[i, c] = variables[i, c]
+    for rank in range(kept):
         best = 0
-        for k in range(1, count):
+        for k in range(1, kept):
             if ways[k] < ways[best] or not ways[best] >= 0.0:
                 best = k
         ways[best] = np.nan
-        for i in range(6):
-            starts[i, COLUMNS + rank] = found[best, i]
-    return inside, count, margin
+        for i in range(n):
+            starts[i, COLUMNS + rank] = branches[best, i]
+    return inside, kept, margin
+
+
+@helper
+def drive_branch(
+    form: FloatArray,
+    variables: FloatArray,
+    seed: FloatArray,
+    angles: FloatArray,
+    branch: FloatArray,
+) -> tuple[float, float]:
+    """Write the variables (n,) that give a form its six angles, within a turn of the seed.
+
+    Returns:
+        By how much an axis is off where it is held, or coupled to another [rad]; and how many times
+        as far as one angle may be off, that may be.
+    """
+    for v in range(variables.shape[0]):  # those that drive no axis are locked
+        branch[v] = min(variables[v, 1], max(variables[v, 0], seed[v]))
+    for i in range(6):
+        if form[DRIVES + i, 2] >= 0.0:
+            angle = angles[5 - i] if form[KIND, 1] != 0.0 else angles[i]
+            v = int(form[DRIVES + i, 2])
+            away = form[DRIVES + i, 0] * (angle - form[DRIVES + i, 1]) - seed[v]
+            branch[v] = seed[v] + away - 2.0 * pi * floor(away / (2.0 * pi) + 0.5)
+    beside, blur = 0.0, 1.0
+    for i in range(6):
+        number, at = form[DRIVES + i, 2], 0.0
+        if number < 0.0 and number != FREE:
+            if number != HELD:
+                at = form[DRIVES + i, 0] * branch[int(COUPLED - number)] + form[DRIVES + i, 1]
+                blur = max(blur, 1.0 + abs(form[DRIVES + i, 0]))
+            angle = angles[5 - i] if form[KIND, 1] != 0.0 else angles[i]
+            off = angle - at
+            beside = max(beside, abs(off - 2.0 * pi * floor(off / (2.0 * pi) + 0.5)))
+    return beside, blur
 
 
 @helper
@@ -124,23 +191,74 @@ def solve_closed_poses(
     patience: int,
     near: float,
     form: FloatArray,
+    clear: float,
 ) -> None:
-    """Solve for many targets from the seeds and then the branches; see `pose_batch.solve_poses`."""
-    starts, last, careful = np.empty((6, COLUMNS + MOST)), 0 * iterations, iterations < 0
-    first, far = last + 1, np.inf + 0.0 * near  # constants would be types of their own
+    """Solve for targets (k, 4, 4) from their branches and from seeds (k, n) into q (k, n).
+
+    Row i of `figures` (k, 5) gets: how the search ended, which is as `solve_pose` says or NOWHERE;
+    steps; last start; distance [m]; angle [rad]. Above the margin `clear`, see `branch_starts`, it
+    is proven that there are no other branches. For all else see `pose_search_kernel.solve_pose`.
+    """
+    starts = np.empty((variables.shape[0], COLUMNS + MOST))
     for i in range(targets.shape[0]):
-        status, steps, fresh, away, turned = solve_pose(
-            exact, joints, variables, ends, reach, weights, targets[i], seeds[i], q[i], work,
-            position_tolerance, rotation_tolerance, iterations, last, last, patience, careful, near,
+        inside, _, margin = branch_starts(form, variables, targets[i], seeds[i], starts)
+        solve_from_branches(
+            exact, joints, variables, ends, reach, weights, targets[i], seeds[i], q[i], figures[i],
+            work, position_tolerance, rotation_tolerance, iterations, patience, near, starts,
+            inside, margin / clear,
         )  # fmt: skip
-        if STALLED <= status <= SPENT:
-            inside, _, _ = branch_starts(form, exact, variables, targets[i], seeds[i], starts)
-            if inside > 0:
-                status, taken, fresh, away, turned = solve_pose(
-                    exact, joints, starts, ends, reach, weights, targets[i], seeds[i], q[i], work,
-                    position_tolerance, rotation_tolerance, iterations - steps, first, inside,
-                    patience, careful, far,
-                )  # fmt: skip
-                steps += taken
-        figures[i, 0] = 1.0 if status == REACHED else 0.0
-        figures[i, 1], figures[i, 2], figures[i, 3], figures[i, 4] = steps, fresh, away, turned
+
+
+@helper
+def solve_from_branches(
+    exact: FloatArray,
+    joints: FloatArray,
+    variables: FloatArray,
+    ends: FloatArray,
+    reach: float,
+    weights: FloatArray,
+    target: FloatArray,
+    seed: FloatArray,
+    q: FloatArray,
+    figures: FloatArray,
+    work: FloatArray,
+    position_tolerance: float,
+    rotation_tolerance: float,
+    iterations: int,
+    patience: int,
+    near: float,
+    starts: FloatArray,
+    inside: int,
+    margin: float,
+) -> None:
+    """Descend from a target's branches and from the seed; see `solve_closed_poses`.
+
+    As a rule the nearest branch is the nearest answer. Where the arm is singular, the descent from
+    the seed may lead to a nearer one, and comes first. `margin` is in parts of that for a proof.
+    """
+    last, careful = 0 * iterations, iterations < 0
+    first, far = last + 1, np.inf + 0.0 * near  # constants would be types of their own
+    status, nowhere, regular = STALLED + last, NOWHERE + last, margin > REGULAR
+    steps, fresh, away, turned = last, last, far, far
+    for turn in range(2):
+        if not STALLED <= status <= SPENT:
+            continue
+        if (turn == 0) != regular:
+            status, taken, fresh, away, turned = solve_pose(
+                exact, joints, variables, ends, reach, weights, target, seed, q, work,
+                position_tolerance, rotation_tolerance, iterations - steps, last, last, patience,
+                careful, near,
+            )  # fmt: skip
+            steps += taken
+        elif inside > 0:
+            status, taken, fresh, away, turned = solve_pose(
+                exact, joints, starts, ends, reach, weights, target, seed, q, work,
+                position_tolerance, rotation_tolerance, iterations - steps, first, inside, patience,
+                careful, far,
+            )  # fmt: skip
+            steps += taken
+            if regular:  # these are the first starts
+                fresh -= 1
+    if margin > 1.0 and inside == 0 and STALLED <= status <= SPENT:
+        status = nowhere
+    figures[0], figures[1], figures[2], figures[3], figures[4] = status, steps, fresh, away, turned

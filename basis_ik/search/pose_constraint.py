@@ -23,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.search.closed_form import closed_form
+from basis_ik.search.closed_form_axes import Free
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.tables_kernel import (
     BOX,
@@ -144,21 +146,27 @@ def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     if not constraint.orientation:
         full[ROTATION] = 0.0
     reach = ready.reach + math.hypot(*constraint.box) if constraint.position else math.inf
+    exactly = constraint.position and not any(constraint.box)
+    placed = ready.closed_position if exactly else None
+    exactly = exactly and constraint.orientation
     if constraint.free_axis is None:
-        whole = np.array_equal(full, ready.full)
-        closed = ready.closed if whole else None
-        return replace(ready, full=full, position=position, reach=reach, closed=closed)
+        closed = ready.closed if exactly and not any(constraint.rotation_box) else None
+        return replace(
+            ready, full=full, position=position, reach=reach, closed=closed, closed_position=placed
+        )
     full[WRZ] = 0.0
     turn = _frame_about(constraint.free_axis)
     full[BOX] = position[BOX] = np.array(constraint.box)[_order(turn)]
     full[ROTATION_BOX] = np.array(constraint.rotation_box)[_order(turn)]
     full[BOX_RZ] = 0.0
+    exactly = exactly and not full[ROTATION_BOX].any()
     exact, ends = ready.exact.copy(), ready.ends.copy()
     ends[1] = ends[1] @ turn
     exact[-1, ORIGIN] = ends[1].reshape(12)
+    closed = closed_form(exact, ready.variables, ready.size, Free.AXIS) if exactly else None
     return replace(
         ready, full=full, position=position, reach=reach, exact=exact, ends=ends,
-        target_T_goal=turn, closed=None,
+        target_T_goal=turn, closed=closed, closed_position=placed,
     )  # fmt: skip
 
 

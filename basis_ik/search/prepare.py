@@ -27,6 +27,7 @@ from basis_ik.robot.chain import Chain
 from basis_ik.robot.chain_kernel import ChainArrays
 from basis_ik.robot.configurations import middle
 from basis_ik.search.closed_form import closed_form
+from basis_ik.search.closed_form_axes import Free
 from basis_ik.search.precomputed_starts import with_own_starts
 from basis_ik.search.prepared_chain import ROTATION_WEIGHT, PreparedChain
 from basis_ik.search.tables_kernel import (
@@ -65,10 +66,11 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
     size = reach if 0.0 < reach < np.inf else 1.0
     unit = 1.0 / size
     first = arrays.origins[0] if len(arrays.origins) else np.eye(3, 4)
+    exact, variables = _pack_exact(arrays), _pack_variables(arrays, size)
     ready = PreparedChain(
-        exact=_pack_exact(arrays),
+        exact=exact,
         joints=reduce_joints(arrays),
-        variables=_pack_variables(arrays, size),
+        variables=variables,
         ends=np.stack([first, arrays.tip]),
         reach=reach,
         size=size,
@@ -76,7 +78,8 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         middle=middle(arrays.lower, arrays.upper),
         full=np.array([unit] * 3 + [ROTATION_WEIGHT] * 3 + [0.0] * 6),
         position=np.array([unit] * 3 + [0.0] * 9),
-        closed=closed_form(arrays, size),
+        closed=closed_form(exact, variables, size),
+        closed_position=closed_form(exact, variables, size, Free.ORIENTATION),
     )
     return replace(ready, variables=with_own_starts(ready))
 

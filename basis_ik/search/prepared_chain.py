@@ -85,8 +85,10 @@ class PreparedChain:
     target_T_goal: FloatArray | None = None
     """(4, 4) from the target to a frame with the free axis as z, if there is a free axis."""
     closed: ClosedForm | None = None
-    """The form in which all joint positions of a pose can be written down, if there is one; None
-    in variants for less than a whole pose."""
+    """The form in which all joint positions of a pose, or what of it counts, can be written down,
+    if there is one."""
+    closed_position: ClosedForm | None = None
+    """The same where the position alone is wanted."""
 
     narrowed: dict[object, PreparedChain] = field(init=False, default_factory=dict)
     """Variants for the constraints and rays so far, see `search.pose_constraint.narrow`. Each

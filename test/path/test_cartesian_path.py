@@ -165,7 +165,7 @@ def nearest(chain, poses, seed, max_move):
     return len(poses)
 
 
-@pytest.mark.parametrize("number", [1, 6, 8, 13, 15, 16, 22])
+@pytest.mark.parametrize("number", [1, 6, 8, 13, 16, 22])
 def test_an_arm_of_six_joints_gets_as_far_as_brute_force(number):
     """In all but the first of these the nearest solution leads to an early end."""
     chain = RobotModel.from_urdf(UR5E.read_text()).chain()

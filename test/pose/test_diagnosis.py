@@ -33,19 +33,20 @@ from basis_ik.verdict import Verdict
 
 
 def flat(arm, bound):
-    """Three joints in the plane, which cannot roll about x."""
-    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -bound, bound) for x in (0.0, 0.4, 0.3)]
+    """Four joints in the plane, which cannot roll about x, and have no closed form."""
+    steps = 0.0, 0.3, 0.2, 0.2
+    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -bound, bound) for x in steps]
     return arm(rows, "0.2 0 0")
 
 
 def rolled(chain, roll):
-    return chain.forward([0.5, 0.6, 0.7]) @ RigidTransform.from_rpy(roll, 0, 0, (0, 0, 0))
+    return chain.forward([0.5, 0.6, 0.7, 0.1]) @ RigidTransform.from_rpy(roll, 0, 0, (0, 0, 0))
 
 
 def test_a_hopeless_search_ends_early_and_one_that_nearly_arrives_goes_on(arm):
     chain = flat(arm, pi)  # limits that leave room for a turn are none
-    hopeless = solve(chain, rolled(chain, 0.5), [0.1, 0.2, 0.3])
-    close = solve(chain, rolled(chain, 1e-4), [0.1, 0.2, 0.3])
+    hopeless = solve(chain, rolled(chain, 0.5), [0.1, 0.2, 0.3, 0.1])
+    close = solve(chain, rolled(chain, 1e-4), [0.1, 0.2, 0.3, 0.1])
     for solution, starts in ((hopeless, LIFTED_STARTS), (close, PERSISTENCE)):
         assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
         assert solution.restarts == starts
@@ -84,7 +85,7 @@ def test_scouts_find_what_is_downhill_and_prove_it(robot):
 def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
     chain = flat(arm, 3.0)
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (30.0, 0.0, 0.0))
-    solution = solve(chain, target, [0.1, 0.2, 0.3], constraint=PoseConstraint(position=False))
+    solution = solve(chain, target, [0.1, 0.2, 0.3, 0.1], constraint=PoseConstraint(position=False))
     assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert solution.reason.missing == 0.0
     tip = chain.forward(solution.positions).translation
@@ -95,7 +96,9 @@ def test_an_orientation_alone_is_missed_by_an_angle_and_no_distance(arm):
 def test_a_free_axis_is_missed_by_the_angle_between_the_axes(arm):
     chain = flat(arm, 3.0)
     target = RigidTransform.from_rpy(0.4, 0.0, 0.7, (0.5, 0.3, 0.0))
-    solution = solve(chain, target, [0.1, 0.2, 0.3], constraint=PoseConstraint(free_axis=(0, 0, 1)))
+    solution = solve(
+        chain, target, [0.1, 0.2, 0.3, 0.1], constraint=PoseConstraint(free_axis=(0, 0, 1))
+    )
     assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
     assert solution.orientation_error == pytest.approx(0.4, abs=1e-6)  # z is up, whatever the yaw
     assert solution.reason.turn == solution.orientation_error

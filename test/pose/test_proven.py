@@ -43,10 +43,12 @@ FAR = RigidTransform.from_rpy(0.3, 0.2, 0.1, (2.0, 0.5, 0.3))
 
 @pytest.fixture
 def rolled(arm):
-    """Three joints in the plane, which cannot roll about x, and a target that is rolled."""
-    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -pi, pi) for x in (0.0, 0.4, 0.3)]
+    """Four joints in the plane, which cannot roll about x, and a target that is rolled."""
+    rows = [("revolute", f"{x} 0 0", "0 0 0", "0 0 1", -pi, pi) for x in (0.0, 0.3, 0.2, 0.2)]
     chain = arm(rows, "0.2 0 0")
-    return chain, chain.forward([0.5, 0.6, 0.7]) @ RigidTransform.from_rpy(0.5, 0, 0, (0, 0, 0))
+    return chain, chain.forward([0.5, 0.6, 0.7, 0.1]) @ RigidTransform.from_rpy(
+        0.5, 0, 0, (0, 0, 0)
+    )
 
 
 @pytest.mark.parametrize("verdict", set(Verdict) - {Verdict.REACHED})
@@ -73,7 +75,7 @@ def test_lengths_are_a_proof(robot):
 
 def test_a_search_is_no_proof(rolled, robot):
     chain, target = rolled
-    reason = solve(chain, target, [0.1, 0.2, 0.3]).reason
+    reason = solve(chain, target, [0.1, 0.2, 0.3, 0.1]).reason
     assert (reason.verdict, reason.proven) == (Verdict.ORIENTATION_NOT_FOUND, False)
     assert reason.starts == LIFTED_STARTS + 1
     behind = RigidTransform.from_rpy(0, 0, 0, (0.0, 0, 0.3))
@@ -85,7 +87,7 @@ def test_a_search_is_no_proof(rolled, robot):
 @pytest.mark.parametrize("starts", [20, 300, 2000])
 def test_as_many_starts_are_made_as_are_asked_for(rolled, starts):
     chain, target = rolled
-    solution = solve(chain, target, [0.1, 0.2, 0.3], max_restarts=starts)
+    solution = solve(chain, target, [0.1, 0.2, 0.3, 0.1], max_restarts=starts)
     assert solution.restarts == starts
     assert solution.reason.starts == starts + 1
     beyond = solve(chain, RigidTransform.from_rpy(0, 0, 0, (0.1, 0.1, 0.1)), max_restarts=starts)
@@ -100,7 +102,7 @@ def beyond_plane():
 
 def test_iterations_bound_the_starts_that_are_asked_for(rolled):
     chain, target = rolled
-    solution = solve(chain, target, [0.1, 0.2, 0.3], max_restarts=10**5, max_iterations=5000)
+    solution = solve(chain, target, [0.1, 0.2, 0.3, 0.1], max_restarts=10**5, max_iterations=5000)
     assert solution.verdict is Verdict.BUDGET_SPENT
     assert solution.iterations <= 5000
 

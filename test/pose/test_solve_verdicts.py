@@ -143,7 +143,7 @@ def test_unreachable_orientations_are_as_near_as_brute_force_finds(arm):
     chain = arm(rows, "0.2 0 0")
     target = RigidTransform.from_rpy(0.5, 0.0, 0.8, (0.5, 0.3, 0.0))
     solution = solve(chain, target, [0.1, 0.2, 0.3])
-    assert solution.verdict is Verdict.ORIENTATION_NOT_FOUND
+    assert solution.verdict is Verdict.ORIENTATION_UNREACHABLE
     assert solution.position_error <= 1e-6
     # A roll of 0.5 rad about the tip's x axis cannot be had in the plane; all else can.
     assert solution.orientation_error == pytest.approx(0.5, abs=1e-3)

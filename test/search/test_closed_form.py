@@ -64,7 +64,7 @@ def branches_of(chain, target, seed):
     ready = prepared(chain)
     free = ready.variables.copy()
     free[:, 0], free[:, 1] = -np.inf, np.inf
-    found = ready.closed.starts(ready.exact, free, np.array(target), np.array(seed))
+    found = ready.closed.starts(free, np.array(target), np.array(seed))
     return found.positions, found.margin
 
 
@@ -176,16 +176,19 @@ def test_a_limit_in_the_way_is_named_by_the_branches(named):
 
 
 @pytest.mark.parametrize("name", ["ur10", "staubli_tx90"])
-def test_the_answer_from_afar_is_the_nearest_of_all(named, name):
+def test_the_answer_is_the_nearest_of_all(named, name):
     chain, rng, seen = named(name), np.random.default_rng(7), 0
     for _ in range(100):
         q, seed = rng.uniform(chain.lower, chain.upper, (2, 6))
-        solution = solve(chain, chain.forward(q), seed)
-        if solution.restarts > 0:  # the descent from the seed has not arrived
+        target = chain.forward(q)
+        solution, every = solve(chain, target, seed), solve_all(chain, target, seed)
+        ready = prepared(chain)
+        margin = ready.closed.starts(ready.variables, target.matrix.copy(), seed).margin
+        if margin > ready.closed.clear(1e-6, 1e-6):
             seen += 1
-            every = solve_all(chain, chain.forward(q), seed)
             assert np.abs(solution.positions - every[0].positions).max() < 1e-5
-    assert seen > 10
+            assert solution.restarts == 0
+    assert seen > 75
 
 
 def test_a_batch_gives_what_single_solves_give(named):
@@ -230,16 +233,17 @@ def test_an_arm_a_little_off_its_form_is_helped_and_nothing_is_proven(kind, blur
             assert not beyond.reason.proven
         branches, _ = branches_of(chain, target.matrix, seed)
         reached += len(branches) > 0 and apart(branches, q).min() < 0.1
-    assert reached > 45
+    assert reached > 40
 
 
 def test_an_arm_a_millimetre_off_is_solved_from_its_branches():
     rows, tip = closed_arms.ROWS["ur10"]
     rng = np.random.default_rng(10)
-    off = [
-        (kind, " ".join(str(float(x) + rng.normal(scale=1e-3)) for x in xyz.split()), *rest)
-        for kind, xyz, *rest in rows
-    ]
+
+    def shaken(words):
+        return " ".join(str(float(x) + rng.normal(scale=1e-3)) for x in words.split())
+
+    off = [(kind, shaken(xyz), shaken(rpy), *rest) for kind, xyz, rpy, *rest in rows]
     chain = chain_of(off, tip)
     assert 1e-4 < prepared(chain).closed.away < 1e-2
     truths, seeds = rng.uniform(-pi, pi, (2, 300, 6))
@@ -274,12 +278,6 @@ def test_nor_have_arms_of_six_joints_anyhow_or_in_a_line():
     straight[3] = closed_arms.turning("0 0 0", "0 0 0", -2.0, 2.0, "1 0 0")
     straight[4] = closed_arms.turning("0 0 0", "0 0 0", -2.0, 2.0, "0 1 0")
     assert prepared(chain_of(straight, tip)).closed is None
-
-
-def test_a_coupled_joint_has_no_place_in_a_form():
-    rows, tip = closed_arms.ROWS["abb_irb120"]
-    chain = chain_of(rows[:5], tip)
-    assert prepared(chain).closed is None
 
 
 def test_only_for_a_whole_pose_is_there_a_form(named):
@@ -352,7 +350,7 @@ def test_a_branch_that_is_hardly_outside_is_no_proof(named):
         held = ready.variables.copy()
         held[:, :2] = q[:, None] + [-9.0, 9.0]
         held[0, :2] = q[0] + outside, q[0] + 2.0
-        found = ready.closed.starts(ready.exact, held, chain.forward(q).matrix.copy(), q)
+        found = ready.closed.starts(held, chain.forward(q).matrix.copy(), q)
         margins.append(found.margin)
     _, free = branches_of(chain, chain.forward(q).matrix, q)
     assert margins[0] < margins[1] <= free

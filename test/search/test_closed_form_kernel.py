@@ -93,10 +93,10 @@ def arm():
     form[6:12] = [[0, 0, 0.1], [0, 0.1, 0], [0.4, 0, 0], [0.4, 0, 0], [0, 0.1, -0.1], [0, 0, 0]]
     form[kernel.TIP], form[kernel.REST : kernel.KIND] = [0, 0.08, 0], np.eye(3)
     form[kernel.KIND], form[kernel.SIZE] = [kernel.PARALLEL_2_3_4, 0.0, 1e-9], 1.0
-    exact, variables = np.zeros((7, 16)), np.zeros((6, COLUMNS))
-    exact[:6, 13], exact[:6, 15] = 1.0, np.arange(6)
+    form[kernel.DRIVES :, 0], form[kernel.DRIVES :, 2] = 1.0, np.arange(6)
+    variables = np.zeros((6, COLUMNS))
     variables[:, 0], variables[:, 1], variables[:, 2], variables[:, 5] = -3.0, 3.0, 1.0, 1.0
-    return form, exact, variables
+    return form, variables
 
 
 def placed(form, q):
@@ -111,11 +111,11 @@ def placed(form, q):
 
 
 def test_branches_within_the_limits_come_first_and_nearest_to_the_seed(arm):
-    form, exact, variables = arm
+    form, variables = arm
     rng, outside = np.random.default_rng(2), 0
     for q, seed in rng.uniform(-2.9, 2.9, (30, 2, 6)):
         starts = np.empty((6, COLUMNS + kernel.MOST))
-        inside, count, margin = branch_starts(form, exact, variables, placed(form, q), seed, starts)
+        inside, count, margin = branch_starts(form, variables, placed(form, q), seed, starts)
         assert 0 < inside <= count <= kernel.MOST
         assert margin > 0.0
         assert np.array_equal(starts[:, :COLUMNS], variables)
@@ -132,11 +132,11 @@ def test_branches_within_the_limits_come_first_and_nearest_to_the_seed(arm):
 
 
 def test_a_branch_hardly_outside_its_limits_is_brought_inside(arm):
-    form, exact, variables = arm
+    form, variables = arm
     q = np.array([0.3, -1.0, 1.2, 0.4, 0.9, 0.5])
     variables[0, 1] = q[0] - 0.5 * OUTSIDE
     starts = np.empty((6, COLUMNS + kernel.MOST))
-    inside, _, _ = branch_starts(form, exact, variables, placed(form, q), q, starts)
+    inside, _, _ = branch_starts(form, variables, placed(form, q), q, starts)
     found = starts[:, COLUMNS : COLUMNS + inside].T
     assert np.abs(found - q).max(axis=1).min() == pytest.approx(0.5 * OUTSIDE)
     assert (found[:, 0] <= variables[0, 1]).all()

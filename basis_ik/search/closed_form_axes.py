@@ -1,0 +1,231 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The axes of a chain as six, of which some may be added, and the forms that these may be near to.
+
+An arm of fewer joints is one of six joints of which some are held at 0: axes are added where they
+make the arm one with a closed form. A part of the pose that does not matter is turned by further
+axes at the tip, which are free.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.search import closed_form_kernel as kernel
+from basis_ik.search import closed_form_quartic_kernel as quartic
+
+FloatArray = NDArray[np.float64]
+Candidate = tuple[float, FloatArray, FloatArray]
+"""The kind of a form, its axes (6, 3), and points (6, 3) on them."""
+
+JOINTS = 6
+FEWEST = 3  # turning joints of a chain that are worth it
+NEARLY = 0.02  # [reach], [rad] by which an arm may be off its form for that to be worth a start
+
+
+class Free(enum.Enum):
+    """What of the tip's orientation does not matter."""
+
+    NOTHING = 0
+    AXIS = 1
+    """The turn about the tip's z axis."""
+    ORIENTATION = 3
+
+
+class Arm(NamedTuple):
+    """An arm of turning joints, all at 0: its axes and points on them, and the tip."""
+
+    axes: FloatArray
+    """(k, 3)"""
+    points: FloatArray
+    """(k, 3)"""
+    drives: FloatArray
+    """(k, 3): angle = [0] q[v] + [1], and v, or see `closed_form_kernel.HELD`."""
+    rotation: FloatArray
+    place: FloatArray
+
+    def from_tip(self) -> Arm:
+        """Return the arm as the tip sees it: joints in the other order, and the root for a tip."""
+        turn = self.rotation.T
+        points = (self.points[::-1] - self.place) @ turn.T
+        axes = -(self.axes[::-1] @ turn.T)
+        return Arm(axes, points, self.drives[::-1], turn, -turn @ self.place)
+
+    def poses(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return rotations (k, 3, 3) and places (k, 3) of the tip at angles (k, joints)."""
+        rotation = np.broadcast_to(self.rotation, (len(angles), 3, 3))
+        place = np.broadcast_to(self.place, (len(angles), 3))
+        for i in reversed(range(len(self.axes))):
+            turn = _turn(self.axes[i], angles[:, i])
+            rotation = turn @ rotation
+            place = (turn @ (place - self.points[i])[:, :, None])[:, :, 0] + self.points[i]
+        return rotation, place
+
+
+def arm_of(exact: FloatArray, variables: FloatArray, free: Free) -> Arm | None:
+    """Return the turning joints of a chain, and the axes at its tip that are free.
+
+    Joints without room between their limits are not among them, nor is there such an arm where
+    others slide, or a variable drives no joint one to one.
+
+    Args:
+        exact: (m + 1, 16), see `proof_kernel.place_exactly`.
+        variables: (n, 8 or more), see `pose_search_kernel.solve_pose`.
+        free: What does not matter.
+    """
+    frame, axes, points, drives = np.eye(4), [], [], []
+    driven: set[int] = set()
+    last = np.array([0.0, 0.0, 0.0, 1.0])
+    for row in exact[:-1]:
+        frame = frame @ np.vstack([row[:12].reshape(3, 4), last])
+        slides, multiplier, offset, v = row[12] != 0.0, row[13], row[14], int(row[15])
+        lower, upper = variables[v, :2]
+        if lower == upper:
+            _move(frame, slides=slides, value=multiplier * lower + offset)
+            continue
+        if slides or multiplier == 0.0 or multiplier != np.round(multiplier):
+            return None
+        drives.append([multiplier, offset, float(v) if v not in driven else kernel.COUPLED - v])
+        if v not in driven and abs(multiplier) != 1.0:
+            return None
+        driven.add(v)
+        axes.append(frame[:3, 2].copy())
+        points.append(frame[:3, 3].copy())
+    frame = frame @ np.vstack([exact[-1, :12].reshape(3, 4), last])
+    if len(axes) < FEWEST + (free is Free.AXIS):
+        return None
+    for column in range(3 - free.value, 3):
+        axes.append(frame[:3, column])
+        points.append(frame[:3, 3])
+        drives.append([1.0, 0.0, kernel.FREE])
+    if len(axes) > JOINTS:
+        return None
+    return Arm(np.array(axes), np.array(points), np.array(drives), frame[:3, :3], frame[:3, 3])
+
+
+def _move(frame: FloatArray, *, slides: bool, value: float) -> None:
+    """Turn a frame (4, 4) about its z axis, or slide it along."""
+    if slides:
+        frame[:3, 3] += value * frame[:3, 2]
+    else:
+        frame[:3, :3] = _turn(frame[:3, 2], np.array([value]))[0] @ frame[:3, :3]
+
+
+def _turn(axis: FloatArray, angles: FloatArray) -> FloatArray:
+    """Return the rotations (k, 3, 3) about an axis."""
+    x, y, z = axis
+    across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    c, s = np.cos(angles)[:, None, None], np.sin(angles)[:, None, None]
+    turn: FloatArray = np.eye(3) + s * across + (1.0 - c) * (across @ across)
+    return turn
+
+
+def with_added_axes(arm: Arm, size: float) -> Iterator[Arm]:
+    """Yield an arm with six axes: itself, or with axes added anywhere, those at the tip first.
+
+    Args:
+        arm: Of up to six axes.
+        size: By about which added axes are away from the others [m].
+    """
+    draw = np.random.default_rng(1)
+    for given in combinations(range(JOINTS), len(arm.axes)):
+        axes, points = draw.normal(size=(2, JOINTS, 3))
+        axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+        points = arm.place + 0.3 * size * points
+        drives = np.full((JOINTS, 3), [1.0, 0.0, kernel.HELD])
+        axes[[*given]], points[[*given]], drives[[*given]] = arm.axes, arm.points, arm.drives
+        yield arm._replace(axes=axes, points=points, drives=drives)
+
+
+def candidates(arm: Arm) -> Iterator[Candidate]:
+    """Yield the forms that an arm of six axes may be near to, what is quick to solve first."""
+    h, p, given = arm.axes, arm.points, arm.drives[:, 2] != kernel.HELD
+    wrist = _meeting(arm, [3, 4, 5])
+    if wrist is not None:
+        points = _nearest(h, p, wrist)
+        points[3:] = wrist
+        for kind, alike, meeting in (
+            (kernel.PARALLEL_2_3, [1, 2], []),
+            (kernel.PARALLEL_1_2, [0, 1], []),
+            (kernel.MEET_1_2, [], [0, 1]),
+            (kernel.MEET_2_3, [], [1, 2]),
+        ):
+            centre = _meeting(arm, meeting) if meeting else wrist
+            if centre is not None and _parallel(h[alike][given[alike]]):
+                moved = points.copy()
+                moved[meeting] = centre
+                yield kind, _aligned(h, alike, given), moved
+    if _parallel(h[1:4][given[1:4]]):
+        aligned = _aligned(h, [1, 2, 3], given)
+        centre = _meeting(arm, [4, 5])
+        if centre is not None:
+            points = _nearest(h, p, centre)
+            points[4:] = centre
+            yield kernel.PARALLEL_2_3_4, aligned, points
+        yield quartic.PARALLELS, aligned, p
+    if wrist is not None:
+        points = _nearest(h, p, wrist)
+        points[3:] = wrist
+        yield quartic.WRIST, h, points
+
+
+def _meeting(arm: Arm, which: list[int]) -> FloatArray | None:
+    """Return the point nearest to some of the axes, or None if two that follow are parallel.
+
+    Axes that are added meet there whatever they are. Of a single one it is the point nearest to the
+    tip; of none, the tip.
+    """
+    given = [i for i in which if arm.drives[i, 2] != kernel.HELD]
+    axes, points = arm.axes[given], arm.points[given]
+    if len(given) < 2:
+        return _nearest(axes, points, arm.place)[0] if given else arm.place
+    for a, b in pairwise(axes):
+        if np.linalg.norm(np.cross(a, b)) < NEARLY:
+            return None
+    across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
+    centre: FloatArray = np.linalg.solve(
+        across.sum(axis=0), (across @ points[:, :, None]).sum(axis=0)[:, 0]
+    )
+    return centre
+
+
+def _parallel(axes: FloatArray) -> bool:
+    """Tell whether axes (k, 3), none too, are nearly parallel."""
+    return bool((np.linalg.norm(np.cross(axes[:1], axes), axis=1) < NEARLY).all())
+
+
+def _nearest(axes: FloatArray, points: FloatArray, centre: FloatArray) -> FloatArray:
+    """Return the points (k, 3) on lines that are nearest to another point."""
+    along = ((centre - points) * axes).sum(axis=1, keepdims=True)
+    nearest: FloatArray = points + along * axes
+    return nearest
+
+
+def _aligned(axes: FloatArray, alike: list[int], given: NDArray[np.bool_]) -> FloatArray:
+    """Return the axes (6, 3), some of which have been made parallel to what is given of them."""
+    aligned = axes.copy()
+    if alike:
+        led = [i for i in alike if given[i]] or alike[:1]
+        mean = np.sign(axes[led] @ axes[led[0]]) @ axes[led]
+        mean /= np.linalg.norm(mean)
+        aligned[alike] = mean
+        aligned[led] *= np.sign(axes[led] @ mean)[:, None]
+    return aligned

@@ -1,0 +1,349 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""All joint positions of more arms of six turning joints: two at a time, by a quartic.
+
+Where axes are at no special place to each other but those of the wrist, or three in the middle, two
+equations are linear in the sines and cosines of two joints. One joint follows from the other, and
+what is left is an equation of the first and second harmonics of one angle, a quartic in the tangent
+of its half (Pieper 1968; subproblems 5 and 6 of Elias and Wen, IK-Geo, 2022). Here its roots are
+not those of a polynomial: between the places where the harmonics turn round, which have brackets of
+their own, there is one root or none.
+
+Few arms need this: it is compiled when the first one does.
+"""
+
+from __future__ import annotations
+
+from math import atan2, cos, hypot, pi, sin
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.numerics.jit import helper, jit
+from basis_ik.search.closed_form_kernel import (
+    AXES,
+    KIND,
+    MOST,
+    OFFSETS,
+    SIZE,
+    VANISHING,
+    Vector,
+    angle_onto,
+    cross,
+    dot,
+    fold_parallels,
+    length,
+    minus,
+    plus,
+    rotated,
+    row,
+    see_target,
+    turn_wrist,
+    turned,
+)
+from basis_ik.search.closed_form_search_kernel import order_starts, solve_from_branches
+from basis_ik.search.pose_search_kernel import COLUMNS
+
+FloatArray = NDArray[np.float64]
+Wave = tuple[float, float, float, float, float]
+"""c, a, b, d, e of c + a cos θ + b sin θ + d cos 2θ + e sin 2θ."""
+Plane = tuple[float, float, float]
+"""c, a, b of c + a cos θ + b sin θ."""
+
+# What kind of arm, beside those of `closed_form_kernel`: the last three axes meet; the axes 2 to 4
+# are parallel.
+WRIST, PARALLELS = 5.0, 6.0
+EVEN = 1e-12  # of the first harmonic and the second: what tells a quarter turn from the next
+ITERATIONS = 100  # of a root's bracket, which halving alone would need fifty of
+
+
+@helper
+def height_at(wave: Wave, angle: float) -> float:
+    """Return a wave's height at an angle."""
+    c, s = cos(angle), sin(angle)
+    return wave[0] + wave[1] * c + wave[2] * s + wave[3] * (c * c - s * s) + wave[4] * 2.0 * c * s
+
+
+@helper
+def slope_of(wave: Wave) -> Wave:
+    """Return the derivative of a wave."""
+    return 0.0 * wave[0], wave[2], -wave[1], 2.0 * wave[4], -2.0 * wave[3]
+
+
+@helper
+def root_between(wave: Wave, low: float, high: float, rises: bool) -> float:
+    """Return where a wave is 0, by Newton's steps and, where these go astray, by halving.
+
+    Args:
+        wave: With another sign at `low` than at `high`, and one root between them.
+        low: [rad].
+        high: [rad], above it.
+        rises: Whether the wave is above 0 at `high`.
+    """
+    slope, x = slope_of(wave), 0.5 * (low + high)
+    for _ in range(ITERATIONS):
+        height, steepness, last = height_at(wave, x), height_at(slope, x), x
+        if (height > 0.0) == rises:
+            high = x
+        else:
+            low = x
+        x = 0.5 * (low + high)
+        if steepness != 0.0 and low <= last - height / steepness <= high:
+            x = last - height / steepness
+        if abs(x - last) <= 1e-15:
+            break
+    return x
+
+
+@helper
+def turning_points(wave: Wave, points: FloatArray) -> int:
+    """Write the angles (5,) at which a wave turns round, two or four in rising order.
+
+    With ψ = θ − φ, where φ is the phase of the second harmonic and R its amplitude, the slope is
+    Q cos ψ − P sin ψ − 4 R sin ψ cos ψ. Divided by sin ψ cos ψ that is monotonic in a quarter turn
+    at whose ends the slope has two signs; where it has one, it has an extremum, at tan³ψ = −Q / P.
+
+    Returns:
+        How many; the first one is written once more behind them, a turn on.
+    """
+    second, phase = hypot(wave[3], wave[4]), 0.5 * atan2(wave[4], wave[3])
+    p = wave[1] * cos(phase) + wave[2] * sin(phase)
+    q = wave[2] * cos(phase) - wave[1] * sin(phase)
+    least = EVEN * (hypot(p, q) + second)  # a slope of 0 at an end would have no sign
+    if abs(p) < least:
+        p = least
+    if abs(q) < least:
+        q = least
+    slope = 0.0 * p, q, -p, 0.0 * p, -2.0 * second
+    steep, count = atan2(abs(q) ** (1.0 / 3.0), abs(p) ** (1.0 / 3.0)), 0
+    for quarter in range(4):
+        low, high = 0.5 * pi * quarter, 0.5 * pi * (quarter + 1)
+        even, begins = quarter % 2 == 0, q
+        if not even:
+            begins = -p
+        if quarter > 1:
+            begins = -begins
+        if (p * q > 0.0) == even:
+            points[count] = phase + root_between(slope, low, high, begins < 0.0)
+            count += 1
+            continue
+        middle = low + steep if even else high - steep
+        if (height_at(slope, middle) > 0.0) != (begins > 0.0):
+            points[count] = phase + root_between(slope, low, middle, begins < 0.0)
+            points[count + 1] = phase + root_between(slope, middle, high, begins > 0.0)
+            count += 2
+    points[count] = points[0] + 2.0 * pi
+    return count
+
+
+@helper
+def roots_of(
+    wave: Wave, error: float, soft: float, otherwise: float, roots: FloatArray, errors: FloatArray
+) -> tuple[int, float]:
+    """Write the angles at which a wave is 0, and what an error of its height makes of them.
+
+    Args:
+        wave: Of heights about 1.
+        error: By how much its height may be off.
+        soft: By how much it may miss 0, for where it comes nearest to count.
+        otherwise: The angle where any does.
+        roots: (4,) result [rad].
+        errors: (4,) result.
+
+    Returns:
+        How many; and how many times the error leads to fewer or more.
+    """
+    if hypot(wave[1], wave[2]) + hypot(wave[3], wave[4]) <= VANISHING:
+        roots[0], errors[0] = otherwise, np.inf
+        return (1 if abs(wave[0]) <= soft else 0), 0.0
+    points, slope = np.empty(5), slope_of(wave)
+    turns = turning_points(wave, points)
+    count, margin, before = 0, np.inf, height_at(wave, points[turns - 1])
+    for i in range(turns):
+        here, after = height_at(wave, points[i]), height_at(wave, points[i + 1])
+        margin = min(margin, abs(here) / error)
+        if (here > 0.0) != (after > 0.0):
+            roots[count] = root_between(wave, points[i], points[i + 1], after > 0.0)
+            errors[count] = error / max(abs(height_at(slope, roots[count])), VANISHING)
+            count += 1
+        elif (here > 0.0) == (before > 0.0) and abs(here) < min(abs(after), soft):
+            roots[count], errors[count] = points[i], np.inf
+            count += 1
+        before = here
+    return count, margin
+
+
+@helper
+def plane(normal: Vector, axis: Vector, v: Vector) -> Plane:
+    """Return normal · (v turned about a unit axis), as a function of the angle."""
+    along = dot(normal, axis) * dot(axis, v)
+    return along, dot(normal, v) - along, dot(normal, cross(axis, v))
+
+
+@helper
+def solve_pair(
+    left: Plane, left2: Plane, error: float, right: Plane, right2: Plane, error2: float,
+    soft: float, otherwise: float, pairs: FloatArray,
+) -> tuple[int, float]:  # fmt: skip
+    """Write the angles α and β at which left(α) = right(β) and left2(α) = right2(β).
+
+    They are linear in cos β and sin β: cos²β + sin²β = 1 is left for α.
+
+    Args:
+        left: Of α.
+        left2: Of α.
+        error: By how much left may be off.
+        right: Of β.
+        right2: Of β.
+        error2: By how much left2 may be off.
+        soft: See `roots_of`.
+        otherwise: α, where any does.
+        pairs: (4, 4) result: α, β and the errors of both.
+
+    Returns:
+        How many; and how many times the errors lead to fewer or more.
+    """
+    whole = right[1] * right2[2] - right[2] * right2[1]
+    a, b, c, d = right2[2] / whole, -right[2] / whole, -right2[1] / whole, right[1] / whole
+    k, k2 = left[0] - right[0], left2[0] - right2[0]
+    c0, c1, c2 = a * k + b * k2, a * left[1] + b * left2[1], a * left[2] + b * left2[2]
+    s0, s1, s2 = c * k + d * k2, c * left[1] + d * left2[1], c * left[2] + d * left2[2]
+    wave = (
+        c0 * c0 + s0 * s0 + 0.5 * (c1 * c1 + c2 * c2 + s1 * s1 + s2 * s2) - 1.0,
+        2.0 * (c0 * c1 + s0 * s1),
+        2.0 * (c0 * c2 + s0 * s2),
+        0.5 * (c1 * c1 - c2 * c2 + s1 * s1 - s2 * s2),
+        c1 * c2 + s1 * s2,
+    )
+    blur = hypot(abs(a) * error + abs(b) * error2, abs(c) * error + abs(d) * error2)
+    roots, errors = np.empty(4), np.empty(4)
+    count, margin = roots_of(wave, 3.0 * blur, soft, otherwise, roots, errors)
+    for i in range(count):
+        x, y = cos(roots[i]), sin(roots[i])
+        pairs[i, 0] = roots[i]
+        pairs[i, 1] = atan2(s0 + s1 * x + s2 * y, c0 + c1 * x + c2 * y)
+        pairs[i, 2] = errors[i]
+        pairs[i, 3] = blur + errors[i] * hypot(c2 * x - c1 * y, s2 * x - s1 * y)
+    return count, margin
+
+
+@helper
+def place_anyhow(
+    form: FloatArray, soft: float, p: Vector, seed: FloatArray, found: FloatArray
+) -> tuple[int, float]:
+    """Write all positions of three joints anyhow that bring the wrist's centre to p.
+
+    Of R_1ᵀ p − a_1 = R_2 (a_2 + R_3 a_3), length and height along axis 2 do not depend on joint 2.
+    See `closed_form_kernel.place_wrist`.
+    """
+    h1, h2, h3 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2)
+    a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
+    back1, e, far, l3 = (-h1[0], -h1[1], -h1[2]), 2.0 * form[SIZE, 0], length(p), length(a3)
+    left, left2 = plane(a1, back1, p), plane(h2, back1, p)
+    # Halves of the squares, and with the constants of both sides on this one.
+    k = 0.5 * (dot(a2, a2) + dot(a3, a3) - dot(p, p) - dot(a1, a1))
+    left = -left[0] - k, -left[1], -left[2]
+    left2 = left2[0] - dot(h2, plus(a1, a2)), left2[1], left2[2]
+    pairs = np.empty((4, 4))
+    count, margin = solve_pair(
+        left, left2, e * (far + length(a1)), plane(a2, h3, a3), plane(h2, h3, a3), e, soft, seed[0],
+        pairs,
+    )  # fmt: skip
+    for i in range(count):
+        q1, q3 = pairs[i, 0], pairs[i, 1]
+        upper, w = plus(a2, turned(h3, q3, a3)), minus(turned(back1, q1, p), a1)
+        q2, e2 = angle_onto(h2, upper, w, e + far * pairs[i, 2] + l3 * pairs[i, 3], seed[1])
+        found[i, 0], found[i, 1], found[i, 2] = q1, q2, q3
+        found[i, 3] = pairs[i, 2] + pairs[i, 3] + e2
+    return count, margin
+
+
+@helper
+def bend_anyhow(
+    form: FloatArray, soft: float, rotation: FloatArray, p: Vector, seed: FloatArray,
+    found: FloatArray,
+) -> tuple[int, float]:  # fmt: skip
+    """Write all branches of an arm whose axes 2 to 4 are parallel.
+
+    The parallel joints keep all heights along their axes: those of axis 6, and of its point.
+    """
+    h1, h2, h5, h6 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 4), row(form, AXES + 5)
+    a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
+    back1, a4 = (-h1[0], -h1[1], -h1[2]), row(form, OFFSETS + 4)
+    left, e = plane(h2, back1, p), 2.0 * form[SIZE, 0]
+    left = left[0] - dot(h2, plus(plus(a1, a2), plus(a3, a4))), left[1], left[2]
+    pairs, count = np.empty((4, 4)), 0
+    n, margin = solve_pair(
+        left, plane(h2, back1, rotated(rotation, h6)), e,
+        plane(h2, h5, row(form, OFFSETS + 5)), plane(h2, h5, h6), 1.0, soft, seed[0], pairs,
+    )  # fmt: skip
+    for i in range(n):
+        count, off = fold_parallels(
+            form, soft, rotation, p, pairs[i, 0], pairs[i, 1], pairs[i, 2], pairs[i, 3], seed,
+            found, count,
+        )  # fmt: skip
+        margin = min(margin, off)
+    return count, margin
+
+
+@jit
+def quartic_branch_starts(
+    form: FloatArray,
+    variables: FloatArray,
+    target: FloatArray,
+    seed: FloatArray,
+    starts: FloatArray,
+) -> tuple[int, int, float]:
+    """Do what `closed_form_search_kernel.branch_starts` does, for the arms of this module."""
+    found, rotation, start = np.empty((MOST, 7)), np.empty((3, 3)), np.empty(6)
+    p, soft = see_target(form, target, seed, rotation, start), form[KIND, 2]
+    if form[KIND, 0] == PARALLELS:
+        count, margin = bend_anyhow(form, soft, rotation, p, start, found)
+    else:
+        placed, near = place_anyhow(form, soft, p, start, found)
+        count, margin = turn_wrist(form, soft, rotation, placed, near, start, found)
+    return order_starts(form, variables, seed, found, count, margin, starts)
+
+
+@jit
+def solve_quartic_poses(
+    exact: FloatArray,
+    joints: FloatArray,
+    variables: FloatArray,
+    ends: FloatArray,
+    reach: float,
+    weights: FloatArray,
+    targets: FloatArray,
+    seeds: FloatArray,
+    q: FloatArray,
+    figures: FloatArray,
+    work: FloatArray,
+    position_tolerance: float,
+    rotation_tolerance: float,
+    iterations: int,
+    patience: int,
+    near: float,
+    form: FloatArray,
+    clear: float,
+) -> None:
+    """Do what `closed_form_search_kernel.solve_closed_poses` does, for the arms of this module."""
+    starts = np.empty((variables.shape[0], COLUMNS + MOST))
+    for i in range(targets.shape[0]):
+        inside, _, margin = quartic_branch_starts(form, variables, targets[i], seeds[i], starts)
+        solve_from_branches(
+            exact, joints, variables, ends, reach, weights, targets[i], seeds[i], q[i], figures[i],
+            work, position_tolerance, rotation_tolerance, iterations, patience, near, starts,
+            inside, margin / clear,
+        )  # fmt: skip

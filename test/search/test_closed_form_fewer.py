@@ -1,0 +1,240 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Arms of fewer joints, with locked or coupled ones, and parts of a pose, in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import pi
+
+import closed_arms
+import numpy as np
+import pytest
+from closed_arms import FEWER, apart, chain_of
+
+from basis_ik import warm_up
+from basis_ik.numerics import jit
+from basis_ik.pose import solve_all as every_module
+from basis_ik.pose.batch import solve_batch
+from basis_ik.pose.solve import solve
+from basis_ik.pose.solve_all import solve_all
+from basis_ik.robot.robot import RobotModel
+from basis_ik.search.descent_kernel import REACHED as ARRIVED
+from basis_ik.search.pose_constraint import PoseConstraint, narrow
+from basis_ik.search.pose_search_kernel import solve_pose
+from basis_ik.search.prepare import prepared
+from basis_ik.transforms.rigid import RigidTransform
+
+POSITIONAL = ("anthropomorphic_3r", "oblique_3r")
+AXIAL = ("youbot", "parallel_5r", "open_manipulator")
+
+
+@pytest.fixture(scope="module")
+def named():
+    """Chains by name, made once."""
+    made = {}
+
+    def get(name):
+        if name not in made:
+            made[name] = chain_of(*FEWER[name])
+        return made[name]
+
+    return get
+
+
+def without_form(chain, constraint):
+    """The chain made ready as if it had no closed form."""
+    blind = replace(prepared(chain), closed=None, closed_position=None)
+    if constraint is not None:
+        variant = narrow(prepared(chain), constraint)
+        blind.narrowed[constraint] = replace(variant, closed=None, closed_position=None)
+    return blind
+
+
+def compared(chain, target, seed, monkeypatch, constraint=None):
+    """All solutions in closed form, and those of brute force."""
+    found = solve_all(chain, target, seed, constraint=constraint, starts=1)
+    blind = without_form(chain, constraint)
+    with monkeypatch.context() as patch:
+        patch.setattr(every_module, "prepared", lambda _: blind)
+        brute = solve_all(chain, target, seed, constraint=constraint, starts=200)
+    return [each.positions for each in found], [each.positions for each in brute]
+
+
+def check_complete(chain, rng, monkeypatch, count, constraint=None):
+    for _ in range(count):
+        q, seed = rng.uniform(chain.lower, chain.upper, (2, len(chain.lower)))
+        target = chain.forward(q)
+        found, brute = compared(chain, target, seed, monkeypatch, constraint)
+        for each in found:
+            assert (each >= chain.lower).all()
+            assert (each <= chain.upper).all()
+        assert all(apart(a, b) > 1e-3 for i, a in enumerate(found) for b in found[:i])
+        for each in (q, *brute):
+            assert apart(found, each).min() < 0.05
+
+
+@pytest.mark.parametrize("name", FEWER)
+def test_every_solution_is_found_that_brute_force_finds_and_none_twice(named, name, monkeypatch):
+    chain = named(name)
+    assert prepared(chain).closed is not None
+    check_complete(chain, np.random.default_rng(1), monkeypatch, 15)
+
+
+@pytest.mark.parametrize("name", POSITIONAL)
+def test_so_it_is_for_positions_of_three_joints(named, name, monkeypatch):
+    chain, wanted = named(name), PoseConstraint(orientation=False)
+    assert narrow(prepared(chain), wanted).closed_position is not None
+    check_complete(chain, np.random.default_rng(2), monkeypatch, 15, wanted)
+
+
+@pytest.mark.parametrize("name", AXIAL)
+def test_and_for_five_joints_where_an_axis_is_free(named, name, monkeypatch):
+    chain, wanted = named(name), PoseConstraint(free_axis=(0.3, 0.2, 1.0))
+    assert narrow(prepared(chain), wanted).closed is not None
+    check_complete(chain, np.random.default_rng(3), monkeypatch, 15, wanted)
+
+
+@pytest.mark.parametrize("name", FEWER)
+def test_hard_poses_are_reached_and_never_proven_to_be_out_of_reach(named, name):
+    chain, rng, n = named(name), np.random.default_rng(4), len(FEWER[name][0])
+    for _ in range(200):
+        q = rng.uniform(chain.lower, chain.upper)
+        ends = np.where(rng.random(n) < 0.5, chain.lower, chain.upper)
+        quarters = np.clip(rng.integers(-2, 3, n) * pi / 2, chain.lower, chain.upper)
+        which = rng.integers(0, 4, n)
+        q = np.where(which == 0, ends, np.where(which == 1, quarters, q))
+        solution = solve(chain, chain.forward(q), rng.uniform(chain.lower, chain.upper))
+        assert solution.success, (q, solution)
+
+
+@pytest.mark.parametrize("name", FEWER)
+def test_a_pose_beside_what_the_arm_can_do_is_proven_to_be_out_of_reach(named, name):
+    chain, rng, proven = named(name), np.random.default_rng(5), 0
+    blind, work = without_form(chain, None), prepared(chain).new_work()
+    q = np.empty(len(chain.lower))
+    for _ in range(40):
+        shift = RigidTransform.from_rpy(*rng.uniform(-0.2, 0.2, 3), rng.uniform(-0.05, 0.05, 3))
+        target = chain.forward(rng.uniform(chain.lower, chain.upper)) @ shift
+        solution = solve(chain, target)
+        assert not solution.success
+        if solution.reason.proven:
+            proven += 1
+            status = solve_pose(
+                blind.exact, blind.joints, blind.variables, blind.ends, np.inf, blind.full,
+                target.matrix.copy(), blind.middle, q, work, 1e-6, 1e-6, 10**6, 0, 200, 1, False,
+                0.4,
+            )[0]  # fmt: skip
+            assert status != ARRIVED
+    assert proven > 15
+
+
+@pytest.mark.parametrize("name", POSITIONAL)
+def test_a_position_that_is_out_of_reach_is_proven_to_be(named, name):
+    chain, rng, verdicts = named(name), np.random.default_rng(6), []
+    for shift in rng.uniform(-0.1, 0.1, (60, 3)):
+        q, seed = rng.uniform(chain.lower, chain.upper, (2, 3))
+        place = chain.forward(q).translation + shift
+        target = RigidTransform.from_rpy(*rng.uniform(-3, 3, 3), place)
+        solution = solve(chain, target, seed, position_only=True)
+        assert solution.success or solution.reason.proven
+        verdicts.append(solution.success)
+        every = solve_all(chain, target, seed, constraint=PoseConstraint(orientation=False))
+        assert bool(every) == solution.success
+        if every and solution.iterations == 0:
+            assert np.abs(every[0].positions - solution.positions).max() < 1e-5
+    assert 5 < sum(verdicts) < 55
+
+
+def test_a_batch_of_positions_gives_what_single_solves_give(named):
+    chain, rng = named("anthropomorphic_3r"), np.random.default_rng(7)
+    truths, seeds = rng.uniform(chain.lower, chain.upper, (2, 50, 3))
+    targets = [chain.forward(q) for q in truths]
+    batch = solve_batch(chain, targets, seeds, position_only=True)
+    assert batch.reached.all()
+    for i, (target, seed) in enumerate(zip(targets, seeds, strict=True)):
+        single = solve(chain, target, seed, position_only=True)
+        assert np.array_equal(single.positions, batch.positions[i])
+
+
+@pytest.mark.parametrize("locked", [0, 2, 5, 6])
+def test_a_locked_joint_of_seven_leaves_six(robot, locked, monkeypatch):
+    chain, rng = robot("iiwa"), np.random.default_rng(8)
+    lower, upper = chain.lower.copy(), chain.upper.copy()
+    lower[locked] = upper[locked] = 0.4
+    held = chain.within(lower, upper)
+    form = prepared(held).closed
+    assert form is not None
+    assert form.away < 1e-9
+    check_complete(held, rng, monkeypatch, 10)
+
+
+def coupled_arm(multiplier):
+    """Return an arm whose fourth joint follows the third."""
+    rows, _ = closed_arms.ROWS["abb_irb120"]
+    text = "<robot name='arm'><link name='l0'/>"
+    for i, (kind, xyz, rpy, axis, lower, upper) in enumerate(rows, 1):
+        mimic = f"<mimic joint='j3' multiplier='{multiplier}' offset='0.1'/>" if i == 4 else ""
+        text += f"<link name='l{i}'/><joint name='j{i}' type='{kind}'><parent link='l{i - 1}'/>"
+        text += f"<child link='l{i}'/><origin xyz='{xyz}' rpy='{rpy}'/><axis xyz='{axis}'/>{mimic}"
+        text += f"<limit lower='{lower}' upper='{upper}' velocity='2' effort='9'/></joint>"
+    return RobotModel.from_urdf(text + "</robot>").chain()
+
+
+@pytest.mark.parametrize("multiplier", [-1, 2])
+def test_a_coupled_joint_is_one_that_the_others_must_meet(multiplier, monkeypatch):
+    chain = coupled_arm(multiplier)
+    assert len(chain.lower) == 5
+    assert prepared(chain).closed is not None
+    check_complete(chain, np.random.default_rng(9), monkeypatch, 15)
+
+
+def test_a_joint_that_follows_by_a_fraction_has_no_place_in_a_form():
+    assert prepared(coupled_arm(0.5)).closed is None
+
+
+def test_for_two_joints_or_a_part_that_six_axes_do_not_hold_there_is_no_form(named):
+    rows, tip = FEWER["youbot"]
+    assert prepared(chain_of(rows[:2], tip)).closed is None
+    ready = prepared(named("youbot"))
+    assert ready.closed_position is None
+    for part in (
+        PoseConstraint(box=(0.1, 0, 0)), PoseConstraint(position=False),
+        PoseConstraint(free_axis=(0, 0, 1), rotation_box=(0.1, 0, 0)),
+        PoseConstraint(free_axis=(0, 0, 1), box=(0.1, 0, 0)),
+    ):  # fmt: skip
+        assert narrow(ready, part).closed is None
+    three = prepared(named("anthropomorphic_3r"))
+    assert narrow(three, PoseConstraint(orientation=False)).closed_position is not None
+    for part in (
+        PoseConstraint(box=(0.1, 0, 0), orientation=False),
+        PoseConstraint(position=False),
+    ):
+        assert narrow(three, part).closed_position is None
+
+
+@pytest.mark.parametrize("name", ["oblique_4r", "oblique_3r", "parallel_5r"])
+def test_the_kernels_of_a_rare_arm_are_compiled_when_it_is_made_ready(name):
+    chain = chain_of(*FEWER[name])
+    warm_up.prepare(chain)
+    before = [(kernel, len(kernel.overloads)) for kernel in jit._kernels]
+    for q in np.random.default_rng(10).uniform(-1.0, 1.0, (20, len(chain.lower))):
+        target = chain.forward(q)
+        for aside in (0.0, 0.1):
+            moved = target @ RigidTransform.from_rpy(aside, 0.0, 0.0)
+            solve(chain, moved)
+            solve(chain, moved, position_only=True)
+            solve(chain, moved, constraint=PoseConstraint(free_axis=(0.3, 0.2, 1.0)))
+    assert [kernel.py_func.__name__ for kernel, n in before if len(kernel.overloads) != n] == []
