@@ -14,8 +14,8 @@
 
 """Caps on the speeds of an arm's links, for every kind of motion.
 
-A command is accepted only if the links keep their caps on the way to it, and while braking after
-it: so a next command always exists, at least a braking one. docs/mathematics.md has the details.
+A command is accepted only if the links keep their caps on the way to it and while braking after it.
+So a next command always exists: at least a braking one. docs/mathematics.md has the details.
 """
 
 from __future__ import annotations
@@ -135,9 +135,9 @@ class SpeedCaps:
             limits: As in `motion.joints_kernel`.
             period: Time between the two [s].
         """
-        return self._accept(self._judged(memory, then, limits, period, 0))
+        return self._accept(self._evaluated(memory, then, limits, period, 0))
 
-    def _judged(
+    def _evaluated(
         self, memory: FloatArray, then: FloatArray, limits: FloatArray, period: float, ticks: int
     ) -> _Step:
         out = then.copy()
@@ -154,7 +154,7 @@ class SpeedCaps:
 
     def brakes(self, memory: FloatArray, limits: FloatArray, period: float) -> bool:
         """Return whether the links keep their caps while the joints brake with other limits."""
-        if self._judged(memory, memory, limits, period, 0).part > ROUNDING:
+        if self._evaluated(memory, memory, limits, period, 0).part > ROUNDING:
             return False
         self._out = None
         return True
@@ -180,7 +180,7 @@ class SpeedCaps:
             then, slower = memory.copy(), bounds.copy()
             slower[VELOCITY] *= share
             ticks = step_joints(then, goal, velocity, acceleration, slower, period, ticks)
-            return self._judged(memory, then, limits, period, ticks)
+            return self._evaluated(memory, then, limits, period, ticks)
 
         best = attempt(1.0, ticks)
         if best.part > ROUNDING:

@@ -130,7 +130,7 @@ class Limiter:
         n = len(limits.lower)
         self._memory: FloatArray = np.zeros((n, kernels.COLUMNS))
         self._before = self._memory.copy()
-        self._final: FloatArray = np.zeros((1 + LEAD, 3, n))  # the newest last
+        self._final: FloatArray = np.zeros((1 + LEAD, 3, n))  # newest last
         self._count = 0
         self._times: FloatArray = np.zeros(MOST_POINTS)
         self._states: FloatArray = np.zeros((MOST_POINTS, 3, n))

@@ -70,8 +70,8 @@ def to_overrides(
 ) -> tuple[list[JointTolerance], list[JointTolerance], float]:
     """The tolerances that a goal asks for: on the path, at the goal, and in time [s]."""
     path, end = (
-        [JointTolerance(wish.name, wish.position, wish.velocity) for wish in wishes]
-        for wishes in (goal.path_tolerance, goal.goal_tolerance)
+        [JointTolerance(each.name, each.position, each.velocity) for each in joints]
+        for joints in (goal.path_tolerance, goal.goal_tolerance)
     )
     time = goal.goal_time_tolerance
     return path, end, time.sec + 1e-9 * time.nanosec
