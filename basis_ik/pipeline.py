@@ -61,7 +61,7 @@ MOST_SAMPLES = 500
 
 
 class Phase(enum.Enum):
-    """What the commands do; `motion.chain_state` says what the chain may do."""
+    """What the commands do; `motion.chain_state` determines what the chain may do."""
 
     IDLE = "no goal"
     MOVING = "moving to the goal"

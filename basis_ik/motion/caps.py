@@ -49,7 +49,8 @@ INSTANT = 1e-4  # half the interval of the finite difference for a speed [s]
 CLOSE = 1e-4  # fraction of the caps that the search for the fastest step may leave unused
 TRIES = 10  # iterations of that search
 SPARE = 0.98  # fraction of the caps that jogging uses; the rest is a reserve for changes
-# Part that whole motions use, whose samples are coarse, and how often their pace is corrected.
+# Part of the caps that whole motions use, because their samples are coarse; and iterations for
+# their pace.
 SAMPLED, CORRECTIONS = 0.999, 16
 
 

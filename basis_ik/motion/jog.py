@@ -216,8 +216,8 @@ class Jog:
         """Return the command (n,) of the next period on the line to a pose.
 
         The tip's origin moves on a line and the tip turns about one axis, both at one pace, from
-        its present pose; velocity across the line fades meanwhile. `held` says why the tip stops
-        before the end.
+        its present pose; velocity across the line fades meanwhile. `held` is the reason why the tip
+        stops before the end.
 
         Args:
             target: root_T_tip at the end, which may change with every call.

@@ -828,10 +828,10 @@ MUTATIONS = tuple(
             (63,),
         ),
         (
-            "of a set the first is judged",
+            "only the first change of a set is checked",
             PARAMETERS,
-            ' in it does not fit."""\n        for change in changes:',
-            ' in it does not fit."""\n        for change in changes[:1]:',
+            ' value is invalid."""\n        for change in changes:',
+            ' value is invalid."""\n        for change in changes[:1]:',
             (64,),
         ),
         (

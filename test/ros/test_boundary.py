@@ -214,7 +214,7 @@ OWN = {name: lambda: None for name in ("check_kernels", "start", "handle_target"
 
 def test_what_this_node_does_not_have_is_told():
     node = SimpleNamespace(subscriptions=[], timers=[], services=[], **OWN)
-    with pytest.raises(RecordingError, match="tells of 'topic /gone 0', which there is not"):
+    with pytest.raises(RecordingError, match="has 'topic /gone 0', which this node does not have"):
         replay_of("topic /gone 0", node=node)
 
 

@@ -173,7 +173,7 @@ def test_motion_limits_are_given_for_each_joint_or_not_at_all(chain):
     assert given.jerk.tolist() == [2.0 / 0.05] * 7
     np.testing.assert_allclose(of().limits(chain).acceleration, chain.velocity / 0.25)
     for name in ("max_acceleration", "max_jerk"):
-        with pytest.raises(ConfigError, match=f"^parameter '{name}' wants 7 numbers .*, not 1"):
+        with pytest.raises(ConfigError, match=f"^parameter '{name}' must have 7 numbers .*, not 1"):
             of(**{name: [1.0]}).limits(chain)
 
 
@@ -195,7 +195,7 @@ def test_a_joint_that_turns_for_ever_has_no_margin():
 
 @pytest.mark.parametrize(
     ("margin", "words"),
-    [([1.6], "joint 'panda_joint4' is left no room"), ([0.1] * 2, "wants 1 number or 7 ")],
+    [([1.6], "joint 'panda_joint4' is left no room"), ([0.1] * 2, "must have 1 number or 7 ")],
     ids=["no room", "two"],
 )
 def test_a_margin_that_makes_no_sense_is_refused(margin, words):

@@ -82,7 +82,7 @@ def test_lists_for_different_numbers_of_joints_are_refused_at_start(complaint):
 
 NO_FIT = {
     "home": (["home:=[0.0]"], "'home' does not fit: 6 positions are wanted"),
-    "acceleration": (["max_acceleration:=[1.0]"], "'max_acceleration' wants 6 numbers"),
+    "acceleration": (["max_acceleration:=[1.0]"], "'max_acceleration' must have 6 numbers"),
     "frame": (["pointing_frame:=lens"], "'pointing_frame' is 'lens', which is not fixed to tool0"),
     "swapped": (
         ["root_link:=tool0", "tip_link:=base_link"],

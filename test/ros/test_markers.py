@@ -114,7 +114,7 @@ def arm_at(chain, positions, goal=None, name=""):
         pipeline=SimpleNamespace(goal=goal, solution=None),
         targets=SimpleNamespace(last_refusal=None),
         state=ChainState(),
-        trouble="",
+        problem="",
     )
 
 

@@ -39,7 +39,7 @@ def test_a_head_that_stands_still_does_not_pass(domain, monkeypatch, capsys):
         checker.create_timer(
             0.02, lambda: checker.broadcast("base_link", "camera_optical_frame", head)
         )
-        assert not checker.judge()
+        assert not checker.measure()
         checker.destroy_node()
     finally:
         rclpy.shutdown()

@@ -108,7 +108,7 @@ def streaming(window, stamp=0, reference=None):
     """Return an output that has sent a window at time 0, to a controller that tells a reference."""
     output = object.__new__(TrajectoryOutput)
     output.failure, output._period, output._periods = "", 0.01, 0
-    output._anew = output._unsent = output._changed = False
+    output._is_first_window = output._unsent = output._changed = False
     output._window, output._window_stamp = window, 0
     output._state = SimpleNamespace(stamp=stamp, reference=lambda _: reference)
     output._joint_names, output._recent = (), RecentCommands(1, 6)

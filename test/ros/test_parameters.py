@@ -137,7 +137,7 @@ def test_what_tf_has_no_frame_for_is_refused(frame):
 
 def test_a_check_comes_after_type_and_range():
     declaration = Declaration("names", [], "Names.", check=names_complaint)
-    assert declaration.complaint([1]) == "wants text, not 1"
+    assert declaration.complaint([1]) == "must be text, not 1"
     assert declaration.complaint(["a", "a"]).startswith("has 'a' twice")
     assert declaration.complaint(["a"]) is None
 
@@ -178,7 +178,7 @@ def test_simulated_time_is_wanted_or_not(node):
         parameter_overrides=given,
         automatically_declare_parameters_from_overrides=True,
     )
-    with pytest.raises(ConfigError, match="'use_sim_time' wants true or false, not 5"):
+    with pytest.raises(ConfigError, match="'use_sim_time' must be true or false, not 5"):
         Parameters(other)
     other.destroy_node()
 

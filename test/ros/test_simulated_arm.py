@@ -734,7 +734,7 @@ def test_a_misspelt_parameter_is_told_before_the_robot_is_known(complaint):
         (["joints:=[turn, elbow]"], "joint 'elbow' is not one that can be controlled"),
         (["joints:=[turn, turn]"], "parameter 'joints' does not fit: joint 'turn'"),
         (["joints:=[]"], "leave out parameters that are []"),
-        (["use_sim_time:=1"], "parameter 'use_sim_time' wants true or false, not 1"),
+        (["use_sim_time:=1"], "parameter 'use_sim_time' must be true or false, not 1"),
         (["joints:=[jaw]"], "there are turn, slide, wheel"),
         (
             ["publish_ratee:=100.0"],
@@ -742,7 +742,7 @@ def test_a_misspelt_parameter_is_told_before_the_robot_is_known(complaint):
         ),
         (["publish_rate:=5.0"], "parameter 'publish_rate' must lie in [10, 1000]"),
         (["publish_rate:=.nan"], "parameter 'publish_rate' must lie in [10, 1000]"),
-        (["publish_rate:=fast"], "parameter 'publish_rate' wants a number"),
+        (["publish_rate:=fast"], "parameter 'publish_rate' must be a number"),
         (["initial_positions.elbow:=1.0"], "parameter 'initial_positions.elbow' does not exist"),
         (["initial_positions.jaw:=0.1"], "parameter 'initial_positions.jaw' does not exist"),
         (["initial_positions.turn:=2.5"], "parameter 'initial_positions.turn' must lie in"),

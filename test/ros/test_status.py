@@ -61,7 +61,7 @@ def arm():
         targets=SimpleNamespace(target=None, last_refusal=None),
         refusals=Refusals(),
         state=ChainState(),
-        trouble="",
+        problem="",
         other_commander="",
         speed_override=1.0,
         tool=SimpleNamespace(frame=""),

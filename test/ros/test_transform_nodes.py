@@ -338,7 +338,7 @@ BAD = {
     "no axis": ({"leaf__rotation": [0.0, 0.0, 0.0, 1.0]}, "has an axis without length"),
     "nan": ({"leaf__translation": [math.nan, 0.0, 0.0]}, "'leaf.translation' must lie in"),
     "inf": ({"leaf__rotation": [0.0, 0.0, math.inf, 0.0]}, "'leaf.rotation' must lie in"),
-    "text": ({"arm__scale": "1 2 3"}, "'arm.scale' wants a list of a number"),
+    "text": ({"arm__scale": "1 2 3"}, "'arm.scale' must be a list of a number"),
     "fixed": ({"arm__parent": "world"}, "read-only"),
 }
 
