@@ -74,7 +74,7 @@ def test_every_key_is_a_parameter(path):
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_the_arm_is_found_and_reaches_everything_it_can(arm):
+def test_the_arm_is_found_and_reaches_its_targets(arm):
     config, description, joints = ARMS[arm]
     given = parameters_of(config)[1]
     chain = RobotModel.from_urdf(description()).chain(given.get("root_link"), given.get("tip_link"))

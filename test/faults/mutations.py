@@ -50,7 +50,7 @@ SAFETY, EXPLAIN = "robot/safety_kernel.py", "pose/explain.py"
 BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_obvious"
 NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
 
-LED_ON = "test/test_pipeline.py::test_an_arm_that_stands_beside_its_command_is_led_on_from_it"
+LED_ON = "test/test_pipeline.py::test_an_arm_beside_its_last_command_continues_from_it"
 
 KEEPS = "test/ros/test_outputs.py::test_a_motion_goes_on_from_a_command_that_the_controller_keeps"
 
@@ -1285,9 +1285,7 @@ MUTATIONS = tuple(
             "motion/goal_motion.py",
             "OVERDUE = 0.5",
             "OVERDUE = 2.0",
-            (
-                "test/motion/test_goal_motion.py::test_a_goal_that_is_overdue_rests_where_it_was_told",
-            ),
+            ("test/motion/test_goal_motion.py::test_an_overdue_goal_rests_at_its_last_position",),
         ),
         (
             "ten thousand times the band about opposite",

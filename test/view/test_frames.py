@@ -75,13 +75,13 @@ def test_targets_are_balls(tree):
         assert np.allclose(shapes["target", number].pose.translation, place(tree, frame))
 
 
-def test_what_is_missing_is_dashed(tree):
+def test_a_missing_distance_is_dashed(tree):
     assert not {"miss"} & {name for name, _ in shown(tree)}
     miss = shown(tree, stand=MISSED)["miss", 1].ends
     assert np.allclose(miss[[0, -1]], [place(tree, "ankle"), place(tree, "foothold")])
 
 
-def test_each_verdict_has_a_line_of_its_own_above_all(tree):
+def test_each_verdict_has_a_text_above_the_frames(tree):
     shapes = shown(tree, stand=MISSED)
     look, stand = shapes["verdict", 0], shapes["verdict", 1]
     assert (look.text, look.color) == ("look: met", GREEN)
