@@ -52,7 +52,7 @@ NO_BORDERS = "test/robot/test_infer.py::test_the_borders_of_what_is_not"
 
 LED_ON = "test/test_pipeline.py::test_an_arm_beside_its_last_command_continues_from_it"
 
-KEEPS = "test/ros/test_outputs.py::test_a_motion_goes_on_from_a_command_that_the_controller_keeps"
+KEEPS = "test/ros/test_outputs.py::test_a_motion_continues_from_the_held_command"
 
 MUTATIONS = tuple(
     Mutation(*each)

@@ -72,7 +72,7 @@ SEEDED = {
 
 
 @pytest.mark.parametrize("spoil", SEEDED.values(), ids=SEEDED)
-def test_the_oracle_catches_a_seeded_bad_command(arm, spoil):
+def test_the_recorder_detects_a_bad_command(arm, spoil):
     names = list(arm.chain.joint_names)
     near = HOME.copy()
     near[2] = math.pi - 1e-9

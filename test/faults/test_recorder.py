@@ -102,7 +102,7 @@ def caught(recorder, words):
     return True
 
 
-def test_a_sound_motion_and_an_arm_that_follows_it_are_not_objected_to(recorder):
+def test_a_valid_motion_has_no_faults(recorder):
     lead(recorder, 60)
     assert recorder.judge() == []
     lead(recorder, 60, since=60)
@@ -177,7 +177,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_window_in_a_stream_is_caught(recorder, name):
+def test_a_bad_window_is_a_fault(recorder, name):
     change, words = BAD[name]
     lead(recorder, 40)
     recorder.hear_window(spoil(change), START + 40 * PERIOD + 1_000_000)
@@ -185,14 +185,14 @@ def test_a_bad_window_in_a_stream_is_caught(recorder, name):
     assert recorder.judge() == [], "told once"
 
 
-def test_the_same_window_unspoilt_is_not_objected_to(recorder):
+def test_a_good_window_is_no_fault(recorder):
     lead(recorder, 40)
     recorder.hear_window(spoil(lambda _: None), START + 40 * PERIOD + 1_000_000)
     assert recorder.judge() == []
 
 
 @pytest.mark.parametrize("beyond", [-1, 1])
-def test_a_joint_outside_its_limit_may_be_led_inward_only(recorder, beyond):
+def test_a_joint_outside_its_limit_may_only_move_inward(recorder, beyond):
     """Heard from an arm that stands outside, 0.1 beyond the upper limit of its first joint."""
     outside = np.array([2.1, 0.2])
     recorder.clock_leaps()
@@ -207,7 +207,7 @@ def test_a_joint_outside_its_limit_may_be_led_inward_only(recorder, beyond):
     assert (faults == []) == (beyond < 0), faults
 
 
-def test_a_start_elsewhere_than_the_arm_is_caught(recorder):
+def test_a_start_away_from_the_arm_is_a_fault(recorder):
     message = window(0)
     for point in message.points:
         point.positions = [0.51, 0.2]
@@ -215,7 +215,7 @@ def test_a_start_elsewhere_than_the_arm_is_caught(recorder):
     assert caught(recorder, "turn begins at 0.51")
 
 
-def test_a_start_where_the_controller_leads_is_none(recorder):
+def test_a_start_at_the_controllers_reference_is_no_fault(recorder):
     told = JointTrajectoryControllerState(joint_names=JOINTS)
     told.header.stamp, told.reference.positions = time(START), [0.51, 0.2]
     recorder.hear_controller(told)
@@ -226,7 +226,7 @@ def test_a_start_where_the_controller_leads_is_none(recorder):
     assert recorder.judge() == []
 
 
-def test_a_start_in_mid_motion_is_caught(recorder):
+def test_a_start_in_motion_is_a_fault(recorder):
     """The arm is there, but at rest; the window begins at full speed."""
     message = window(0)
     message.points[0].velocities = [0.3, 0.0]
@@ -234,7 +234,7 @@ def test_a_start_in_mid_motion_is_caught(recorder):
     assert caught(recorder, "turn begins at 0.5")
 
 
-def test_a_late_window_may_begin_as_far_away_as_a_joint_can_have_gone(recorder):
+def test_a_late_window_may_begin_within_reach_of_the_joints(recorder):
     """Late by three periods more than was settled: 0.03 s at the largest speed."""
     for way, fine in ((0.029, True), (0.031, False)):
         lead(recorder, 40)
@@ -248,7 +248,7 @@ def test_a_late_window_may_begin_as_far_away_as_a_joint_can_have_gone(recorder):
         hear_state(recorder, 0, HOME)
 
 
-def test_what_was_missed_is_what_a_window_may_have_begun_on(recorder):
+def test_a_window_may_continue_from_a_missed_one(recorder):
     for missed, fine in ((0, False), (1, True)):
         lead(recorder, 20)
         if missed:
@@ -268,26 +268,26 @@ BAD_ARM = {
 
 
 @pytest.mark.parametrize("name", BAD_ARM)
-def test_a_bad_state_of_the_arm_is_caught(recorder, name):
+def test_a_bad_joint_state_is_a_fault(recorder, name):
     positions, words = BAD_ARM[name]
     hear_state(recorder, 0, positions)
     assert caught(recorder, words)
 
 
-def test_an_arm_that_leaps_at_the_speed_of_its_drives_is_caught(recorder):
+def test_a_jump_at_the_speed_of_the_drives_is_a_fault(recorder):
     """At 2 rad/s, where 1 rad/s is allowed, and 0.02 s may be made up for."""
     for k in range(5):
         hear_state(recorder, k * PERIOD, [HOME[0] + 0.02 * k, HOME[1]])
     assert caught(recorder, "ahead of what it may go")
 
 
-def test_an_arm_that_makes_up_for_a_late_cycle_is_not_objected_to(recorder):
+def test_catching_up_after_a_late_cycle_is_no_fault(recorder):
     for k in range(5):
         hear_state(recorder, k * PERIOD, [HOME[0] + 0.02 * k, HOME[1]], delay=30_000_000)
     assert recorder.judge() == []
 
 
-def test_it_tells_how_late_the_states_of_the_arm_came(recorder):
+def test_the_delay_of_joint_states_is_reported(recorder):
     hear_state(recorder, 0, HOME, delay=SECOND)
     hear_state(recorder, PERIOD, HOME, delay=200_000_000)
     assert recorder.delay(START) == 1.0
@@ -297,7 +297,7 @@ def test_it_tells_how_late_the_states_of_the_arm_came(recorder):
     assert recorder.delay(START + 9 * SECOND) == 0.0
 
 
-def test_states_that_go_back_in_time_are_caught_unless_the_clock_does(recorder):
+def test_states_that_go_back_in_time_are_a_fault_unless_the_clock_does(recorder):
     hear_state(recorder, -20 * PERIOD, HOME)
     assert caught(recorder, "go back")
     recorder.clock_leaps()
@@ -305,7 +305,7 @@ def test_states_that_go_back_in_time_are_caught_unless_the_clock_does(recorder):
     assert recorder.judge() == []
 
 
-def test_after_a_leap_of_the_clock_a_window_goes_on_from_the_one_before(recorder):
+def test_after_a_jump_of_the_clock_a_window_continues_the_last(recorder):
     for way, fine in ((0.0, True), (0.05, False)):
         lead(recorder, 40)
         recorder.clock_leaps()

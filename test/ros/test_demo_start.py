@@ -41,7 +41,7 @@ LISTS = {
 
 
 @pytest.mark.parametrize(("content", "words"), LISTS.values(), ids=LISTS)
-def test_a_bad_list_of_targets_is_told(complaint, tmp_path, content, words):
+def test_a_bad_list_of_targets_is_one_line(complaint, tmp_path, content, words):
     path = tmp_path / "targets.yaml"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     line = complaint("demo_targets", f"targets_file:={path}")
@@ -68,5 +68,5 @@ GIVEN = {
 
 
 @pytest.mark.parametrize(("program", "given", "words"), GIVEN.values(), ids=GIVEN)
-def test_a_bad_parameter_is_told(complaint, program, given, words):
+def test_a_bad_parameter_is_one_line(complaint, program, given, words):
     assert complaint(program, *given).startswith(f"{program}: parameter {words}")

@@ -94,7 +94,7 @@ import pytest
     ],
     ids=lambda value: value[0][:30] if isinstance(value, list) else "",
 )
-def test_a_mistake_is_told_in_one_line(tmp_path, complaint, yaml, words):
+def test_a_mistake_is_one_line(tmp_path, complaint, yaml, words):
     path = tmp_path / "params.yaml"
     path.write_text(f"frames_node:\n  ros__parameters:\n    {yaml}\n")
     line = complaint("frames_node", more=("--params-file", str(path)))
@@ -167,7 +167,7 @@ LOOK = "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, targe
     ],
     ids=lambda value: value[0][:40] if isinstance(value, list) else "",
 )
-def test_a_mistake_in_a_limit_is_told_in_one_line(tmp_path, complaint, limits, limit, words):
+def test_a_mistake_in_a_limit_is_one_line(tmp_path, complaint, limits, limit, words):
     given = f"    knee: {limit}\n" if limit else ""
     path = tmp_path / "params.yaml"
     path.write_text(f"frames_node:\n  ros__parameters:\n    {LOOK}    limits: {limits}\n{given}")

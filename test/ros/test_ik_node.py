@@ -59,12 +59,12 @@ def test_a_pose_in_a_rotated_static_frame_is_reached(robot):
     robot.wait(lambda: robot.at(TABLE @ table_T_target), "the arm is there")
 
 
-def test_silence_after_arrival(robot):
+def test_commands_end_after_arrival(robot):
     robot.go_home()
     assert robot.quiet(0.5)
 
 
-def test_the_same_target_again_brings_back_an_arm_that_others_have_moved(robot):
+def test_a_repeated_target_brings_back_a_displaced_arm(robot):
     robot.go_home()
     robot.positions = HOME + 0.2
     assert robot.quiet(0.3)  # not of its own accord
@@ -93,7 +93,7 @@ def test_a_target_without_stamp_follows_its_frame(robot):
     robot.frames.clear()
 
 
-def test_a_stamped_target_is_placed_by_tf_at_its_stamp_and_stays(robot):
+def test_a_stamped_target_is_transformed_at_its_stamp(robot):
     robot.go_home()
     start = time.monotonic()
     robot.frames["drift"] = lambda: RigidTransform.from_rpy(
@@ -125,7 +125,7 @@ def test_the_newest_target_wins(robot):
     robot.wait(lambda: robot.at(down(0.40, 0.25, 0.30)), "the arm is at the second")
 
 
-def test_a_flood_of_targets_does_not_hasten_the_commands(robot):
+def test_a_flood_of_targets_does_not_change_the_command_rate(robot):
     """A target that finds the arm at rest is answered at once; the next waits for the period."""
     robot.go_home()
     before, start, sent = len(robot.commands), time.monotonic(), 0
@@ -138,7 +138,7 @@ def test_a_flood_of_targets_does_not_hasten_the_commands(robot):
     robot.wait(robot.quiet, "silence")
 
 
-def test_out_of_reach_is_approached_and_the_missing_distance_told(robot):
+def test_a_target_out_of_reach_is_approached_with_the_missing_distance(robot):
     target = down(1.2, 0.6, 0.6)
     robot.send("base_link", target)
     robot.wait_status(verdict="TOO_FAR", state="ARRIVED")
@@ -185,7 +185,7 @@ def test_a_bad_target_is_refused_with_its_reason_and_moves_nothing(robot, reason
     assert robot.quiet(0.2)
 
 
-def test_a_target_waits_for_a_transform_that_comes_a_little_late(robot):
+def test_a_target_waits_for_a_late_transform(robot):
     robot.go_home()
     robot.send("late", down(0.0, 0.0, 0.2), stamp=None)
     time.sleep(0.1)
@@ -193,7 +193,7 @@ def test_a_target_waits_for_a_transform_that_comes_a_little_late(robot):
     robot.wait(lambda: robot.at(TABLE @ down(0.0, 0.0, 0.2)), "the arm is there")
 
 
-def test_silent_joint_states_stop_the_motion_which_is_not_taken_up_again(robot):
+def test_missing_joint_states_end_the_motion(robot):
     robot.go_home()
     robot.send("base_link", down(-0.40, -0.30, 0.40))
     robot.wait(lambda: not np.allclose(robot.positions, HOME, atol=1e-3), "the arm moves")
@@ -211,7 +211,7 @@ def test_silent_joint_states_stop_the_motion_which_is_not_taken_up_again(robot):
     robot.wait(lambda: robot.at(down(-0.40, -0.30, 0.40)), "the arm goes where it is told anew")
 
 
-def test_a_restart_after_silence_begins_where_the_arm_is_then(robot):
+def test_a_restart_begins_at_the_measured_positions(robot):
     robot.go_home()
     robot.positions = robot.positions + 0.2
     robot.settle()
@@ -219,7 +219,7 @@ def test_a_restart_after_silence_begins_where_the_arm_is_then(robot):
     robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
 
 
-def test_nobody_has_said_where_home_is(robot):
+def test_home_without_the_parameter_is_refused(robot):
     robot.wait(robot.quiet, "silence")
     answer = robot.call(Trigger, "home")
     assert not answer.success
@@ -245,7 +245,7 @@ def number(value):
     return ParameterValue(type=3, double_value=value)
 
 
-def test_position_only(robot):
+def test_a_position_only_target_leaves_the_orientation_free(robot):
     robot.go_home()
     turned = RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.60, 0.20, 0.20])  # upwards, below the elbow
     assert set_parameter(robot, "position_only_ik", flag(True)).successful

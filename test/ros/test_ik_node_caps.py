@@ -80,7 +80,7 @@ def fastest(robot, since):
     return peaks
 
 
-def test_tip_and_elbow_keep_the_cap_and_a_lower_one_from_then_on(robot):
+def test_tip_and_elbow_keep_the_cap_and_a_lowered_one(robot):
     go(robot, READY)
     since = len(robot.pairs)
     go(robot, FAR)
@@ -104,7 +104,7 @@ def test_tip_and_elbow_keep_the_cap_and_a_lower_one_from_then_on(robot):
     assert robot.complaints == []
 
 
-def test_a_margin_is_the_limit_that_a_joint_is_held_by(own_domain):
+def test_a_margin_limits_the_joint(own_domain):
     margin = "joint_limit_margin:=[0.0, 0.0, 0.0, 0.0, 0.0, 5.5]"
     with running(own_domain, "-p", margin) as robot:
         jogs = robot.node.create_publisher(JointJog, "basis_ik/joint_jog", 1)

@@ -112,7 +112,7 @@ def test_an_exception_stops_the_arm_until_it_is_activated_again(robot, height, w
     robot.go_home()
 
 
-def test_an_exception_while_inactive_is_told_and_changes_nothing(robot):
+def test_an_exception_while_inactive_is_logged_and_changes_nothing(robot):
     assert robot.transit("deactivate")
     robot.wait(robot.quiet, "silence")
     robot.send("base_link", down(0.3, 0.3, 7.0))
@@ -137,7 +137,7 @@ def moving(robot):
     robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "the arm is back")
 
 
-def test_a_request_that_raises_stops_nothing(moving):
+def test_an_exception_in_a_request_stops_nothing(moving):
     client = moving.node.create_client(Trigger, "basis_ik/home")
     moving.wait(client.service_is_ready, "the service")
     future = client.call_async(Trigger.Request())

@@ -87,7 +87,7 @@ def follows_again(robot):
     ["x" * 1_000_000, "base\x07\n\x1b[31mlink", "/base_link", "a\tb"],
     ids=["long", "control", "slash", "tab"],
 )
-def test_a_frame_that_tf_cannot_hold_is_refused_before_tf_and_told_briefly(robot, frame):
+def test_an_invalid_frame_is_refused_before_tf_in_a_short_line(robot, frame):
     before, size = refusals(robot, "BAD_FRAME"), memory(robot.process)
     for i in range(10):
         robot.send(frame, NEAR)
@@ -201,7 +201,7 @@ def drop_all_names(state):
     ],
     ids=["duplicate", "sizes", "no names", "missing", "nan", "-inf", "1e200"],
 )
-def test_a_broken_joint_state_in_mid_motion_holds_the_arm_until_good_ones_come(robot, how, reason):
+def test_malformed_joint_states_hold_a_moving_arm(robot, how, reason):
     start, good = robot.positions, robot.states
     robot.send("base_link", FAR)
     robot.wait(lambda: np.abs(robot.positions - start).max() > 0.1, "the arm moves")
@@ -221,7 +221,7 @@ def test_a_broken_joint_state_in_mid_motion_holds_the_arm_until_good_ones_come(r
     robot.wait(lambda: robot.at(FAR), "the arm goes where it is told anew")
 
 
-def test_good_joint_states_between_broken_ones_are_enough(robot):
+def test_good_joint_states_between_malformed_ones_are_enough(robot):
     good, before = robot.states, refusals(robot, "NON_FINITE")
     broken = Bent(good, spoil(math.nan))
 
@@ -262,7 +262,7 @@ def test_a_joint_outside_its_limits_is_only_moved_inward(robot, side):
 
 
 @pytest.mark.parametrize("bad", [math.nan, -1.0, math.inf])
-def test_of_an_atomic_set_with_one_bad_value_nothing_is_taken(robot, bad):
+def test_an_atomic_set_with_one_bad_value_changes_nothing(robot, bad):
     def number(name, value):
         return Parameter(name=name, value=ParameterValue(type=3, double_value=value))
 

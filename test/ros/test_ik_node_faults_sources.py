@@ -92,7 +92,7 @@ def test_joint_states_of_another_time_move_nothing(robot, stamp, reason, words):
     robot.wait(lambda: robot.at(NEAR), "the arm is there")
 
 
-def test_an_encoder_that_has_a_new_reference_is_believed_after_a_while(robot):
+def test_a_new_reference_of_an_encoder_is_accepted_after_a_while(robot):
     before = int(robot.statuses[-1].get("refused.JUMP", 0))
     robot.positions = HOME + 1.0
     robot.wait(lambda: int(robot.statuses[-1].get("refused.JUMP", 0)) > before, "it is refused")
@@ -104,7 +104,7 @@ def test_an_encoder_that_has_a_new_reference_is_believed_after_a_while(robot):
 # Frames --------------------------------------------------------------------------------------
 
 
-def test_a_frame_that_nobody_publishes_any_more_is_no_target(robot):
+def test_a_frame_that_is_no_longer_published_is_refused(robot):
     robot.frames["belt"] = lambda: NEAR
     robot.place("belt", "on the belt", HERE)
     robot.send("on the belt", HERE, stamp=None)
@@ -126,7 +126,7 @@ def test_a_frame_that_nobody_publishes_any_more_is_no_target(robot):
     robot.wait(lambda: robot.at(NEAR), "the arm is there")
 
 
-def test_a_frame_that_never_moves_is_a_target_for_ever(robot):
+def test_a_static_frame_does_not_expire(robot):
     robot.place("base_link", "table", NEAR)
     time.sleep(1.5)  # longer than target_max_age
     robot.send("table", HERE, stamp=None)
@@ -135,7 +135,7 @@ def test_a_frame_that_never_moves_is_a_target_for_ever(robot):
     assert robot.statuses[-1]["target_frame"] == "table"
 
 
-def test_what_is_grasped_is_chased_no_longer(robot):
+def test_a_grasped_object_is_no_longer_followed(robot):
     """The frame is 2 cm off where it was: from then on it would run ahead of the tool."""
     place = [lambda: NEAR]
     robot.frames["box"] = lambda: place[0]()

@@ -138,7 +138,7 @@ def test_a_twist_turns_the_tip_about_its_own_origin(robot):
     np.testing.assert_allclose(np.abs(axis), [0.0, 0.0, 1.0], atol=1e-4)
 
 
-def test_a_limit_stops_the_twist_and_is_named_until_it_leads_back(robot):
+def test_a_limit_stops_the_twist_and_is_reported_until_it_leads_back(robot):
     seen = len(robot.statuses)
 
     def told():
@@ -186,7 +186,7 @@ def test_stop_brakes_and_holds_until_enabled(robot):
     assert np.array_equal(robot.positions, held)
 
 
-def test_disable_is_stop(robot):
+def test_disable_is_a_stop(robot):
     assert robot.call(SetBool, "enable", data=False).success
     robot.wait_status(state="STOPPED")
     robot.send("base_link", down(0.45, -0.10, 0.30))

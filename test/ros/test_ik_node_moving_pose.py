@@ -69,7 +69,7 @@ def lead(robot):
     return np.array([t for t, _ in seen]), np.array([place for _, place in seen]), last
 
 
-def test_a_circle_is_followed_without_lag_and_in_shape(robot):
+def test_a_circle_is_followed_without_lag_or_distortion(robot):
     for _ in range(ATTEMPTS):
         times, tips, last = lead(robot)
         robot.wait(lambda: robot.at(last), "it goes back to the last")  # noqa: B023  at once

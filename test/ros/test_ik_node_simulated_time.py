@@ -90,7 +90,7 @@ def moving(world):
     world.wait(lambda: np.abs(world.positions - start).max() > 0.3, "the arm moves")
 
 
-def test_after_a_reset_stamped_targets_are_taken_again(world):
+def test_stamped_targets_are_accepted_after_a_reset(world):
     world.seconds = 100.0
     world.run()
     ready(world)
@@ -102,7 +102,7 @@ def test_after_a_reset_stamped_targets_are_taken_again(world):
     assert "refused.OUT_OF_ORDER" not in world.statuses[-1]
 
 
-def test_the_arm_stands_still_with_the_simulation_and_goes_on_with_it(world):
+def test_the_arm_pauses_and_continues_with_the_simulation(world):
     world.run()
     ready(world)
     world.send("base_link", FAR)
@@ -133,7 +133,7 @@ def fastest(world, first):
     return max(shares)
 
 
-def test_a_simulation_at_a_fifth_of_real_time_sees_the_limits_in_its_own_time(world):
+def test_a_slow_simulation_keeps_the_limits_in_its_own_time(world):
     world.run(0.2)
     ready(world)
     first = len(world.commands)
@@ -142,7 +142,7 @@ def test_a_simulation_at_a_fifth_of_real_time_sees_the_limits_in_its_own_time(wo
     assert fastest(world, first) <= 1.0
 
 
-def test_a_clock_that_is_told_rarely_makes_the_loop_take_several_steps(world):
+def test_a_coarse_clock_makes_the_loop_run_several_periods(world):
     world.run(1.0, 0.05)
     ready(world)
     first = len(world.commands)

@@ -69,7 +69,7 @@ def at_tcp(robot, target, tolerance=1e-4):
     return np.allclose(tcp(robot).matrix, target.matrix, atol=tolerance)
 
 
-def test_poses_are_those_of_the_tool_until_it_is_laid_down(robot):
+def test_poses_move_the_tool_until_it_is_removed(robot):
     choose_until_taken(robot, "tcp")
     robot.send("base_link", READY)
     robot.wait(lambda: at_tcp(robot, READY), "the tool is there")
@@ -97,7 +97,7 @@ def test_a_twist_turns_about_the_tools_origin_along_its_axes(robot):
 
 
 @pytest.mark.parametrize(("before", "after"), [("", "tcp"), ("tcp", "")], ids=["up", "down"])
-def test_changed_in_mid_motion_the_arm_brakes_and_then_takes_targets(robot, before, after):
+def test_a_change_in_motion_brakes_first(robot, before, after):
     far = down(-0.40, -0.30, 0.40)
     choose_until_taken(robot, before)
     robot.send("base_link", far)
@@ -120,7 +120,7 @@ def test_changed_in_mid_motion_the_arm_brakes_and_then_takes_targets(robot, befo
         ("/tcp", "not a frame"),
     ],
 )
-def test_what_is_not_fixed_to_the_tip_is_refused(robot, frame, words):
+def test_a_frame_not_fixed_to_the_tip_is_refused(robot, frame, words):
     answer = choose(robot, frame)
     assert not answer.successful
     assert words in answer.reason
@@ -139,7 +139,7 @@ def test_a_link_that_is_fixed_to_the_tip_is_a_tool_without_tf(robot):
     )
 
 
-def test_a_tool_that_is_given_at_start_is_waited_for(own_domain):
+def test_a_tool_given_at_start_is_waited_for(own_domain):
     robot = Robot(own_domain)
     robot.process = start_node(own_domain, "-p", "tool_frame:=tcp")
     robot.description.publish(String(data=URDF))

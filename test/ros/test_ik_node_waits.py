@@ -47,7 +47,7 @@ def begin(domain):
             robot.close()
 
 
-def test_shutdown_is_final_and_the_process_still_ends_well(begin):
+def test_shutdown_is_final_and_the_process_ends_cleanly(begin):
     robot, process = begin()
     robot.description.publish(String(data=URDF))
     robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
@@ -63,7 +63,7 @@ def test_shutdown_is_final_and_the_process_still_ends_well(begin):
     assert robot.complaints == []
 
 
-def test_it_waits_for_joint_states_and_says_so_once(begin):
+def test_missing_joint_states_are_logged_once(begin):
     robot, process = begin(talking=False)
     wait_until_said(process, "waiting for a robot description")
     robot.description.publish(String(data=URDF))
@@ -132,7 +132,7 @@ def short(begin):
     robot.close()
 
 
-def test_an_arm_that_stands_short_of_the_target_is_led_there_again(short):
+def test_the_motion_of_an_arm_short_of_its_target_is_repeated(short):
     short.wait_status(state="HOLDING")
     assert not short.at(FAR, 1e-2)
     short.patient = True
@@ -165,7 +165,7 @@ class Telling(Starved):
         super()._obey_trajectory(message)
 
 
-def test_an_arm_whose_controller_has_missed_the_end_is_led_there_although_it_is_near(begin):
+def test_the_motion_is_repeated_if_the_controller_missed_the_end(begin):
     robot, process = begin("-p", "max_velocity_scaling_factor:=0.3", kind=Telling)
     robot.description.publish(String(data=URDF))
     robot.wait_status(state="READY")
@@ -182,7 +182,7 @@ def test_an_arm_whose_controller_has_missed_the_end_is_led_there_although_it_is_
     robot.close()
 
 
-def test_an_arm_that_cannot_get_there_is_not_led_there_for_ever(short):
+def test_the_motion_is_repeated_a_few_times_only(short):
     def silent():
         before = short.refused
         time.sleep(1.5)

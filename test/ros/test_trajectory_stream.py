@@ -205,7 +205,7 @@ def test_goals_that_change_in_motion_and_stops_are_smooth(bench):
     bench.judge()
 
 
-def test_stopped_in_motion_the_arm_rests_within_its_braking_distance(bench, drive):
+def test_a_stop_keeps_the_braking_distance(bench, drive):
     bench.run(0.6, to(-2.0))
     before = bench.joints.positions.copy()
     bench.pipeline.brake()
@@ -219,7 +219,7 @@ def test_stopped_in_motion_the_arm_rests_within_its_braking_distance(bench, driv
     bench.judge()
 
 
-def test_a_node_that_dies_leaves_an_arm_that_brakes(bench):
+def test_the_arm_brakes_if_the_node_ends(bench):
     bench.run(0.6, to(-2.0))
     moving = bench.joints.positions.copy()
     bench.run(1.0, to(-2.0), lateness=np.inf)
@@ -229,7 +229,7 @@ def test_a_node_that_dies_leaves_an_arm_that_brakes(bench):
 
 
 @pytest.mark.parametrize("gap", [0.015, 0.025, 0.04, 0.08, 0.3, 1.0])
-def test_a_loop_that_stalls_goes_on_without_a_leap(bench, gap):
+def test_a_stalled_loop_continues_without_a_jump(bench, gap):
     bench.run(0.4, to(-2.0))
     bench.run(gap, to(-2.0), lateness=np.inf)
     bench.due = bench.now
@@ -242,7 +242,7 @@ def test_a_loop_that_stalls_goes_on_without_a_leap(bench, gap):
 
 @pytest.mark.parametrize("gap", [0.0, 0.02, 0.04, 0.3])
 @pytest.mark.parametrize("steps", [0, 1])
-def test_after_an_error_in_mid_period_it_goes_on_without_a_leap(bench, steps, gap, monkeypatch):
+def test_an_error_in_a_period_causes_no_jump(bench, steps, gap, monkeypatch):
     """The period has `steps` more than one to do, of which the last fails; then the loop stalls."""
     bench.run(0.4, to(-2.0))
     bench.run(0.012 + 0.01 * steps, to(-2.0), lateness=np.inf)
@@ -273,14 +273,14 @@ def test_a_clock_that_is_set_back_does_not_stop_the_stream(bench):
     assert bench.output.sent > 45
 
 
-def test_what_is_expected_begins_where_the_arm_stands():
+def test_expected_positions_begin_at_the_arm():
     bench = Bench("dyn", desired=True)
     bench.run(PERIOD, to(1.5))
     assert (bench.output.expected(bench.moment) == HOME).all(axis=1).any()
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.03, 0.1])
-def test_an_arm_that_goes_on_along_the_window_of_a_late_loop_is_expected_there(gap):
+def test_expected_positions_of_a_late_loop_follow_the_window(gap):
     bench = Bench("dyn", desired=True)
     bench.run(0.3, to(1.5))
     command = bench.pipeline.command.copy()
@@ -291,7 +291,7 @@ def test_an_arm_that_goes_on_along_the_window_of_a_late_loop_is_expected_there(g
     assert (here > command).all() == (gap > 0.0)
 
 
-def test_a_joint_that_was_blocked_does_not_leap_when_it_is_free_again(bench):
+def test_a_released_joint_does_not_jump(bench):
     tracking = Tracking(bench.chain.joint_names, np.zeros(6, bool), 0.2, 0.1)
     elbow = bench.chain.joint_names.index("elbow_joint")
     bench.run(0.3, to(-1.5))
@@ -314,7 +314,7 @@ def test_a_joint_that_was_blocked_does_not_leap_when_it_is_free_again(bench):
 
 
 @pytest.mark.parametrize("begin", [0.0, 0.3])
-def test_an_arm_whose_drives_were_stopped_does_not_leap_when_they_go_on(bench, begin):
+def test_released_drives_do_not_jump(bench, begin):
     tracking = Tracking(bench.chain.joint_names, np.zeros(6, bool), 0.2, 0.1)
     goal = to(np.array([-1.5, -0.3, 0.75, -0.1, 0.5, 1.0]))
     bench.run(begin, goal)
@@ -335,7 +335,7 @@ def test_an_arm_whose_drives_were_stopped_does_not_leap_when_they_go_on(bench, b
 
 @pytest.mark.parametrize("pause", [0.12, 0.2, 0.4, 0.8])
 @pytest.mark.parametrize("begin", [0.4, 0.8])
-def test_a_controller_that_was_switched_off_for_a_moment_does_not_leap(bench, begin, pause):
+def test_a_briefly_deactivated_controller_does_not_jump(bench, begin, pause):
     bench.telling = 0.02
     bench.run(begin, to(-2.0))
     bench.switch(False)
@@ -358,7 +358,7 @@ def test_a_controller_that_was_switched_off_for_a_moment_does_not_leap(bench, be
 
 
 @pytest.mark.parametrize("quiet", [0.15, 0.3])
-def test_a_controller_that_is_not_heard_brakes_and_then_goes_on(bench, quiet):
+def test_a_controller_without_states_brakes_and_then_continues(bench, quiet):
     """Its states are lost; it is on the way of the stream all the while."""
     bench.telling = 0.02
     bench.run(0.5, to(-2.0))
@@ -374,7 +374,7 @@ def test_a_controller_that_is_not_heard_brakes_and_then_goes_on(bench, quiet):
 
 
 @pytest.mark.parametrize("telling", [0.0, 0.02, 0.05, 0.2])
-def test_however_seldom_a_controller_tells_its_state_it_is_not_waited_for(telling):
+def test_a_low_state_rate_does_not_pause_the_stream(telling):
     bench = Bench("lag30", desired=False)
     bench.telling = telling
     bench.run(1.0)  # it is known how often

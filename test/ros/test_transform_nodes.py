@@ -293,7 +293,7 @@ def seen(watcher, name, number):
     return np.array([rotation @ xyz(p) + place for p in marker.points])
 
 
-def test_boxes_and_axes_are_scaled_and_sheared_as_the_nodes_are(watcher, nodes):
+def test_boxes_and_axes_are_scaled_and_sheared_like_the_nodes(watcher, nodes):
     watcher.wait(lambda: ("leaf_at_once", 1) in watcher.markers, "markers")
     half = 0.5 * GIVEN["box_size"]
     corners = np.array(
@@ -350,7 +350,7 @@ def test_a_bad_field_is_refused_with_a_reason(watcher, nodes, fields, words):
     assert watcher.has(nodes)
 
 
-def test_of_a_bad_set_nothing_is_applied(watcher, nodes):
+def test_a_bad_set_changes_nothing(watcher, nodes):
     (reason,) = watcher.set(
         atomically=True, arm__translation=[9.0, 9.0, 9.0], arm__scale=[1.0, 1.0, 0.0]
     )
@@ -359,7 +359,7 @@ def test_of_a_bad_set_nothing_is_applied(watcher, nodes):
     assert watcher.get("arm.scale") == nodes["arm"]["scale"]
 
 
-def test_what_has_no_single_node_is_said_by_name_and_passes(watcher, nodes):
+def test_a_chain_without_a_combined_node_is_reported_until_fixed(watcher, nodes):
     """Flat by 1e-12, and under a turned stretch by 1e12: nothing of it is left in 16 digits."""
     watcher.set(arm__scale=[1e6, 1.0, 1e-6], leaf__scale=[1e6, 1e-6, 1.0])
     watcher.wait(
@@ -450,7 +450,7 @@ def test_the_trackball_moves_a_node_as_it_is_dragged_across_the_screen(watcher, 
         watcher.wait(lambda: watcher.has(nodes), "frames that are moved")
 
 
-def test_the_last_of_a_drag_counts_and_a_click_does_not(watcher, nodes):
+def test_the_end_of_a_drag_counts_and_a_click_does_not(watcher, nodes):
     pose = watcher.handle("arm").pose
     pose.position.x += 0.25
     watcher.drag("arm", "ball", pose, "MOUSE_UP")  # over a control that nobody held
@@ -475,7 +475,7 @@ def test_the_last_of_a_drag_counts_and_a_click_does_not(watcher, nodes):
 
 
 @pytest.mark.parametrize("far", [2e6, 1e9], ids=["the field's bounds", "what is admitted"])
-def test_a_drag_out_of_bounds_is_refused_and_the_handle_comes_back(watcher, nodes, far):
+def test_a_drag_out_of_bounds_is_refused_and_the_handle_returns(watcher, nodes, far):
     pose = watcher.handle("arm").pose
     pose.position.x += far
     watcher.updates.clear()

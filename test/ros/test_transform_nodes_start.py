@@ -61,7 +61,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("yaml", "words"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_told_in_one_line(tmp_path, complaint, yaml, words):
+def test_a_mistake_is_one_line(tmp_path, complaint, yaml, words):
     path = tmp_path / "params.yaml"
     path.write_text(f"transform_nodes:\n  ros__parameters:\n    {yaml}\n")
     line = complaint("transform_nodes", more=("--params-file", str(path)))
