@@ -106,7 +106,7 @@ def test_only_their_sources_publish_description_and_states():
 def test_only_the_administrator_uses_parameters_and_lifecycle():
     for enclave, allowed in read_policy().items():
         services = [name.rpartition("/")[2] for action, name in allowed if action == "request"]
-        inner = [name for name in asked if name == "change_state" or "parameter" in name]
+        inner = [name for name in services if name == "change_state" or "parameter" in name]
         assert bool(inner) == (enclave == ADMINISTRATOR), (enclave, inner)
 
 
