@@ -60,13 +60,13 @@ def fill(stamp, time):
     stamp.sec, stamp.nanosec = time // SECOND, time % SECOND
 
 
-def hear_state(watch, time, positions):
+def on_joint_state(watch, time, positions):
     message = JointState(name=list(soak.CHAIN.joint_names), position=positions.tolist())
     fill(message.header.stamp, time)
     watch.joint_state(message, time)
 
 
-def hear_window(watch, time, *positions):
+def on_window(watch, time, *positions):
     """A window of points 10 ms apart, that ends at rest."""
     message = JointTrajectory(joint_names=list(soak.CHAIN.joint_names))
     fill(message.header.stamp, time)
@@ -82,23 +82,23 @@ def work(watch, seconds, step):
     """An arm that turns on, one step every 10 ms, a window for each."""
     for k in range(round(100 * seconds)):
         now, here = START + k * SECOND // 100, soak.START + k * step * TURN
-        hear_state(watch, now, here)
-        hear_window(watch, now, here, here + step * TURN, here + 2 * step * TURN)
+        on_joint_state(watch, now, here)
+        on_window(watch, now, here, here + step * TURN, here + 2 * step * TURN)
     return now, here
 
 
 def test_good_commands_are_no_fault_and_their_ages_are_stored(watch):
     work(watch, 1.0, 0.001)
-    watch.judge()
+    watch.check()
     assert watch.fault is None
     assert list(watch.ages) == pytest.approx([2.0] * 100)
 
 
 def test_a_bad_command_ends_the_run_with_a_log(watch, tmp_path):
     now, here = work(watch, 5.0, 0.001)
-    watch.judge()
-    hear_window(watch, now + SECOND // 100, here + 0.5 * TURN, here + TURN)
-    watch.judge()
+    watch.check()
+    on_window(watch, now + SECOND // 100, here + 0.5 * TURN, here + TURN)
+    watch.check()
     assert "begins at" in watch.fault or "goes" in watch.fault
     with pytest.raises(soak.Stop, match="shoulder_pan_joint"):
         soak.User.check(type("User", (), {"watch": watch, "ik": None}))
@@ -128,8 +128,8 @@ def rows_of(slope):
 
 @pytest.mark.parametrize("slope", [0.0, 36.0])
 def test_growing_memory_is_reported_with_its_slope(slope):
-    heard = np.arange(0.0, 600.0, 0.01)
-    told = soak.summary(rows_of(slope), heard, np.full(len(heard), 1.5), [1.0, 3.0, 2.0])
+    received = np.arange(0.0, 600.0, 0.01)
+    told = soak.summary(rows_of(slope), received, np.full(len(received), 1.5), [1.0, 3.0, 2.0])
     assert told["memory_slope_mb_per_h"] == pytest.approx(slope, abs=1e-6)
     assert told["missed_periods"] == 6
     assert told["periods"] == 60_000
@@ -137,7 +137,7 @@ def test_growing_memory_is_reported_with_its_slope(slope):
 
 
 def test_the_last_minute_is_compared_with_the_first():
-    heard = np.arange(0.0, 600.0, 0.01)
-    ages = np.where(heard > 540.0, 5.0, 1.0)
-    told = soak.summary(rows_of(0.0), heard, ages, [1.0])["command_age_ms"]
+    received = np.arange(0.0, 600.0, 0.01)
+    ages = np.where(received > 540.0, 5.0, 1.0)
+    told = soak.summary(rows_of(0.0), received, ages, [1.0])["command_age_ms"]
     assert (told["first_minute"]["p99"], told["last_minute"]["p99"]) == (1.0, 5.0)

@@ -78,7 +78,7 @@ def arm():
     return arm
 
 
-def spoil(arm, change):
+def damage(arm, change):
     """Let the node send another command than it wants to."""
     publish = arm.arm._output._publisher.publish
 
@@ -108,7 +108,7 @@ def outside(data):
 
 @pytest.mark.parametrize("change", [nan, leap, jerk, outside])
 def test_a_bad_command_is_caught(arm, change):
-    spoil(arm, change)
+    damage(arm, change)
     with pytest.raises(AssertionError):
         arm.step(["cycle", 1])
 

@@ -38,7 +38,7 @@ class Arm:
     def __init__(self, robot, linear, angular=0.0, *, elbow=True, period=PERIOD, q=None):
         self.chain = chain = chain_of(robot)
         links = [ELBOWS[robot]] * elbow
-        self.judges = [Kinematics(urdf_of(robot), link) for link in (chain.tip, *links)]
+        self.kinematics = [Kinematics(urdf_of(robot), link) for link in (chain.tip, *links)]
         self.caps = SpeedCaps(chain, [chain_of(robot, link) for link in links])
         self.caps.set(linear, angular)
         self.linear, self.angular, self.period = linear, angular, period
@@ -65,7 +65,7 @@ class Arm:
 
     def speeds(self, since=0):
         """Return linear and angular speeds (links, k) between the commands."""
-        poses = [judge(np.array(self.commands[since:])) for judge in self.judges]
+        poses = [each(np.array(self.commands[since:])) for each in self.kinematics]
         ways = [np.linalg.norm(np.diff(pose[:, :3, 3], axis=0), axis=1) for pose in poses]
         turns = []
         for pose in poses:

@@ -24,8 +24,8 @@ from moving_poses import (
     eight,
     ending,
     follow,
-    judge,
     line,
+    measure,
 )
 from shipped_arms import HOMES, Kinematics, chain_of, urdf_of, worst
 
@@ -68,7 +68,7 @@ def test_the_independent_kinematics_are_correct(arms):
 @pytest.mark.parametrize("rate", [20, 50, 100, 200])
 @pytest.mark.parametrize("robot", HOMES)
 def test_a_stream_is_followed_without_lag_or_distortion(arms, robot, rate, path):
-    figures = judge(arms[robot].follow(path, Sender(rate), after=0.0), path)
+    figures = measure(arms[robot].follow(path, Sender(rate), after=0.0), path)
     assert abs(figures.lag) < 2e-3
     assert figures.shape < (6e-4 if rate == 20 else 2e-4)
     assert figures.shape_max < (2e-3 if rate == 20 else 5e-4)
@@ -77,7 +77,7 @@ def test_a_stream_is_followed_without_lag_or_distortion(arms, robot, rate, path)
 
 @pytest.mark.parametrize("robot", HOMES)
 def test_with_straight_paths_a_stream_is_followed_as_well(arms, robot):
-    figures = judge(arms[robot].follow(eight, Sender(50), way="straight", after=0.0), eight)
+    figures = measure(arms[robot].follow(eight, Sender(50), way="straight", after=0.0), eight)
     assert abs(figures.lag) < 2e-3
     assert figures.shape_max < 1e-3
 
@@ -86,7 +86,7 @@ def test_with_straight_paths_a_stream_is_followed_as_well(arms, robot):
 @pytest.mark.parametrize("rate", [20, 50, 100, 200])
 def test_stamps_compensate_for_jitter_delay_and_loss(arms, rate, path):
     sender = Sender(rate, jitter=0.004, loss=0.2, late=0.01)
-    figures = judge(arms["ur5e"].follow(path, sender, after=0.0), path)
+    figures = measure(arms["ur5e"].follow(path, sender, after=0.0), path)
     assert abs(figures.lag) < 5e-3
     assert figures.shape < (2.5e-3 if rate == 20 and path is eight else 1e-3)
 
@@ -94,7 +94,7 @@ def test_stamps_compensate_for_jitter_delay_and_loss(arms, rate, path):
 @pytest.mark.parametrize("rate", [20, 50])
 def test_without_stamps_arrival_times_are_smoothed(arms, rate):
     sender = Sender(rate, jitter=0.004, loss=0.2, stamped=False)
-    figures = judge(arms["ur5e"].follow(circle, sender, after=0.0), circle)
+    figures = measure(arms["ur5e"].follow(circle, sender, after=0.0), circle)
     late = 0.004 * np.sqrt(2.0 / np.pi)  # the mean of what messages are late
     assert abs(figures.lag - late) < 2e-3
     assert figures.shape < 1e-3
@@ -102,14 +102,14 @@ def test_without_stamps_arrival_times_are_smoothed(arms, rate):
 
 def test_at_10_hz_a_circle_is_followed_as_well_as_a_cubic_predicts(arms):
     """A cubic through four goals, h apart, misses h⁴ x⁗ at the next: 0.1⁴ s⁴ · 9.2 m/s⁴."""
-    figures = judge(arms["ur5e"].follow(circle, Sender(10), after=0.0), circle)
+    figures = measure(arms["ur5e"].follow(circle, Sender(10), after=0.0), circle)
     assert abs(figures.lag) < 5e-3
     assert figures.shape < 1e-3
 
 
 def test_a_fast_loop_follows_as_well(arms):
     sender = Sender(50, jitter=0.004, loss=0.2)
-    figures = judge(
+    figures = measure(
         arms["panda"].follow(circle, sender, period=0.002, until=2.5, after=0.0), circle
     )
     assert abs(figures.lag) < 1e-3
@@ -165,6 +165,6 @@ def test_bursts_and_repeated_messages_do_not_disturb(arms):
             return np.repeat(times, 2), np.repeat(arrivals, 2)
 
     run = arms["ur5e"].follow(line, Bursts(50), after=0.0)
-    figures = judge(run, line)
+    figures = measure(run, line)
     assert abs(figures.lag) < 5e-3
     assert figures.shape < 2e-3

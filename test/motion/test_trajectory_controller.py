@@ -243,10 +243,10 @@ def test_tolerances_are_not_checked_while_a_position_is_held():
 
 @pytest.mark.parametrize("as_goal", [True, False])
 def test_the_end_is_checked_again_for_messages_but_not_for_goals(as_goal):
-    judged = tolerances(path=0.1, goal=0.1, goal_time=0.05)
-    controller = TrajectoryController(("a",), np.array([False]), np.zeros(1), judged, period=DT)
+    limits = tolerances(path=0.1, goal=0.1, goal_time=0.05)
+    controller = TrajectoryController(("a",), np.array([False]), np.zeros(1), limits, period=DT)
     if as_goal:
-        controller.start_goal(to((0.0, 0.3)), judged)
+        controller.start_goal(to((0.0, 0.3)), limits)
     else:
         controller.follow(to((0.0, 0.3)))
     there = controller.update(0.0, np.array([0.3]), np.zeros(1))

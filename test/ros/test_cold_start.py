@@ -148,7 +148,7 @@ def test_another_node_reports_that_it_compiles_and_ends_on_a_signal(
     path = tmp_path / "params.yaml"
     path.write_text(f"{program}:\n  ros__parameters: {given}\n")
     robot = Robot(own_domain)
-    robot.node.create_subscription(DiagnosticStatus, f"{program}/status", robot._hear, 10)
+    robot.node.create_subscription(DiagnosticStatus, f"{program}/status", robot._on_status, 10)
     module = ("-m", "basis_ik.ros.programs", program)
     process = start_node(own_domain, "--params-file", str(path), program=module)
     parameters = Asker(robot, ListParameters, f"{program}/list_parameters")

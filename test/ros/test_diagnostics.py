@@ -103,10 +103,10 @@ def test_refusals_are_counted_and_are_a_warning_once(robot, told):
 
 
 def test_missing_joint_states_are_reported(robot, told):
-    robot.talking = False
+    robot.publishing = False
     robot.wait(lambda: told["tool0"]["message"].startswith("no joint state of"), "a warning")
     assert float(told["tool0"]["joint_state_age"]) > 0.5
-    robot.talking = True
+    robot.publishing = True
     robot.wait(lambda: told["tool0"]["level"] == DiagnosticStatus.OK, "they are back")
 
 

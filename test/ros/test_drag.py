@@ -136,7 +136,7 @@ def test_a_second_release_over_another_control_moves_nothing(robot, viewer):
     robot.wait(lambda: np.allclose(viewer.place(), dragged.translation), "it was heard")
     viewer.say("MOUSE_UP", down(0.45, 0.10, 0.40), control="turn")
     robot.wait(lambda: robot.at(down(0.40, 0.22, 0.40)), "the arm is where it was let go")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert robot.at(down(0.40, 0.22, 0.40))
 
 
@@ -151,7 +151,7 @@ def test_after_the_release_other_viewers_see_the_handle(robot, viewer):
 def test_the_menu_brings_the_handle_to_the_tip(robot, viewer):
     viewer.drag(down(2.0, 0.25, 0.40))  # out of reach: the arm stays behind
     robot.wait_status(verdict="TOO_FAR", state="ARRIVED")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     viewer.choose("bring it back to the tip")
 
     def back():
@@ -238,16 +238,16 @@ def test_home_stop_and_enable_work_by_menu(robot, viewer):
     viewer.choose("home")
     home = [0.1, -1.5, 1.5, -1.5, -1.5, 0.1]
     robot.wait(lambda: np.allclose(robot.positions, home), "the arm is at home")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     click = viewer.marker().pose  # the handle is elsewhere; RViz computes in single precision
     click.position.x = float(np.float32(click.position.x))
     viewer.say("MOUSE_UP", click)
-    assert robot.quiet()
+    assert robot.no_commands()
     viewer.choose("stop")
     robot.wait_status(state="STOPPED")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     viewer.drag(down(0.40, 0.20, 0.40))
-    assert robot.quiet()
+    assert robot.no_commands()
     viewer.choose("go on")
     robot.wait(lambda: robot.statuses[-1]["state"] != "STOPPED", "the arm is free")
     viewer.drag(down(0.40, 0.22, 0.40))  # elsewhere: let go where it stands, it is only clicked

@@ -63,7 +63,7 @@ def robot(domain, request):
 def go(robot, pose):
     robot.send("base_link", pose)
     robot.wait(lambda: robot.at(pose), "the arm is there")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
 
 
 def fastest(robot, since):
@@ -88,7 +88,7 @@ def test_tip_and_elbow_keep_the_cap_and_a_lowered_one(robot):
     while time.monotonic() < end:
         robot.jog("base_link", linear=(0.0, 0.9, 0.0))
         time.sleep(0.02)
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     tip, elbow = fastest(robot, since)
     assert 0.95 * CAP < tip <= CAP * (1.0 + 1e-6)
     assert elbow <= CAP * (1.0 + 1e-6)
@@ -119,4 +119,4 @@ def test_a_margin_limits_the_joint(own_domain):
         robot.wait(held, "it is held")
         assert float(robot.statuses[-1]["bound"]) == pytest.approx(bound)
         assert HOME[5] < robot.positions[5] <= bound + 1e-9
-        robot.wait(robot.quiet, "silence")
+        robot.wait(robot.no_commands, "silence")

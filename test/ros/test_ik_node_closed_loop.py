@@ -45,7 +45,7 @@ class Watcher(Robot):
 
     def __init__(self, domain):
         super().__init__(domain)
-        self.talking, self.track = False, []
+        self.publishing, self.track = False, []
         self.node.create_subscription(JointState, "joint_states", self._watch, 1000)
 
     def _watch(self, message):
@@ -54,7 +54,7 @@ class Watcher(Robot):
         stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
         self.track.append((stamp, self.positions))
 
-    def _obey_trajectory(self, message):
+    def _on_trajectory(self, message):
         pass  # the simulated arm does
 
     def speeds(self, since=0):
@@ -154,7 +154,7 @@ def test_stop_and_new_targets_work_with_a_slow_controller(robot):
         robot.wait_status(state="WAITING")
         assert "scales its speed to 0.3" in robot.statuses[-1]["message"]
         robot.send("base_link", FAR)
-        assert robot.quiet(0.5)
+        assert robot.no_commands(0.5)
         return
     set_off(robot)
     robot.send("base_link", down(0.45, -0.10, 0.30))
@@ -270,7 +270,7 @@ def test_a_stop_survives_a_new_robot_and_a_cleanup(own_domain):
             assert robot.transit(transition)
         robot.settle()
         robot.send("base_link", NEAR)
-        assert robot.quiet(0.5)
+        assert robot.no_commands(0.5)
         assert robot.statuses[-1]["state"] == "STOPPED"
         robot.call(SetBool, "enable", data=True)
         robot.wait_status(state="READY")

@@ -85,7 +85,7 @@ def test_joint_states_of_another_time_move_nothing(robot, stamp, reason, words):
     robot.wait(lambda: words in robot.statuses[-1]["message"], "the status says why")
     assert robot.statuses[-1]["last_refusal"].startswith(f"{reason}: ")
     robot.send("base_link", NEAR, stamp=None)
-    assert robot.quiet(0.5)
+    assert robot.no_commands(0.5)
     robot.states = good
     robot.settle()
     robot.send("base_link", NEAR)
@@ -116,10 +116,10 @@ def test_a_frame_that_is_no_longer_published_is_refused(robot):
     robot.send("base_link", FAR)
     robot.wait(lambda: robot.at(FAR), "the arm is there")
     assert robot.statuses[-1]["refused.TF_STALE"] == count, "told once"
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     robot.send("on the belt", HERE, stamp=None)
     robot.wait(lambda: robot.statuses[-1]["refused.TF_STALE"] != count, "its refusal")
-    assert robot.quiet()
+    assert robot.no_commands()
     robot.frames["belt"] = lambda: NEAR
     time.sleep(0.2)
     robot.send("on the belt", HERE, stamp=None)
@@ -146,4 +146,4 @@ def test_a_grasped_object_is_no_longer_followed(robot):
     robot.place("tool0", "box", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.02, 0.0, 0.0]))
     time.sleep(1.0)
     assert np.linalg.norm(robot.tip().translation - NEAR.translation) < 1e-3
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")

@@ -213,14 +213,14 @@ def test_the_arm_reaches_a_good_target_after_refusals(robot):
 def last_command_to(robot, message):
     """Send the arm from home to a pose, with nothing in the node's memory."""
     assert robot.transit("deactivate")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     robot.positions = HOME.copy()
     assert robot.transit("activate")
     robot.settle()
     first = len(robot.commands)
     robot.targets.publish(message)
     robot.wait(lambda: len(robot.commands) > first, "a command")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert robot.at(NEAR, 2e-3)
     return np.array(robot.commands[-1])
 

@@ -58,7 +58,7 @@ def test_deactivation_in_motion_brakes_and_ends_the_commands(robot):
     set_off(robot)
     assert robot.transit("deactivate")
     assert robot.state() == "inactive"
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert not robot.at(FAR, 1e-2)
     last = np.diff(robot.commands[-5:], axis=0)
     assert np.array_equal(last, np.zeros_like(last)), "it came to rest before it was silent"
@@ -76,7 +76,7 @@ def test_targets_received_while_inactive_are_not_replayed(robot):
     time.sleep(0.3)
     seen = len(robot.statuses)
     assert robot.transit("activate")
-    assert robot.quiet(0.5)
+    assert robot.no_commands(0.5)
     robot.wait(lambda: len(robot.statuses) > seen, "a status")
     refused = {key for key in robot.statuses[-1] if key.startswith("refused.")}
     assert refused <= {"refused.STALE"}, "joint states are late where others have the processor"
@@ -87,7 +87,7 @@ def test_targets_received_while_inactive_are_not_replayed(robot):
 def test_after_reactivation_motion_starts_at_the_measured_positions(robot):
     set_off(robot)
     assert robot.transit("deactivate")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     robot.positions = robot.positions + 0.3
     assert robot.transit("activate")
     robot.settle()
@@ -163,16 +163,16 @@ def test_a_malformed_description_in_motion_is_refused(robot):
 
 def test_a_new_description_is_used_at_rest_with_fresh_states(robot):
     set_off(robot)
-    robot.talking = False
+    robot.publishing = False
     slower = URDF.replace('velocity="3.14', 'velocity="1.57')
     assert slower != URDF
     robot.description.publish(String(data=slower))
     robot.wait_status(state="WAITING")  # of the new robot nothing has been heard yet
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert not robot.at(FAR, 1e-2)
     robot.send("base_link", NEAR)
-    assert robot.quiet(), "no command before a joint state"
-    robot.talking = True
+    assert robot.no_commands(), "no command before a joint state"
+    robot.publishing = True
     robot.settle()
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "the arm is there")

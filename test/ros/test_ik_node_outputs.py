@@ -26,4 +26,4 @@ def test_each_interface_drives_the_arm(domain, interface, topic):
         robot.send("base_link", down(0.40, 0.20, 0.40))
         robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
         assert robot.interface == topic
-        robot.wait(robot.quiet, "silence")
+        robot.wait(robot.no_commands, "silence")

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
-from robot_bench import down, running, wait_until_said
+from robot_bench import down, running, wait_for_log
 
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -102,7 +102,7 @@ def test_the_end_of_a_line_is_reported_and_joint_motion_may_continue(robot):
     assert choose(robot, "straight_or_joint").successful
     way_to(robot, NEAR)
     way_to(robot, BEHIND)
-    wait_until_said(robot.process, "continuing in joint space")
+    wait_for_log(robot.process, "continuing in joint space")
 
 
 def test_a_turn_is_about_one_axis(robot):

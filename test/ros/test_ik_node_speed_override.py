@@ -115,7 +115,7 @@ def test_twists_are_scaled(robot):
         return robot.tip().translation[2] - NEAR.translation[2] > 0.05
 
     robot.wait(risen, "the tip rises")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     heights = [robot.chain.forward(q).translation[2] for q in robot.commands[-200:]]
     assert np.diff(heights).max() == pytest.approx(0.25 * 0.2 * 0.01, rel=0.02)
 
@@ -126,10 +126,10 @@ def test_at_zero_a_stop_ends_the_motion(robot):
     override(robot, 0.0)
     assert robot.call(Trigger, "stop").success
     robot.wait_status(state="STOPPED")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     override(robot, 1.0)
     assert robot.call(SetBool, "enable", data=True).success
-    assert robot.quiet(0.5)
+    assert robot.no_commands(0.5)
 
 
 def test_a_head_goal_waits_while_it_is_zero(robot):

@@ -18,7 +18,7 @@ import signal
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from robot_bench import URDF, Robot, down, output_of, start_node, stop_node, wait_until_said
+from robot_bench import URDF, Robot, down, output_of, start_node, stop_node, wait_for_log
 from std_msgs.msg import String
 
 
@@ -109,7 +109,7 @@ def test_parameters_that_do_not_fit_the_robot_on_the_topic_are_reported(domain):
     process = start_node(domain, "-p", "home:=[0.0]")
     robot.wait(lambda: any(waiting(each) for each in heard), "diagnostics while it waits")
     robot.description.publish(String(data=URDF))
-    wait_until_said(process, "parameter 'home'")
+    wait_for_log(process, "parameter 'home'")
     robot.wait_status(state="UNCONFIGURED", level=DiagnosticStatus.ERROR)
     robot.description.publish(String(data=URDF + " "))
     robot.wait(lambda: heard[-1].status[0].level == DiagnosticStatus.ERROR, "an error, not a wait")
@@ -149,9 +149,9 @@ def test_a_robot_with_shared_joints_does_not_replace_a_valid_one(domain):
     ends = ("-p", "a.tip_link:=tip_a", "-p", "b.tip_link:=tip_b")
     process = start_node(domain, "-p", "chains:=[a,b]", *ends)
     robot.description.publish(String(data=two_joints("base")))
-    wait_until_said(process, "ready: two, chain b")
+    wait_for_log(process, "ready: two, chain b")
     robot.description.publish(String(data=two_joints("tip_a")))
-    said = wait_until_said(process, "the old one is kept")
+    said = wait_for_log(process, "the old one is kept")
     assert "'chains' has 'a' and 'b', which both move 'j'" in said
     robot.wait(lambda: robot.state() == "active", "the old one goes on")
     code, output = stop_node(process)
@@ -192,7 +192,7 @@ def test_an_empty_list_is_reported(domain, tmp_path):
 def test_a_signal_ends_the_waiting_node(domain, with_signal):
     robot = Robot(domain)
     process = start_node(domain)
-    wait_until_said(process, "waiting for a robot description on /robot_description")
+    wait_for_log(process, "waiting for a robot description on /robot_description")
     code, output = stop_node(process, with_signal)
     robot.close()
     assert code == 0
@@ -202,10 +202,10 @@ def test_a_signal_ends_the_waiting_node(domain, with_signal):
 def test_a_node_that_was_shut_down_does_not_start(domain):
     robot = Robot(domain)
     process = start_node(domain)
-    wait_until_said(process, "waiting for a robot description")
+    wait_for_log(process, "waiting for a robot description")
     assert robot.transit("shutdown")
     robot.description.publish(String(data=URDF))
-    assert robot.quiet(1.0)
+    assert robot.no_commands(1.0)
     assert robot.state() == "finalized"
     code, output = stop_node(process)
     robot.close()
@@ -220,7 +220,7 @@ def test_a_signal_ends_the_compiling_node(domain, tmp_path, monkeypatch):
     robot = Robot(domain)
     process = start_node(domain)
     robot.description.publish(String(data=URDF))
-    wait_until_said(process, "compiling")
+    wait_for_log(process, "compiling")
     robot.wait(lambda: any(tmp_path.rglob("*.nbi")), "the first kernel is there")
     code, output = stop_node(process)
     robot.close()
@@ -235,7 +235,7 @@ def test_without_autostart_the_node_waits_to_be_activated(domain):
     robot.description.publish(String(data=URDF))
     robot.wait(lambda: robot.targets.get_subscription_count() > 0, "the node is there")
     robot.send("base_link", down(0.4, 0.2, 0.4))
-    assert robot.quiet(1.0)
+    assert robot.no_commands(1.0)
     assert robot.statuses == []
     code, output = stop_node(process)
     robot.close()

@@ -54,7 +54,7 @@ def keep_sending(robot, send, until):
 
     begun = len(robot.commands)
     robot.wait(sent, "the arm moves far enough")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     return np.array(robot.commands[begun:])
 
 
@@ -84,4 +84,4 @@ def test_values_beyond_one_are_refused(robot):
     robot.jog("base_link", linear=(0.0, 1.001, 0.0))
     robot.wait(lambda: "OUT_OF_RANGE" in robot.statuses[-1].get("last_refusal", ""), "its refusal")
     assert "at most 1" in robot.statuses[-1]["last_refusal"]
-    assert robot.quiet()
+    assert robot.no_commands()

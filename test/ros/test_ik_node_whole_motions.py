@@ -28,7 +28,7 @@ from point_head_client import ABORTED, CANCELED, SUCCEEDED, Client, miss
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
-from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_until_said
+from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_for_log
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
@@ -47,7 +47,7 @@ class Watcher(Robot):
 
     def __init__(self, domain):
         super().__init__(domain)
-        self.talking, self.heard = False, None
+        self.publishing, self.heard = False, None
         self.node.create_subscription(JointState, "joint_states", self._watch, 1000)
 
     def _watch(self, message):
@@ -121,7 +121,7 @@ def test_a_pose_is_reached(robot):
     robot.wait_status(state="ARRIVED", verdict="REACHED")
     robot.wait(robot.rests, "rest")
     assert robot.at(FAR)
-    wait_until_said(robot.process, "path is ignored: straight needs six joints")
+    wait_for_log(robot.process, "path is ignored: straight needs six joints")
 
 
 def test_a_newer_target_replaces_the_present_one(robot):
@@ -207,11 +207,11 @@ def test_a_moving_frame_is_looked_up_once(robot):
         y = 0.05 * (time.monotonic() - start)
         return RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.4, y, 0.2])
 
-    def tell():
+    def publish():
         stamp = robot.node.get_clock().now().to_msg()
         robot.tf.sendTransform(transform_message("base_link", "drift", drifting(), stamp))
 
-    timer = robot.node.create_timer(0.02, tell)
+    timer = robot.node.create_timer(0.02, publish)
     time.sleep(0.3)
     seen = drifting()
     robot.send("drift", down(0.0, 0.0, 0.2), stamp=None)
@@ -231,12 +231,12 @@ class Moody:
             FollowJointTrajectory,
             ACTION,
             execute_callback=self._execute,
-            goal_callback=self._judge,
+            goal_callback=self._accept_goal,
             cancel_callback=self._cancel,
             callback_group=ReentrantCallbackGroup(),
         )
 
-    def _judge(self, goal):
+    def _accept_goal(self, goal):
         self.goals.append(goal.trajectory)
         return GoalResponse.REJECT if self.mood == "reject" else GoalResponse.ACCEPT
 
@@ -359,4 +359,4 @@ def test_a_head_goal_aborted_by_the_controller_ends_with_the_reason(moody):
     Moody(moody, "reject")
     ready(moody)
     assert Client(moody).run((0.9, -0.5, 0.7)) == ABORTED
-    wait_until_said(moody.process, "head goal aborted: the controller rejected the motion")
+    wait_for_log(moody.process, "head goal aborted: the controller rejected the motion")

@@ -98,7 +98,7 @@ def random_positions(robot, draw):
     return draw.uniform(np.maximum(robot.chain.lower, -3), np.minimum(robot.chain.upper, 3))
 
 
-def full_answer(client, request):
+def full_response(client, request):
     return client.ask(client.ik, request)
 
 
@@ -122,7 +122,7 @@ def test_the_only_chain_has_no_name_or_that_of_its_tip(client, robot, group):
 
 def test_an_unknown_group_is_refused_with_the_known_ones(client, robot):
     request = client.ik_request(stamped(robot.chain.forward(HOME)), "manipulator")
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.INVALID_GROUP_NAME
     assert "'tool0'" in answer.error_code.message
     assert not answer.solution.joint_state.name
@@ -232,7 +232,7 @@ def test_an_inner_link_leaves_the_outer_joints_unchanged(client, robot):
 @pytest.mark.parametrize("link", ["tool1", "base_link", "base_link_inertia"])
 def test_a_link_that_the_chain_does_not_move_is_refused(client, link):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)), link=link)
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.INVALID_LINK_NAME
     assert link in answer.error_code.message
 
@@ -240,9 +240,9 @@ def test_a_link_that_the_chain_does_not_move_is_refused(client, link):
 def test_one_pose_may_come_in_the_vector(client, robot):
     request = client.ik_request(pose_stamped("nowhere", (0, 0, 0), (0, 0, 0, 0)), link="tool1")
     request.ik_request.pose_stamped_vector = [stamped(down(0.4, 0.2, 0.4))]
-    assert full_answer(client, request).error_code.val == CODE.SUCCESS
+    assert full_response(client, request).error_code.val == CODE.SUCCESS
     request.ik_request.ik_link_names = ["nothing"]
-    assert full_answer(client, request).error_code.val == CODE.INVALID_LINK_NAME
+    assert full_response(client, request).error_code.val == CODE.INVALID_LINK_NAME
 
 
 def test_several_links_are_solved_at_once(client, robot):
@@ -254,7 +254,7 @@ def test_several_links_are_solved_at_once(client, robot):
         request = client.ik_request(pose_stamped("", (0, 0, 0), (0, 0, 0, 0)))
         request.ik_request.pose_stamped_vector = [stamped(pose) for pose in poses]
         request.ik_request.ik_link_names = ["tool0", "forearm_link"]
-        answer = full_answer(client, request)
+        answer = full_response(client, request)
         assert answer.error_code.val == CODE.SUCCESS
         joints = answer.solution.joint_state
         found = dict(zip(joints.name, joints.position, strict=True))
@@ -267,7 +267,7 @@ def test_conflicting_poses_have_no_solution(client):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.pose_stamped_vector = [stamped(down(0.4, y, 0.4)) for y in (0.2, 0.3)]
     request.ik_request.ik_link_names = ["tool0", "flange"]
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.NO_IK_SOLUTION
     assert "other tasks stand in the way" in answer.error_code.message
     assert answer.solution.joint_state.name == []
@@ -278,7 +278,7 @@ def test_several_poses_need_as_many_links(client, links):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.pose_stamped_vector = [stamped(down(0.4, 0.2, 0.4))] * 2
     request.ik_request.ik_link_names = links
-    assert full_answer(client, request).error_code.val == CODE.INVALID_LINK_NAME
+    assert full_response(client, request).error_code.val == CODE.INVALID_LINK_NAME
 
 
 def test_constraints_with_several_poses_are_refused(client):
@@ -286,20 +286,20 @@ def test_constraints_with_several_poses_are_refused(client):
     request.ik_request.pose_stamped_vector = [stamped(down(0.4, 0.2, 0.4))] * 2
     request.ik_request.ik_link_names = ["tool0", "flange"]
     request.ik_request.constraints.joint_constraints = [JointConstraint(joint_name="elbow_joint")]
-    assert full_answer(client, request).error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
+    assert full_response(client, request).error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
 
 
 def test_avoid_collisions_is_refused(client):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.avoid_collisions = True
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.COLLISION_CHECKING_UNAVAILABLE
     assert "avoid_collisions" in answer.error_code.message
     assert answer.error_code.source == "basis_ik"
 
 
 def test_a_pose_out_of_reach_has_the_missing_distance(client):
-    answer = full_answer(client, client.ik_request(stamped(down(1.2, 0.6, 0.6))))
+    answer = full_response(client, client.ik_request(stamped(down(1.2, 0.6, 0.6))))
     assert answer.error_code.val == CODE.NO_IK_SOLUTION
     assert answer.error_code.message.startswith("too far by 0.4")
     assert not answer.solution.joint_state.name
@@ -319,7 +319,7 @@ def test_a_short_timeout_is_kept_and_reported(client, robot):
 def test_a_negative_timeout_is_refused(client):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.timeout.sec = -1
-    assert full_answer(client, request).error_code.val == CODE.FAILURE
+    assert full_response(client, request).error_code.val == CODE.FAILURE
 
 
 BAD_POSES = {
@@ -341,8 +341,8 @@ def test_an_invalid_pose_is_refused(client, name):
     assert joints == {}
 
 
-def spoilt(fields):
-    def spoil(message):
+def damaged(fields):
+    def damage(message):
         for path, value in fields.items():
             *way, last = path.split(".")
             owner = message
@@ -350,7 +350,7 @@ def spoilt(fields):
                 owner = getattr(owner, part)
             setattr(owner, last, value)
 
-    return spoil
+    return damage
 
 
 BAD_STATES = {
@@ -373,10 +373,10 @@ def test_an_invalid_robot_state_is_refused(client, service, name):
     fields, word = BAD_STATES[name]
     if service == "ik":
         request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
-        spoilt(fields)(request.ik_request.robot_state)
+        damaged(fields)(request.ik_request.robot_state)
     else:
         request = GetPositionFK.Request(fk_link_names=["tool0"])
-        spoilt(fields)(request.robot_state)
+        damaged(fields)(request.robot_state)
     answer = client.ask(getattr(client, service), request)
     assert answer.error_code.val == CODE.INVALID_ROBOT_STATE
     assert word in answer.error_code.message
@@ -394,7 +394,7 @@ def set_flag(robot, name, value):
 def test_approximate_solutions_have_the_remaining_error(client, robot):
     far = down(1.2, 0.6, 0.6)
     set_flag(robot, "approximate_solutions", True)
-    answer = full_answer(client, client.ik_request(stamped(far)))
+    answer = full_response(client, client.ik_request(stamped(far)))
     set_flag(robot, "approximate_solutions", False)
     assert answer.error_code.val == CODE.SUCCESS
     assert answer.error_code.message.startswith("approximate: too far by 0.4")
@@ -432,7 +432,7 @@ def test_joint_constraints_are_kept(client, robot):
         request.ik_request.constraints.joint_constraints = [
             constraint("elbow_joint", middle, 0.2, 0.3)
         ]
-        answer = full_answer(client, request)
+        answer = full_response(client, request)
         assert answer.error_code.val == CODE.SUCCESS, answer.error_code.message
         found = answer.solution.joint_state
         joints = dict(zip(found.name, found.position, strict=True))
@@ -443,7 +443,7 @@ def test_joint_constraints_are_kept(client, robot):
 def test_constraints_may_leave_no_solution(client, robot):
     request = client.ik_request(stamped(robot.chain.forward(HOME)))
     request.ik_request.constraints.joint_constraints = [constraint("elbow_joint", 0.0)]
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.NO_IK_SOLUTION
 
 
@@ -460,7 +460,7 @@ def test_constraints_may_leave_no_solution(client, robot):
 def test_invalid_joint_constraints_are_refused(client, bad, word):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.constraints.joint_constraints = [bad]
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
     assert word in answer.error_code.message
 
@@ -468,7 +468,7 @@ def test_invalid_joint_constraints_are_refused(client, bad, word):
 def test_other_constraints_are_refused(client):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.constraints.position_constraints = [PositionConstraint()]
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
     assert "position_constraints" in answer.error_code.message
 

@@ -66,7 +66,7 @@ def _ready(request):
     head.call(SetBool, "enable", data=True)
     head.call(Trigger, "home")
     head.wait(lambda: np.allclose(head.positions, REST, atol=1e-9), "the head is at rest")
-    head.wait(head.quiet, "silence")
+    head.wait(head.no_commands, "silence")
 
 
 def test_a_point_is_pointed_at_with_feedback(head):
@@ -125,7 +125,7 @@ def test_a_moving_point_is_followed_while_the_goal_is_active_and_not_after(head,
         head.client.run((2.0, 0.0, 0.0), frame="ball", stamp=stamp, min_duration=2.5) == SUCCEEDED
     )
     assert miss(head, ball()) <= THRESHOLD
-    head.wait(head.quiet, "silence")
+    head.wait(head.no_commands, "silence")
     held = head.positions
     head.frames["ball"] = lambda: RigidTransform.from_rpy(0.0, 0.0, -1.0)
     time.sleep(0.5)
@@ -143,7 +143,7 @@ def watch(head, **fields):
     """Run a goal from rest; return when half of the way was done, when all was [s], and the way."""
     begin, path = time.monotonic(), []
     future = head.client.send(LEFT, **fields).get_result_async()
-    while not (future.done() and head.quiet(0.05)):
+    while not (future.done() and head.no_commands(0.05)):
         path.append((time.monotonic() - begin, np.abs(head.positions - REST).max()))
         time.sleep(0.005)
     assert future.result().status == SUCCEEDED
@@ -193,7 +193,7 @@ def test_a_goal_is_canceled_and_the_head_stops(head):
     head.wait(lambda: head.client.feedback, "the head is on its way")
     head.client.cancel(handle)
     assert head.client.end(handle) == CANCELED
-    head.wait(head.quiet, "silence")
+    head.wait(head.no_commands, "silence")
     assert miss(head, LEFT) > 0.5
 
 
@@ -212,16 +212,16 @@ def test_a_moving_point_that_cannot_be_pointed_at_ends_the_goal(head):
     head.frames["prowler"] = behind
     time.sleep(0.2)
     assert head.client.run(BEHIND, frame="prowler") == ABORTED
-    head.wait(head.quiet, "it follows no longer")
+    head.wait(head.no_commands, "it follows no longer")
     assert head.client.feedback[-1] > 0.2
     head.frames.clear()
 
 
 def test_a_goal_without_joint_states_is_rejected(head):
-    head.talking = False
+    head.publishing = False
     head.wait_status(state="WAITING")
     assert not head.client.send(AHEAD).accepted
-    head.talking = True
+    head.publishing = True
     head.settle()
 
 

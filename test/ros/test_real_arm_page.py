@@ -94,7 +94,7 @@ def test_transitions_are_those_of_a_managed_node():
 def graph(own_domain):
     """A node that looks at the graph, beside the node and the arm."""
     robot = Robot(own_domain)
-    robot.talking = False  # the arm tells where it is
+    robot.publishing = False  # the arm tells where it is
     arm = start_node(own_domain, program=("-m", "basis_ik.ros.programs", "simulated_arm"))
     node = start_node(own_domain)
     robot.description.publish(String(data=URDF))

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 import pytest
-from robot_bench import HOME, PERIOD, Robot, too_often_told
+from robot_bench import HOME, PERIOD, Robot, logged_too_often
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 
@@ -104,7 +104,7 @@ def log(*lines):
 )
 def test_a_reason_logged_twice_within_a_second_is_a_fault(text):
     other = text.replace("1", "2")
-    assert too_often_told(log((10.0, text), (10.5, other))) != []
-    assert too_often_told(log((10.0, text), (11.0, other), (12.0, text))) == []
-    assert too_often_told(log((10.0, text), (10.1, "target refused: NO_FRAME: b"))) == []
-    assert too_often_told(log((10.0, text)).replace("WARN", "INFO") * 2) == []
+    assert logged_too_often(log((10.0, text), (10.5, other))) != []
+    assert logged_too_often(log((10.0, text), (11.0, other), (12.0, text))) == []
+    assert logged_too_often(log((10.0, text), (10.1, "target refused: NO_FRAME: b"))) == []
+    assert logged_too_often(log((10.0, text)).replace("WARN", "INFO") * 2) == []

@@ -23,14 +23,14 @@ import pytest
 import rclpy
 from rclpy.action import graph
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from robot_bench import URDF, start_node, stop_node, wait_until_said
+from robot_bench import URDF, start_node, stop_node, wait_for_log
 from std_msgs.msg import String
 
 ROOT = Path(__file__).parents[2]
 POLICY = ROOT / "config" / "security" / "policy.xml"
 # Of the format: which lists there are, what one may do with them, and what each holds.
 LISTS = {"topics": "topic", "services": "service", "actions": "action"}
-DEEDS = {
+ACTIONS = {
     "topics": {"publish", "subscribe"},
     "services": {"reply", "request"},
     "actions": {"execute", "call"},
@@ -78,7 +78,7 @@ def test_the_policy_has_the_right_format():
         for profile in profiles:
             assert (profile.tag, set(profile.attrib)) == ("profile", {"ns", "node"})
             for each in profile:
-                assert set(each.attrib) < DEEDS[each.tag]  # one at a time
+                assert set(each.attrib) < ACTIONS[each.tag]  # one at a time
                 assert set(each.attrib.values()) == {"ALLOW"}
                 assert {child.tag for child in each} == {LISTS[each.tag]}
                 names = [child.text for child in each]
@@ -147,7 +147,7 @@ def watcher(own_domain):
     context.shutdown()
 
 
-def deeds_of(watcher, nodes):
+def actions_of(watcher, nodes):
     """Return what nodes do in the graph: pairs of an action and a full name."""
     found = set()
     for node in nodes:
@@ -176,7 +176,7 @@ def differences(watcher, enclave):
     """Return what an enclave's nodes do beyond the policy, and what it allows beyond them."""
     there = {name for name, _ in watcher.get_node_names_and_namespaces()}
     nodes = nodes_of(enclave)
-    done = deeds_of(watcher, [node for node in nodes if node in there])
+    done = actions_of(watcher, [node for node in nodes if node in there])
     allowed = read_policy()[enclave]
     return {"not allowed": done - allowed, "superfluous": allowed - done}
 
@@ -193,17 +193,17 @@ def test_the_policy_matches_the_graph(watcher, own_domain):
     arm = start_node(own_domain, program=("-m", "basis_ik.ros.programs", "simulated_arm"))
     node = start_node(own_domain)
     try:
-        wait_until_said(arm, "waiting for a robot description")
+        wait_for_log(arm, "waiting for a robot description")
         # Only while it waits does it hear the description.
         waiting = {("subscribe", "/robot_description")}
         later = {action for action in read_policy()[ARM] if CONTROLLER_OWN.search(action[1])}
         wanted = {"not allowed": set(), "superfluous": later}
         assert settled(watcher, ARM, wanted) == wanted
         watcher.description.publish(String(data=URDF))
-        wait_until_said(arm, "simulating")
+        wait_for_log(arm, "simulating")
         wanted = {"not allowed": set(), "superfluous": waiting}
         assert settled(watcher, ARM, wanted) == wanted
-        wait_until_said(node, "ready:")
+        wait_for_log(node, "ready:")
         wanted = {"not allowed": set(), "superfluous": set()}
         assert settled(watcher, NODE, wanted) == wanted
     finally:

@@ -21,7 +21,7 @@ import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.parameter import Parameter
-from robot_bench import URDF, Robot, start_node, stop_node, wait_until_said
+from robot_bench import URDF, Robot, start_node, stop_node, wait_for_log
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
@@ -207,7 +207,7 @@ def test_ik_node_reports_a_missing_clock_in_log_and_diagnostics(domain):
         return any(each.level == DiagnosticStatus.WARN for each in warned)
 
     process = start_node(domain, "-p", "use_sim_time:=true")
-    wait_until_said(process, CLOCK_MISSING)
+    wait_for_log(process, CLOCK_MISSING)
     robot.wait(lambda: told("basis_ik: start"), "diagnostics that warn of it")
     robot.description.publish(String(data=URDF))
     robot.wait(lambda: told("basis_ik: control loop"), "diagnostics of the loop that warn of it")
@@ -230,7 +230,7 @@ OTHERS = {
 def test_other_nodes_report_a_missing_clock(domain, program, given):
     module = ("-m", "basis_ik.ros.programs", program)
     process = start_node(domain, *given, "-p", "use_sim_time:=true", program=module)
-    wait_until_said(process, CLOCK_MISSING)
+    wait_for_log(process, CLOCK_MISSING)
     stop_node(process)
 
 

@@ -123,7 +123,7 @@ def terminal(robot, domain):
     robot.call(SetBool, "enable", data=True)
     robot.send("base_link", READY)
     robot.wait(lambda: robot.at(READY), "the arm is ready")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     terminal = Terminal(domain)
     robot.wait(lambda: "base_link: 0.100 m/s" in terminal.listen(), "it is ready")
     assert "along x" in terminal.said
@@ -137,7 +137,7 @@ def moved(robot):
 
 def test_a_held_key_moves_the_tip_and_its_release_stops_it(robot, terminal):
     terminal.hold(robot, "r", lambda: moved(robot)[2] > 0.05, "the tip rises")
-    robot.wait(robot.quiet, "it stops")
+    robot.wait(robot.no_commands, "it stops")
     assert moved(robot)[2] < 0.15
     assert np.abs(moved(robot)[:2]).max() < 1e-3
     assert robot.statuses[-1]["state"] == "READY"
@@ -147,14 +147,14 @@ def test_the_axes_of_the_tip_can_be_selected(robot, terminal):
     terminal.press("t")
     robot.wait(lambda: "tool0: 0.100 m/s" in terminal.listen(), "the frame is shown")
     terminal.hold(robot, "r", lambda: moved(robot)[2] < -0.05, "the tool, pointing down, sinks")
-    robot.wait(robot.quiet, "it stops")
+    robot.wait(robot.no_commands, "it stops")
 
 
 def test_space_stops_the_arm_until_it_is_enabled(robot, terminal):
     terminal.hold(robot, "o", lambda: not robot.at(READY, 1e-2), "the tip turns")
     terminal.press(" ")
     robot.wait_status(state="STOPPED")
-    robot.wait(robot.quiet, "it stops")
+    robot.wait(robot.no_commands, "it stops")
     robot.wait(lambda: "stopped" in terminal.listen(), "the status is shown")
     terminal.press("e")
     robot.wait_status(state="READY")

@@ -106,11 +106,9 @@ class Watcher:
         self.listener = TransformListener(self.buffer, self.node)
         self.statuses, self.markers = {}, {}
         self.node.create_subscription(
-            DiagnosticStatus, "transform_nodes/status", self._hear_status, 10
+            DiagnosticStatus, "transform_nodes/status", self._on_status, 10
         )
-        self.node.create_subscription(
-            MarkerArray, "transform_nodes/markers", self._hear_markers, 10
-        )
+        self.node.create_subscription(MarkerArray, "transform_nodes/markers", self._on_markers, 10)
         self.updates = []
         self.node.create_subscription(
             InteractiveMarkerUpdate, "transform_nodes/handles/update", self.updates.append, 10
@@ -124,10 +122,10 @@ class Watcher:
         self.node.destroy_node()
         self.context.try_shutdown()
 
-    def _hear_status(self, message):
+    def _on_status(self, message):
         self.statuses[message.name.removeprefix("transform_nodes: ")] = message
 
-    def _hear_markers(self, message):
+    def _on_markers(self, message):
         self.markers = {(marker.ns, marker.id): marker for marker in message.markers}
 
     def wait(self, condition, what, again=lambda: None):
