@@ -61,7 +61,7 @@ MOST_SAMPLES = 500
 
 
 class Phase(enum.Enum):
-    """What the commands do; `motion.chain_state` says what the chain may do."""
+    """What the commands do; `motion.chain_state` determines what the chain may do."""
 
     IDLE = "no goal"
     MOVING = "moving to the goal"
@@ -600,13 +600,13 @@ class Pipeline:
     def _repeat(self, measured: FloatArray) -> None:
         """Count the commands at rest; after some of them send no more."""
         self._repeats += 1
-        silent = self._repeats >= self.ARRIVED_REPEATS
-        if silent and self.command is not None:
+        finished = self._repeats >= self.ARRIVED_REPEATS
+        if finished and self.command is not None:
             self._left = self.command, measured
         if self.phase is Phase.BRAKING:
-            if silent:
+            if finished:
                 self.rest()
             return
         self.phase = Phase.ARRIVED if self._sound else Phase.UNSAFE
-        if silent:
+        if finished:
             self.command = None  # the next motion starts from the measured positions

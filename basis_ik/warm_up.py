@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is to be compiled before it is used: named steps, for a node and for an installation.
+"""The steps that compile kernels ahead of time, for a node and for an installation.
 
-The first call of a kernel compiles it, or fetches it from the cache. Kernels take arrays of one
-kind whatever the robot is, so that those of one robot are those of all.
+The first call of a kernel compiles it, or loads it from the cache. Kernels take the same types of
+arrays for every robot, so one sample robot is enough.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from basis_ik.transforms.tree import TransformTree
 if TYPE_CHECKING:
     from basis_ik.bones.meet import Needs
 
-# Six joints, two of which move further links: enough for every kernel.
+# A serial chain of six joints: enough for every kernel.
 _LINK = """<link name="{below}"/><joint name="{below}" type="{kind}">
 <parent link="{above}"/><child link="{below}"/><origin xyz="{xyz}"/><axis xyz="{axis}"/>
 <limit lower="-2" upper="2" velocity="1" effort="1"/></joint>"""
@@ -56,15 +56,15 @@ _JOINTS = (
 
 
 THREAD = "kernels"
-SWITCH_INTERVAL = 5e-4  # s for which a thread may keep the GIL that another waits for
+SWITCH_INTERVAL = 5e-4  # s that a thread keeps the GIL while another waits for it
 
 
 class Step(NamedTuple):
-    """A piece of the warm-up.
+    """A step of the warm-up.
 
     Attributes:
-        name: What it makes ready, for people.
-        run: Does it.
+        name: Name of what it compiles.
+        run: Calls the kernels.
     """
 
     name: str
@@ -72,18 +72,19 @@ class Step(NamedTuple):
 
 
 class WarmUp:
-    """Steps under way in a thread; the compiler lets go of the GIL often enough for others.
+    """Runs steps in a thread; the compiler releases the GIL often enough for other threads.
 
-    Until it is through, nobody else may call a kernel: they would wait for the compiler's lock.
+    Until it has finished, no other thread may call a kernel: it would wait for the compiler's lock.
 
     Args:
-        steps: What to do.
-        alone: Whether this process has nothing else to do. Then garbage is not collected meanwhile,
-            a tenth of the time; the first collection afterwards stops all threads for a second.
+        steps: The steps.
+        alone: Whether this process has nothing else to do. Then garbage collection is switched off,
+            which saves a tenth of the time; the first collection afterwards stops all threads for a
+            second.
 
     Attributes:
-        step: Name of the step that is being done.
-        compiling: Whether something is really compiled, not only fetched from the cache.
+        step: Name of the present step.
+        compiling: Whether a kernel was compiled, and not only loaded from the cache.
     """
 
     def __init__(self, steps: Sequence[Step], *, alone: bool = False) -> None:
@@ -108,11 +109,11 @@ class WarmUp:
 
     @property
     def ready(self) -> bool:
-        """Whether all is there; raises what has gone wrong."""
+        """Whether all steps have finished; raises the exception of a failed step."""
         return self.wait(0.0)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for some time at most, and tell whether all is there."""
+        """Wait up to a time [s]; return whether all steps have finished."""
         self._thread.join(seconds)
         if self._error is not None:
             raise self._error
@@ -125,9 +126,9 @@ class WarmUp:
 
 @contextmanager
 def _set_up_for_compiling(*, alone: bool) -> Iterator[None]:
-    """Have the GIL handed over ten times as soon, or alone, no garbage collected; then as before.
+    """Shorten the GIL's switch interval to a tenth; if alone, switch garbage collection off.
 
-    Whoever answers a request needs the GIL dozens of times.
+    The response to a request takes the GIL dozens of times.
     """
     was_on, interval = gc.isenabled(), sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL)
@@ -142,12 +143,12 @@ def _set_up_for_compiling(*, alone: bool) -> Iterator[None]:
 
 
 def still_compiling() -> bool:
-    """Tell whether a warm-up is at work, which no process can end in an orderly way."""
+    """Return whether a warm-up is running; a process cannot exit cleanly while it is."""
     return any(thread.name == THREAD for thread in threading.enumerate())
 
 
 def node_steps() -> list[Step]:
-    """Return the steps for all that the node basis_ik may call."""
+    """Return the steps for the kernels of the node basis_ik."""
     from basis_ik.tasks import solve_tasks
 
     return [
@@ -158,10 +159,10 @@ def node_steps() -> list[Step]:
 
 
 def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
-    """Return the steps for all that a pipeline may call.
+    """Return the steps for the kernels of a pipeline.
 
     Args:
-        chain: Gives the chain, when the first of the steps is done.
+        chain: Returns the chain once the first of the steps has finished.
     """
     from basis_ik.look import look_at
     from basis_ik.motion import caps, jog, limiter
@@ -195,16 +196,16 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
 
 
 def prepare(chain: Chain) -> None:
-    """Make a chain ready for a control loop: what is remembered of it is worked out now."""
+    """Prepare a chain for a control loop: compute all data that is stored with it."""
     for step in _chain_steps(lambda: chain):
         step.run()
 
 
 def frames_steps(needs: Needs | None = None) -> list[Step]:
-    """Return the steps for all that frames_node may call.
+    """Return the steps for the kernels of frames_node.
 
     Args:
-        needs: What its constraints need; all if not given.
+        needs: The solvers that its constraints need; None: all.
     """
     from basis_ik.bones.bone_limits import Hinge, SwingTwist
     from basis_ik.bones.constraints import Point, Reach, apply_together
@@ -240,14 +241,14 @@ def frames_steps(needs: Needs | None = None) -> list[Step]:
 
 
 def transform_nodes_steps() -> list[Step]:
-    """Return the steps for all that the node transform_nodes may call."""
+    """Return the steps for the kernels of the node transform_nodes."""
     from basis_ik.transforms import rigid
 
     return [Step("transforms", rigid.warm_up), Step("transform nodes", _combine_nodes)]
 
 
 def library_steps() -> list[Step]:
-    """Return the steps for what only the library's users call."""
+    """Return the steps for kernels that only users of the library call."""
     from basis_ik.bones.bone_limits import SwingTwist
     from basis_ik.bones.points_at import Up, points_at
     from basis_ik.fabrik.ball_limits import BallLimit
@@ -290,7 +291,7 @@ def library_steps() -> list[Step]:
 
 
 def all_steps() -> list[Step]:
-    """Return the steps for all that both nodes and the library may call."""
+    """Return the steps for all kernels of the nodes and the library."""
     return [*node_steps(), *frames_steps(), *library_steps()]
 
 
@@ -341,5 +342,5 @@ def _closed_chain() -> Chain:
 
 @cache
 def sample_chain() -> Chain:
-    """Return a chain that stands for all others."""
+    """Return the sample chain that all kernels are compiled with."""
     return _sample().chain()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The warm-up as a command: compile for an installation, in several processes, and show it."""
+"""The warm-up command: compile for an installation in several processes, and show progress."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from basis_ik.numerics.jit import count_ready, ready_kernels, when_compiling
 from basis_ik.warm_up import Step, WarmUp, all_steps
 
 BAR = 30  # characters
-MOST_WORKERS = 4  # more of them would mostly compile what others compile, too
-# What takes longest begins first, and what shares few kernels stands side by side.
+MOST_WORKERS = 4  # more would mostly compile the same kernels twice
+# The longest steps come first; neighbours share few kernels.
 LARGEST = (
     "poses", "trees with limits", "several tips", "points to look at", "FABRIK", "limits of motion",
 )  # fmt: skip
 
 
 class WorkerError(BasisIkError):
-    """A process that compiled has been ended by somebody else."""
+    """A compiling process was killed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -50,13 +50,13 @@ class WorkerError(BasisIkError):
 
 
 def run(out: TextIO) -> None:
-    """Compile whatever the nodes and the library may call, and keep it on disk.
+    """Compile all kernels of the nodes and the library into the cache.
 
     Args:
-        out: Where to show how far it is: by a bar on a terminal, else by a line for each step.
+        out: Receives the progress: a bar on a terminal, otherwise a line for each step.
 
     Raises:
-        WorkerError: If a process was killed.
+        WorkerError: A process was killed.
     """
     steps = all_steps()
     workers = min(os.cpu_count() or 1, MOST_WORKERS)
@@ -69,11 +69,11 @@ def run(out: TextIO) -> None:
 
 
 class _Display:
-    """Shows how far it is."""
+    """Shows the progress."""
 
     def __init__(self, out: TextIO) -> None:
         self._out, self._on_terminal = out, out.isatty()
-        self._began, self._told = time.monotonic(), set[str]()
+        self._began, self._shown = time.monotonic(), set[str]()
 
     def show(self, ready: int, all_: int, step: str) -> None:
         if self._on_terminal:
@@ -81,8 +81,8 @@ class _Display:
             seconds = time.monotonic() - self._began
             line = f"[{bar:{BAR}}] {ready} of {all_} kernels, {seconds:.0f} s, {step}"
             print(f"\r{line[:79]:79}", end="", file=self._out, flush=True)
-        elif step not in self._told:
-            self._told.add(step)
+        elif step not in self._shown:
+            self._shown.add(step)
             print(f"compiling, {ready} of {all_} kernels: {step}", file=self._out, flush=True)
 
     def end(self, steps: Sequence[Step], *, compiled: bool) -> None:
@@ -98,7 +98,7 @@ class _Display:
 
 
 def compile_here(steps: Sequence[Step], out: TextIO) -> None:
-    """Do all steps in this process, and show how far it is."""
+    """Run all steps in this process, and show the progress."""
     display, warm_up = _Display(out), WarmUp(steps, alone=True)
     while not warm_up.wait(0.1):
         if warm_up.compiling:
@@ -107,11 +107,11 @@ def compile_here(steps: Sequence[Step], out: TextIO) -> None:
 
 
 class _NotCachedError(Exception):
-    """A kernel would have to be compiled."""
+    """A kernel is not in the cache."""
 
 
 def is_cached(steps: Sequence[Step]) -> bool:
-    """Fetch what steps need from the cache; stop at the first kernel that is not there."""
+    """Load the kernels of steps from the cache; return whether all are there."""
 
     def stop() -> None:
         raise _NotCachedError
@@ -129,41 +129,41 @@ def is_cached(steps: Sequence[Step]) -> bool:
 
 
 def compile_in_processes(make: Callable[[], Sequence[Step]], workers: int, out: TextIO) -> None:
-    """Do all steps in processes that take them one by one, and show how far it is.
+    """Run steps in several processes, and show the progress.
 
-    Each step runs in one process, which fetches from the cache what others have put there.
+    Each step runs in one process, which loads the kernels that others have compiled from the cache.
 
     Args:
-        make: Gives the steps; a function of a module, which is called in each process.
+        make: Returns the steps; a function of a module, called in each process.
         workers: Number of processes.
-        out: Where to show it.
+        out: Receives the progress.
 
     Raises:
-        WorkerError: If a process was killed. What a step raises comes through.
+        WorkerError: A process was killed. Exceptions of a step are passed on.
     """
     display, steps, ready = _Display(out), make(), set[str]()
     context = multiprocessing.get_context("spawn")
     news: SimpleQueue[tuple[str, set[str], int]] = context.SimpleQueue()
-    heard: queue.SimpleQueue[tuple[str, set[str], int]] = queue.SimpleQueue()
-    threading.Thread(target=_hear, args=(news, heard), daemon=True).start()
+    received: queue.SimpleQueue[tuple[str, set[str], int]] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(news, received), daemon=True).start()
     pool = ProcessPoolExecutor(workers, context, _begin, (news,))
     open_ = {pool.submit(_do, make, index) for index in _largest_first(steps)}
     begun = len(multiprocessing.active_children())
     try:
         while open_:
             done, open_ = wait(open_, 0.1, FIRST_COMPLETED)
-            # The pool does not notice the end of a process that began while it looked for ends.
+            # The pool misses the end of a process that starts while it checks for ended ones.
             if len(multiprocessing.active_children()) < begun:
                 raise BrokenProcessPool
             for future in done:
                 future.result()
-            while not heard.empty():
-                step, names, all_ = heard.get()
+            while not received.empty():
+                step, names, all_ = received.get()
                 ready |= names
                 display.show(len(ready), all_, step)
     except BaseException as error:
         for process in multiprocessing.active_children():
-            process.kill()  # the compiler does not let itself be asked
+            process.kill()  # the compiler cannot be interrupted
         if isinstance(error, BrokenProcessPool):
             raise WorkerError from None
         raise
@@ -172,13 +172,13 @@ def compile_in_processes(make: Callable[[], Sequence[Step]], workers: int, out: 
     display.end(steps, compiled=True)
 
 
-def _hear(
+def _receive(
     news: SimpleQueue[tuple[str, set[str], int]],
-    heard: queue.SimpleQueue[tuple[str, set[str], int]],
+    received: queue.SimpleQueue[tuple[str, set[str], int]],
 ) -> None:
-    """Pass on what processes tell; one that is killed in mid-sentence leaves this waiting."""
+    """Forward reports of processes; this blocks for ever if one is killed while it writes."""
     while True:
-        heard.put(news.get())
+        received.put(news.get())
 
 
 def _largest_first(steps: Sequence[Step]) -> list[int]:
@@ -189,14 +189,14 @@ def _largest_first(steps: Sequence[Step]) -> list[int]:
     return sorted(range(len(steps)), key=rank)
 
 
-_news: SimpleQueue[tuple[str, set[str], int]]  # of a process that compiles
+_news: SimpleQueue[tuple[str, set[str], int]]  # of a compiling process
 
 
 def _begin(news: SimpleQueue[tuple[str, set[str], int]]) -> None:
-    """Make a new process ready to take steps."""
+    """Set a new process up."""
     global _news
     _news = news
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent has heard it, too
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent receives it, too
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

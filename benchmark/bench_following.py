@@ -30,7 +30,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path += [str(ROOT / "test" / folder) for folder in ("motion", "transforms")]
 
-from moving_poses import Sender, circle, eight, ending, follow, judge  # noqa: E402
+from moving_poses import Sender, circle, eight, ending, follow, measure  # noqa: E402
 from shipped_arms import HOMES, Kinematics, chain_of, urdf_of  # noqa: E402
 
 from basis_ik.pipeline import Pipeline  # noqa: E402
@@ -63,7 +63,7 @@ def main() -> None:
                 for name, sender in senders(rate).items():
                     pipe = Pipeline(chain, period=PERIOD)
                     run = follow(pipe, kinematics, home, path, sender, period=PERIOD)
-                    figures, end = judge(run, path), ending(run, path)
+                    figures, end = measure(run, path), ending(run, path)
                     rows.append(
                         {
                             "arm": robot, "path": path.__name__, "rate": rate, "poses": name,

@@ -74,7 +74,7 @@ KEPT = 2.0  # s of both sides, written down with a fault
 PATIENCE = 180.0  # s; kernels may have to be compiled first
 RECOVERY = 20.0  # s within which the node must take targets again, whatever has happened
 REST = 5.0  # s for which a probe waits until the arm rests
-JUDGED = 0.5  # s between two judgements
+CHECK_PERIOD = 0.5  # s between two judgements
 QUIET = 0.05  # s without a command: the arm is at rest
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -241,7 +241,7 @@ class Watch:
     def command(self, message, now):
         """A window of commands came at a time [ns]."""
         self.sides.add(now, "out", f"{CONTROLLER}/joint_trajectory", message)
-        self.recorder.hear_window(message, now)
+        self.recorder.on_window(message, now)
         self.heard.append(now)
         stamp = message.header.stamp
         self.ages.append(1e-6 * (now - stamp.sec * SECOND - stamp.nanosec))
@@ -254,7 +254,7 @@ class Watch:
     def joint_state(self, message, now):
         """A joint state came."""
         self.sides.add(now, "in", "joint_states", message)
-        self.recorder.hear_state(message, now)
+        self.recorder.on_joint_state(message, now)
         self.last_state = now
         by_name = dict(zip(message.name, message.position, strict=True))
         self.positions = np.array([by_name[name] for name in CHAIN.joint_names])
@@ -262,7 +262,7 @@ class Watch:
     def controller_state(self, message, now):
         """The controller told where it leads the arm."""
         self.sides.add(now, "in", f"{CONTROLLER}/controller_state", message)
-        self.recorder.hear_controller(message)
+        self.recorder.on_controller_state(message)
 
     def told(self, message, now):
         """The node told its status."""
@@ -274,9 +274,9 @@ class Watch:
         if state == "UNSAFE":
             self._end([f"the last check failed: {message.message}"])
 
-    def judge(self):
+    def check(self):
         """Judge all that was heard since; the first fault is written down, with both sides."""
-        faults = self.recorder.judge()
+        faults = self.recorder.check()
         if faults:
             self._end(faults)
 
@@ -332,7 +332,7 @@ class User:
             )
         node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         node.create_timer(0.02, self._turn_carousel)
-        node.create_timer(JUDGED, watch.judge)  # in the thread that hears
+        node.create_timer(CHECK_PERIOD, watch.check)  # in the thread that hears
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
         self._thread = threading.Thread(target=self._spin, daemon=True)

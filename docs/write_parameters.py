@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Write docs/parameters.md and config/basis_ik.yaml from what the nodes declare.
+"""Write docs/parameters.md and config/basis_ik.yaml from the declarations of the nodes.
 
 Run it after a change to basis_ik/ros/parameters/ik_parameters.py or transform_node_parameters.py:
 `python docs/write_parameters.py`.
@@ -33,12 +33,12 @@ INTRODUCTION = """\
 # Parameters of `ik_node`
 
 Written by `python docs/write_parameters.py` from `basis_ik/ros/parameters/ik_parameters.py`.
-`config/basis_ik.yaml` has them all with their defaults, to be copied and changed.
+`config/basis_ik.yaml` has all of them with their defaults, as a template.
 
-A key that does not exist, or a value that does not fit, stops the node at start with one line that
-names the key, the nearest valid one and the file. A change at run time that does not fit is refused
-with a reason and the old value stays; `set_parameters_atomically` with one bad value changes
-nothing. NaN is refused everywhere, in arrays too. Numbers need a decimal point.
+An unknown key or an invalid value stops the node at start, with one line that names the key, the
+nearest valid one and the file. An invalid change at run time is refused with a reason, and the old
+value stays; `set_parameters_atomically` with one invalid value changes nothing. NaN is always
+refused, also in arrays. Numbers need a decimal point.
 
 ## Of the node
 """
@@ -46,21 +46,21 @@ nothing. NaN is refused everywhere, in arrays too. Numbers need a decimal point.
 OF_CHAINS = """
 ## Of each chain
 
-When `chains` is empty they are named as below. With `chains: ["left", "right"]` each chain has its
-own: `left.tip_link`, `right.tip_link`.
+If `chains` is empty, the names are as below. With `chains: ["left", "right"]` each chain has its
+own parameters: `left.tip_link`, `right.tip_link`.
 """
 
 OF_TRANSFORM_NODES = """
 # Parameters of `transform_nodes`
 
 From `basis_ik/ros/frames/transform_node_parameters.py`; `config/transform_nodes.yaml` is an
-example. What is said above about keys that do not exist and values that do not fit holds here too.
+example. Unknown keys and invalid values are refused as above.
 """
 
 OF_EACH_NODE = """
 ## Of each transform node
 
-With `nodes: ["table", "lamp"]` each has its own: `table.rotation`, `lamp.rotation`.
+With `nodes: ["table", "lamp"]` each has its own parameters: `table.rotation`, `lamp.rotation`.
 """
 
 OF_COMBINED = """
@@ -71,8 +71,8 @@ With `combine: ["lamp_at_once"]`: `lamp_at_once.chain`.
 
 HEAD = """\
 # Every parameter of ik_node with its default; docs/parameters.md has them as a table.
-# Written by docs/write_parameters.py. What is commented out is an empty list, which parameter files
-# of ROS 2 cannot express.
+# Written by docs/write_parameters.py. Empty lists are commented out: parameter files of ROS 2
+# cannot express them.
 /**:
   ros__parameters:
 """
@@ -82,12 +82,12 @@ def shown(declaration):
     """Return a default as YAML."""
     value = declaration.default
     if isinstance(value, float):
-        return repr(value).replace("1e-", "1.0e-")  # without the point YAML takes it for text
+        return repr(value).replace("1e-", "1.0e-")  # without the point YAML reads a text
     return json.dumps(value)
 
 
 def remarks(declaration):
-    """Return what a declaration says beyond its description."""
+    """Return range, choices and restrictions of a declaration."""
     words = []
     if not math.isinf(declaration.low):
         each = " each" if declaration.is_array else ""
@@ -111,8 +111,8 @@ def table(declarations):
     """Return declarations as a Markdown table."""
     lines = ["", "| name | default | |", "|---|---|---|"]
     for each in declarations:
-        said = " ".join([each.description, *remarks(each)])
-        lines.append(f"| `{each.name}` | `{shown(each)}` | {said} |")
+        text = " ".join([each.description, *remarks(each)])
+        lines.append(f"| `{each.name}` | `{shown(each)}` | {text} |")
     return "\n".join(lines) + "\n"
 
 
@@ -120,8 +120,8 @@ def config():
     """Return config/basis_ik.yaml."""
     text = HEAD
     for each in (*NODE, *CHAIN):
-        said = " ".join([each.description, *remarks(each)]).replace("`", "")
-        text += "".join(f"    # {line}\n" for line in textwrap.wrap(said, 94))
+        comments = " ".join([each.description, *remarks(each)]).replace("`", "")
+        text += "".join(f"    # {line}\n" for line in textwrap.wrap(comments, 94))
         comment = "# " if each.is_array else ""
         text += f"    {comment}{each.name}: {shown(each)}\n"
     return text

@@ -147,7 +147,7 @@ def start(context, launched_at):
 
 
 def tour(share, chain, launched_at):
-    walker = Node(
+    tour_node = Node(
         package="basis_ik",
         executable="demo_targets",
         output="screen",
@@ -160,4 +160,7 @@ def tour(share, chain, launched_at):
             }
         ],
     )
-    return [walker, *end_with([walker], "the tour failed: not every target went as it should")]
+    return [
+        tour_node,
+        *end_with([tour_node], "the tour failed: not every target went as it should"),
+    ]

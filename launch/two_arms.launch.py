@@ -34,7 +34,7 @@ def generate_launch_description():
     share = Path(get_package_share_directory("basis_ik"))
     described = {"robot_description": (share / "urdf" / "two_arms.urdf").read_text()}
     config = str(share / "config" / "two_arms.yaml")
-    walkers = [tour(share, side) for side in SIDES]
+    tours = [tour(share, side) for side in SIDES]
     return LaunchDescription(
         [
             DeclareLaunchArgument(
@@ -61,8 +61,8 @@ def generate_launch_description():
                 parameters=[config],
                 on_exit=Shutdown(reason="basis_ik ended"),
             ),
-            *walkers,
-            *end_with(walkers, "a tour failed: not every target went as it should"),
+            *tours,
+            *end_with(tours, "a tour failed: not every target went as it should"),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
                 launch_arguments={"rviz_config": str(share / "rviz" / "two_arms.rviz")}.items(),

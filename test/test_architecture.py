@@ -84,15 +84,15 @@ def test_no_module_imports_ros_or_a_layer_above(path):
         ("def f():\n    import tf2_ros", "transforms"),
     ],
 )
-def test_the_check_catches(text, own_layer):
+def test_the_check_finds_violations(text, own_layer):
     assert list(violations(text, own_layer))
 
 
-def test_every_layer_is_there():
+def test_every_layer_exists():
     assert {layer(p) for p in FILES} == set(LAYERS)
 
 
-def test_kernels_import_kernels_alone():
+def test_kernels_import_only_kernels():
     for path in FILES:
         if path.stem.endswith("_kernel"):
             ours = {name for name in imported(path.read_text()) if name.startswith("basis_ik.")}

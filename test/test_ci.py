@@ -51,7 +51,7 @@ def test_every_supported_distribution_is_tested_in_its_official_container():
     assert not ros["strategy"]["fail-fast"]  # the others are of interest all the same
 
 
-def test_the_containers_get_what_package_xml_names_and_run_the_tests_with_colcon():
+def test_containers_install_the_dependencies_and_run_colcon_test():
     found = [
         script("ros").index(command)
         for command in (
@@ -64,13 +64,13 @@ def test_the_containers_get_what_package_xml_names_and_run_the_tests_with_colcon
     assert found == sorted(found)
 
 
-def test_a_machine_without_ros_gets_what_the_readme_says_and_runs_ci_run():
+def test_a_machine_without_ros_follows_the_readme():
     (install,) = re.findall(r"sudo apt install ([\w +.-]+)", (ROOT / "README.md").read_text())
     assert f"apt-get install -y {install}\n" in script("bare")
     assert script("bare").splitlines()[-1] == ".ci/run"
 
 
-def test_every_fault_is_tried_on_such_a_machine():
+def test_every_fault_is_tested_without_ros():
     *_, bare = JOBS["bare"]["steps"]
     *_, faults = JOBS["faults"]["steps"]
     assert (bare["run"], faults["run"]) == (".ci/run", "make faults")
@@ -91,7 +91,7 @@ def test_ros2_control_moves_the_arm_of_the_demo(launch_file):
         ]
 
 
-def test_ros2_control_is_started_as_its_users_do(launch_file):
+def test_ros2_control_is_started_like_its_documentation(launch_file):
     nodes = [each for each in launch_file.generate_launch_description().entities
              if isinstance(each, Node)]  # fmt: skip
     assert len(nodes) == 5  # the tour comes when the controllers are there
@@ -105,7 +105,7 @@ def test_a_fresh_environment_gets_the_package_from_pip_and_runs_the_readme():
     assert "README.md" in script("pip")
 
 
-def test_colcon_finds_pytest_as_what_runs_the_tests(monkeypatch):
+def test_colcon_runs_the_tests_with_pytest(monkeypatch):
     """Without it in setup.py, colcon takes unittest, which finds none of them."""
     given = {}
     monkeypatch.chdir(ROOT)
@@ -115,12 +115,12 @@ def test_colcon_finds_pytest_as_what_runs_the_tests(monkeypatch):
 
 
 @pytest.mark.parametrize("dependencies", ["newest", "stock", "oldest"])
-def test_pytest_is_one_that_the_launch_testing_of_jazzy_knows(dependencies):
+def test_pytest_is_compatible_with_jazzys_launch_testing(dependencies):
     pins = (ROOT / "underlay" / "requirements" / f"{dependencies}.txt").read_text()
     assert int(re.search(r"^pytest==(\d+)", pins, re.MULTILINE)[1]) < 9
 
 
-def test_test_files_have_names_of_their_own():
+def test_names_of_test_files_are_unique():
     """launch_testing imports each by its bare name, and refuses the second of a name."""
     names = Counter(path.name for path in (ROOT / "test").rglob("test_*.py"))
     assert [name for name, count in names.items() if count > 1] == []

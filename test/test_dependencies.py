@@ -60,7 +60,7 @@ def python(tmp_path):
     return run
 
 
-def test_the_command_line_says_it_in_one_line(python):
+def test_the_command_line_reports_it_in_one_line(python):
     assert python(INSPECT, numba="0.55.2") == (
         1,
         "",
@@ -69,7 +69,7 @@ def test_the_command_line_says_it_in_one_line(python):
     )
 
 
-def test_a_node_says_it_in_one_line(python):
+def test_a_node_reports_it_in_one_line(python):
     status, out, err = python(["-m", "basis_ik.ros.programs", "ik_node"], transforms3d="0.3.1")
     assert (status, out) == (1, "")
     assert err.splitlines() == [
@@ -87,7 +87,7 @@ def test_a_node_says_it_in_one_line(python):
         ("basis_ik.transforms.rigid", "transforms3d"),
     ],
 )
-def test_it_is_said_before_the_package_is_imported(python, module, package):
+def test_it_is_reported_before_the_import(python, module, package):
     status, _, err = python(["-c", f"import {module}"], **{package: "0.1"})
     assert status == 1
     assert f"DependencyError: basis_ik needs {package}" in err
@@ -98,7 +98,7 @@ def test_it_is_said_before_the_package_is_imported(python, module, package):
 @pytest.mark.parametrize(
     ("change", "fits"), [(-1, False), (0, True), (1, True)], ids=["older", "same", "newer"]
 )
-def test_the_oldest_fits_and_what_is_older_does_not(monkeypatch, name, change, fits):
+def test_the_oldest_version_is_accepted_and_older_ones_are_not(monkeypatch, name, change, fits):
     first, last = OLDEST[name].rsplit(".", 1)
     found = f"{first}.{int(last) + change}"
     theirs = lambda asked: found if asked == name else "999.0"  # noqa: E731
@@ -124,7 +124,7 @@ def test_versions_are_compared_as_numbers(monkeypatch, found, fits):
         check_dependencies()
 
 
-def test_a_package_without_a_version_is_left_to_its_import(monkeypatch):
+def test_a_package_without_a_version_is_accepted(monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 
@@ -137,7 +137,7 @@ def test_the_error_is_ours_and_an_import_error():
     assert issubclass(DependencyError, ImportError)
 
 
-def test_setup_and_readme_promise_the_same():
+def test_setup_and_readme_have_the_same_versions():
     (call,) = (
         node
         for node in ast.walk(ast.parse((ROOT / "setup.py").read_text()))
@@ -153,7 +153,7 @@ def test_setup_and_readme_promise_the_same():
     assert {word.lower(): text for word, text in re.findall(r"(\w+) ([\d.]+)", sentence)} == OLDEST
 
 
-def test_the_quick_start_and_the_set_up_ask_for_the_same_python():
+def test_quick_start_and_set_up_need_the_same_python():
     assert f"with Python {OLDEST['python']} or newer" in readme()
     set_up = ROOT / "underlay" / "setup.sh"
     if set_up.exists():
@@ -161,7 +161,7 @@ def test_the_quick_start_and_the_set_up_ask_for_the_same_python():
         assert f"sys.version_info < ({major}, {minor})" in set_up.read_text()
 
 
-def test_the_run_with_the_oldest_has_the_oldest():
+def test_the_run_with_the_oldest_has_the_oldest_versions():
     if os.environ.get("DEPENDENCIES") == "oldest":
         for name in PACKAGES:
             assert f"{version(name)}.".startswith(f"{OLDEST[name]}."), f"{name} {version(name)}"

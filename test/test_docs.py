@@ -32,12 +32,12 @@ FINE = {"REACHED", "MOVING", "ARRIVED", "BRAKING"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
+def test_link_targets_exist(page):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_every_figure_is_shown_somewhere():
+def test_every_figure_is_used():
     shown = {
         name
         for page in PAGES
@@ -46,14 +46,14 @@ def test_every_figure_is_shown_somewhere():
     assert shown == {path.name for path in (ROOT / "docs" / "figures").glob("*.svg")}
 
 
-def test_there_is_advice_for_everything_that_the_status_can_say():
+def test_every_status_text_has_a_remedy():
     text = (ROOT / "docs" / "troubleshooting.md").read_text()
     for names in (Verdict, Refusal, State):
         for name in {each.name for each in names} - LIBRARY_ONLY - FINE:
             assert f"`{name}`" in text, f"{name} is not in the troubleshooting page"
 
 
-def test_the_files_that_the_architecture_names_are_there():
+def test_files_named_in_the_architecture_exist():
     text = (ROOT / "docs" / "architecture.md").read_text()
     names = set(
         re.findall(

@@ -43,16 +43,16 @@ def test_the_examples_of_a_page_run_one_after_another(page, monkeypatch, capsys)
     assert SAID.get(page.name, "") in capsys.readouterr().out
 
 
-def test_the_pages_with_examples_are_there():
+def test_pages_with_examples_exist():
     assert {page.name for page in PAGES if examples(page)} >= {*SAID, "fabrik.md"}
 
 
-def test_ros_is_in_no_other_page_than_the_one_that_is_tested_with_it():
+def test_only_one_page_has_examples_with_ros():
     with_ros = {page.name for page in PAGES if "```python\nimport rclpy" in page.read_text()}
     assert with_ros == {"coming_from.md"}
 
 
-def test_every_function_that_is_offered_is_in_the_table():
+def test_every_public_function_is_in_the_table():
     table = (ROOT / "docs" / "targets.md").read_text().split("## A part of a pose")[0]
     functions = {name for name in basis_ik.__all__ if name.islower()} - {"line", "arc"}
     assert {name for name in functions if f"`{name}" not in table} == set()

@@ -101,15 +101,15 @@ def run(libraries):
     return run
 
 
-def test_without_ros_there_is_one_command(without_ros):
+def test_without_ros_one_command_is_installed(without_ros):
     assert without_ros[1] == {"basis_ik"}
 
 
-def test_where_ros_is_there_are_its_programs_too(with_ros):
+def test_with_ros_the_programs_are_installed_too(with_ros):
     assert with_ros[1] == {"basis_ik", "warm_up", *MODULES}
 
 
-def test_the_example_of_the_readme_runs_from_there(without_ros, run, tmp_path):
+def test_the_example_of_the_readme_runs(without_ros, run, tmp_path):
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     script = tmp_path / "example.py"
     script.write_text(f"{example}\nimport basis_ik\nprint(basis_ik.__file__)\n")
@@ -130,7 +130,7 @@ def test_the_command_solves(without_ros, run):
 
 
 @pytest.mark.parametrize("program", MODULES)
-def test_a_program_says_in_one_line_that_ros_is_missing(with_ros, run, program):
+def test_a_program_reports_in_one_line_that_ros_is_missing(with_ros, run, program):
     folder, _ = with_ros
     status, out, err = run(folder, str(folder / "bin" / program))
     assert (status, out) == (1, "")

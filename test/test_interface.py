@@ -89,13 +89,13 @@ def python(code):
     assert done.returncode == 0, done.stderr
 
 
-def test_all_that_is_offered_is_there():
+def test_all_public_names_exist():
     for name in basis_ik.__all__:
         assert getattr(basis_ik, name).__name__ == name
         assert name in dir(basis_ik)
 
 
-def test_type_checkers_see_what_is_loaded_on_first_use():
+def test_type_checkers_see_lazily_loaded_names():
     tree = ast.parse((ROOT / "basis_ik" / "__init__.py").read_text())
     (typed,) = (each for each in tree.body if isinstance(each, ast.If))
     seen = {each.names[0].asname: each.module for each in typed.body}
@@ -109,11 +109,11 @@ def test_importing_the_package_loads_neither_numpy_nor_the_compiler():
     )
 
 
-def test_nothing_of_it_loads_ros():
+def test_the_library_does_not_load_ros():
     python("import sys; from basis_ik import *; solve\nassert 'rclpy' not in sys.modules")
 
 
-def test_a_name_that_is_not_there_is_told():
+def test_an_unknown_name_raises():
     with pytest.raises(AttributeError, match="module 'basis_ik' has no attribute 'solve_ik'"):
         _ = basis_ik.solve_ik
     with pytest.raises(ImportError):
@@ -125,12 +125,12 @@ def test_the_version_is_that_of_the_package():
     assert basis_ik.__version__ == setup == ET.parse(ROOT / "package.xml").findtext("version")
 
 
-def test_a_matrix_is_as_good_as_a_transform(solver):
+def test_a_matrix_is_accepted_as_a_transform(solver):
     one, other = solver(TARGET, HOME), solver(TARGET.matrix.tolist(), HOME)
     assert one.positions.tobytes() == other.positions.tobytes()
 
 
-def test_positions_by_name_are_as_good_as_in_order(solver):
+def test_positions_by_name_are_accepted(solver):
     named = {"a_joint_that_the_chain_does_not_have": 9.0, **dict(reversed(NAMED.items()))}
     one, other = solver(TARGET, HOME), solver(TARGET, named)
     assert one.positions.tobytes() == other.positions.tobytes()
@@ -144,7 +144,7 @@ def test_positions_are_read_only(name, target):
         positions[0] = 0.0
 
 
-def test_so_are_those_of_what_returns_more_than_one():
+def test_positions_of_several_solutions_are_read_only():
     results = [
         solve_all(ARM, TARGET, HOME, starts=5)[0].positions,
         follow(ARM, [TARGET, FAR], HOME).positions,
@@ -176,13 +176,13 @@ def test_no_kernel_is_compiled_a_second_time_for_arrays_that_are_read_only():
     )
 
 
-def test_what_was_found_begins_the_next_search():
+def test_a_solution_is_accepted_as_seed():
     found = solve(ARM, TARGET, HOME)
     assert solve(ARM, TARGET, found.positions).iterations <= found.iterations
     assert track(ARM, TARGET, found.positions, 0.1, previous=found.positions).success
 
 
-def test_a_target_that_is_no_pose_is_refused(solver):
+def test_an_invalid_pose_is_refused(solver):
     skewed = TARGET.matrix.copy()
     skewed[0, 0] += 0.1
     for bad in (skewed, np.eye(3), np.full((4, 4), np.nan), None, "pose", HOME):
@@ -199,7 +199,7 @@ def test_positions_that_lack_a_joint_are_refused(solver):
 
 
 @pytest.mark.parametrize("model", [MODEL, None, "panda"])
-def test_a_robot_is_no_chain(model):
+def test_a_robot_in_place_of_a_chain_is_refused(model):
     with pytest.raises(BasisIkError, match=r"chain must be a Chain, which `RobotModel.chain\(\)`"):
         solve(model, TARGET)
     with pytest.raises(BasisIkError, match="chain must be a Chain"):
@@ -224,7 +224,7 @@ def test_many_targets_may_be_matrices_too():
         solve_batch(ARM, np.eye(4), HOME)
 
 
-def test_tasks_take_matrices_too_and_positions_by_name_only():
+def test_tasks_take_matrices_and_positions_by_name():
     tasks = [PoseTask("panda_hand", TARGET.matrix), LookTask("panda_hand", POINT, priority=1)]
     as_transform = [PoseTask("panda_hand", TARGET), tasks[1]]
     one, other = (solve_tasks(MODEL, each, NAMED, max_restarts=0) for each in (tasks, as_transform))

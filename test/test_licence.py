@@ -57,7 +57,7 @@ def test_the_header_is_that_of_the_licence():
     assert " ".join(" ".join(lines).split()) in licence
 
 
-def test_a_file_without_it_is_found():
+def test_a_file_without_the_header_is_found():
     assert begins_well(f"#!/bin/sh\n{HEADER}\n\ntrue\n", "#")
     assert not begins_well('"""A module."""\n', "#")
     assert not begins_well(HEADER.replace("2026 basis_ik", "2026 nobody"), "#")

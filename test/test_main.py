@@ -69,7 +69,7 @@ def strict(text):
     return json.loads(text, parse_constant=refuse)
 
 
-def test_inspect_tells_chain_limits_reach_and_inferences(run):
+def test_inspect_prints_chain_limits_reach_and_inferences(run):
     status, out, err = run("inspect", "--urdf", UR5E)
     assert (status, err) == (0, "")
     assert "ur5e: base_link -> tool0" in out
@@ -96,7 +96,7 @@ def test_inspect_as_json(run):
     assert told["reach"] > 0.8
 
 
-def test_what_has_no_limit_is_null_in_json_and_said_in_words(run, tmp_path):
+def test_a_missing_limit_is_null_in_json_and_text_otherwise(run, tmp_path):
     file = tmp_path / "wheel.urdf"
     file.write_text(
         "<robot name='w'><link name='a'/><link name='b'/><joint name='j' type='continuous'>"
@@ -112,7 +112,7 @@ def test_what_has_no_limit_is_null_in_json_and_said_in_words(run, tmp_path):
     assert "  joint 'j' states no top speed: at most 1 rad/s is assumed" in out.splitlines()
 
 
-def test_solve_reaches_what_forward_kinematics_confirms(run):
+def test_solutions_are_confirmed_by_forward_kinematics(run):
     status, out, err = run("solve", "--urdf", UR5E, "--tip", "tool0", *POSE, "--json")
     told = strict(out)
     assert (status, err) == (0, "")
@@ -143,7 +143,7 @@ def test_solve_starts_from_the_seed(run):
     assert answer("3", "-2", "-1", "-1", "1.5", "0") != first
 
 
-def test_solve_by_fabrik_tells_what_its_passes_did(run):
+def test_solve_by_fabrik_prints_its_passes(run):
     command = ["solve", "--urdf", UR5E, *POSE, "--solver", "fabrik"]
     status, out, _ = run(*command)
     assert status == 0
@@ -161,7 +161,7 @@ def test_solve_by_fabrik_tells_what_its_passes_did(run):
     assert "passes" not in strict(run("solve", "--urdf", UR5E, *POSE, "--json")[1])
 
 
-def test_a_trace_tells_where_the_joints_are_after_each_pass(run):
+def test_a_trace_has_the_positions_after_each_pass(run):
     command = ["solve", "--urdf", UR5E, *POSE, "--solver", "fabrik", "--trace"]
     told = strict(run(*command, "--json")[1])["passes"]
     after = [stage["after"] for stage in told["trace"]]
@@ -203,7 +203,7 @@ def test_an_unreachable_target_is_status_1_with_the_best_effort(run):
     assert all(np.isfinite(value) for value in told["positions"].values())
 
 
-def test_negative_numbers_in_every_notation_are_no_options(run):
+def test_negative_numbers_are_not_options(run):
     _, expected, _ = run(
         "solve", "--urdf", UR5E, "--xyz", "-0.4", "-0.001", "0.3", "--rpy", "-3", "0", "0"
     )
@@ -279,7 +279,7 @@ def test_a_bad_choice_is_one_line_and_status_1(run, words, said):
     assert one_line(err)
 
 
-def test_no_more_is_read_than_a_description_may_have(run):
+def test_input_beyond_the_size_limit_is_not_read(run):
     status, _, err = run("inspect", "--urdf", "/dev/zero")
     assert status == 1
     assert "exceeds 4194304 bytes" in err
@@ -333,7 +333,7 @@ def test_help_has_examples_and_the_exit_status(run, words):
     assert not words or f"python -m basis_ik {words[0]} --urdf" in out
 
 
-def test_as_a_program():
+def test_the_module_runs_as_a_program():
     """In a process of its own: a pipe that closes early, and a terminal without Unicode."""
     command = [sys.executable, "-m", "basis_ik", "inspect", "--urdf", UR5E]
     done = subprocess.run(

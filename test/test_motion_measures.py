@@ -79,7 +79,7 @@ def test_quaternions(angle):
     np.testing.assert_allclose(found * np.sign(found @ expected), expected, atol=1e-12)
 
 
-def test_a_circle_that_is_followed_late_has_a_lag_and_no_error_of_shape():
+def test_a_late_circle_has_a_lag_and_no_error_of_shape():
     found = measures.following(follower(0.057), circle)
     assert found["lag"] == pytest.approx(0.057, abs=1e-9)
     assert found["shape"] == pytest.approx(0.0, abs=1e-9)
@@ -88,13 +88,13 @@ def test_a_circle_that_is_followed_late_has_a_lag_and_no_error_of_shape():
     assert found["error_max"] == pytest.approx(chord, rel=1e-9)
 
 
-def test_a_circle_that_is_cut_short_has_an_error_of_shape_and_no_lag():
+def test_a_smaller_circle_has_an_error_of_shape_and_no_lag():
     found = measures.following(follower(0.0, radius=0.047), circle)
     assert found["lag"] == 0.0
     assert found["shape"] == pytest.approx(0.003, rel=1e-9)
 
 
-def test_the_error_is_that_of_the_moment():
+def test_the_error_is_instantaneous():
     way = np.where(TIMES < 3.0, 0.001, 0.004)
     found = measures.following(on_x(way), lambda times: np.zeros((len(times), 3)))
     assert found["error_median"] == pytest.approx(0.001)
@@ -121,7 +121,7 @@ def test_a_path_to_and_fro_is_as_long_as_both():
     assert measures.length_of_path(on_x(way), 0.0) == pytest.approx(0.05, abs=1e-9)
 
 
-def test_near_for_good_is_after_the_overshoot():
+def test_the_settling_time_is_after_the_overshoot():
     way = np.interp(TIMES, [0.0, 1.0, 1.2, 1.4], [0.0, 0.052, 0.052, 0.0495])
     motion, end = on_x(way), 0.05 * X
     assert measures.overshoot(motion, 0.0, end, X) == pytest.approx(0.002, abs=1e-9)
@@ -131,7 +131,7 @@ def test_near_for_good_is_after_the_overshoot():
     assert measures.time_within(motion, 2.0, end, 1e-3) == 0.0
 
 
-def test_what_never_goes_beyond_does_not_overshoot():
+def test_a_motion_that_stays_short_has_no_overshoot():
     motion = on_x(np.minimum(TIMES, 0.04))
     assert measures.overshoot(motion, 0.0, 0.05 * X, X) == 0.0
 

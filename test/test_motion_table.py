@@ -67,5 +67,5 @@ def test_where_servo_is_better_the_row_is_marked(row, ours, better):
         (None, 1.0, ""),
     ],
 )
-def test_figures_are_shown_to_the_digits_that_mean_something(value, scale, text):
+def test_figures_have_significant_digits_only(value, scale, text):
     assert shown(value, scale) == text

@@ -84,11 +84,11 @@ def declared(tag):
     return set(names)
 
 
-def test_what_the_package_needs_to_run():
+def test_runtime_dependencies_are_complete():
     assert declared("exec_depend") == all_needed(RUN) | {"ros2launch"}  # opens its launch files
 
 
-def test_what_the_tests_need_besides():
+def test_test_dependencies_are_complete():
     assert declared("test_depend") == all_needed(TEST) - declared("exec_depend")
 
 
@@ -111,11 +111,11 @@ def test_there_are_no_other_kinds_of_dependency():
         ('[sys.executable, "-m", "pip", "-m", "basis_ik"]', {"python3-pip"}),
     ],
 )
-def test_what_a_file_needs(text, names):
+def test_imports_of_a_file_are_found(text, names):
     assert needed(text) == names
 
 
-def test_set_up_asks_a_sourced_ros_for_nothing_that_rosdep_would_not_install():
+def test_set_up_needs_only_packages_that_rosdep_installs():
     (names,) = re.findall(r'^names = "([\w ]+)"', (ROOT / "underlay/setup.sh").read_text(), re.M)
     assert {KEYS.get(name, name) for name in names.split()} <= (
         declared("exec_depend") | declared("test_depend")

@@ -51,7 +51,7 @@ def at_rest(positions):
     return np.column_stack([positions, np.zeros((6, 2))])
 
 
-def test_a_plan_is_what_step_does(pipe):
+def test_a_plan_equals_the_steps(pipe):
     assert pipe.plan(at_rest(HOME), braking=False) is None
     pipe.set_goal(DOWN, HOME)
     motion = pipe.plan(at_rest(HOME), braking=False)
@@ -63,7 +63,7 @@ def test_a_plan_is_what_step_does(pipe):
     assert np.allclose(braking.positions[1:], commands, rtol=0, atol=1e-12)
 
 
-def test_an_unsafe_plan_is_not_given(pipe, monkeypatch):
+def test_an_unsafe_plan_is_not_returned(pipe, monkeypatch):
     pipe.set_goal(DOWN, HOME)
     monkeypatch.setattr(pipeline, "is_safe", lambda *_: False)
     assert pipe.plan(at_rest(HOME), braking=False) is None
@@ -71,9 +71,7 @@ def test_an_unsafe_plan_is_not_given(pipe, monkeypatch):
     assert pipe.phase is Phase.UNSAFE
 
 
-def test_what_was_found_goes_to_the_kernels_of_motion_in_the_form_they_are_compiled_for(
-    pipe, monkeypatch
-):
+def test_solutions_have_the_array_layout_of_compiled_kernels(pipe, monkeypatch):
     writable = []
     is_equal = pipeline.is_equal
 
@@ -104,7 +102,7 @@ def test_without_a_target_nothing_is_sent(pipe):
     assert pipe.phase is Phase.IDLE
 
 
-def test_a_target_is_reached_within_limits_and_then_all_is_silent(pipe, chain):
+def test_a_target_is_reached_within_limits_and_commands_end(pipe, chain):
     pipe.set_goal(DOWN, HOME)
     assert pipe.solution.success
     commands = walk(pipe, HOME)
@@ -187,7 +185,7 @@ def test_motion_starts_from_the_measured_positions_after_rest(pipe):
     [(0.03, 0.0, True), (0.049, 0.004, True), (0.051, 0.0, False), (0.03, 0.006, False)],
     ids=["beside", "just beside", "too far beside", "moved by others"],
 )
-def test_an_arm_that_stands_beside_its_command_is_led_on_from_it(pipe, beside, moved, from_command):
+def test_an_arm_beside_its_last_command_continues_from_it(pipe, beside, moved, from_command):
     pipe.set_goal(JointGoal(tuple(HOME + 0.2)), HOME)
     walk_beside(pipe, HOME, beside)
     arm = HOME + 0.2 + beside - moved
@@ -254,7 +252,7 @@ def test_a_solution_that_is_not_finite_is_never_sent(pipe, monkeypatch, bad):
     assert pipe.phase is Phase.UNSAFE
 
 
-def test_a_solution_outside_the_limits_is_not_gone_to(pipe, chain, monkeypatch):
+def test_a_solution_outside_the_limits_is_not_used(pipe, chain, monkeypatch):
     solve = pipeline.solve
     monkeypatch.setattr(
         pipeline, "solve", lambda *a, **k: solve(*a, **k)._replace(positions=chain.upper + 0.5)
@@ -289,7 +287,7 @@ def test_a_command_that_fails_the_last_check_is_not_sent(pipe, monkeypatch):
     assert pipe.phase is Phase.UNSAFE
 
 
-def test_a_command_that_fails_in_motion_is_braked_from_the_one_before(pipe, chain, monkeypatch):
+def test_a_failed_command_brakes_from_the_last_one(pipe, chain, monkeypatch):
     pipe.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
     commands = list(walk(pipe, HOME, 30))
     step = pipe._limiter.step
@@ -305,7 +303,7 @@ def test_a_command_that_fails_in_motion_is_braked_from_the_one_before(pipe, chai
     assert np.array_equal(commands[-1], commands[-2]), "at rest"
 
 
-def test_where_braking_is_unsafe_too_nothing_is_sent(pipe, monkeypatch):
+def test_if_braking_is_unsafe_nothing_is_sent(pipe, monkeypatch):
     pipe.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
     walk(pipe, HOME, 30)
     monkeypatch.setattr(pipeline, "is_safe", lambda *_: False)
@@ -313,7 +311,7 @@ def test_where_braking_is_unsafe_too_nothing_is_sent(pipe, monkeypatch):
     assert pipe.command is None
 
 
-def test_it_goes_on_from_another_state(pipe, chain):
+def test_the_motion_continues_from_a_given_state(pipe, chain):
     pipe.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
     walk(pipe, HOME, 30)
     states = np.column_stack([HOME + 0.5, np.full((6, 2), 0.1)])
@@ -324,7 +322,7 @@ def test_it_goes_on_from_another_state(pipe, chain):
     assert walk(pipe, HOME)[-1] == pytest.approx(HOME + 0.5, abs=0.01)
 
 
-def test_what_is_missing_counts_no_whole_turns_of_an_endless_joint():
+def test_the_missing_distance_ignores_turns_of_continuous_joints():
     turning = RobotModel.from_urdf(
         (URDF / "ur5e.urdf")
         .read_text()
@@ -340,7 +338,7 @@ def test_what_is_missing_counts_no_whole_turns_of_an_endless_joint():
     np.testing.assert_allclose(pipe.missing(turned), 0.1)
 
 
-def test_a_long_solve_goes_on_beside_while_the_last_solution_is_kept(pipe, monkeypatch):
+def test_a_long_solve_runs_in_a_thread(pipe, monkeypatch):
     solve, go_on, asked = pipeline.solve, threading.Event(), []
 
     def slow(*args, max_iterations, **kwargs):
@@ -370,7 +368,7 @@ def test_a_long_solve_goes_on_beside_while_the_last_solution_is_kept(pipe, monke
     assert asked == [pipeline.QUICK, pipeline.QUICK, pipeline.MAX_ITERATIONS]
 
 
-def test_poses_are_solved_by_fabrik_where_that_is_chosen(pipe, chain):
+def test_poses_are_solved_by_fabrik_if_selected(pipe, chain):
     pipe.solver = "fabrik"
     pipe.set_goal(DOWN, HOME)
     passes = pipe.solution.passes
@@ -386,7 +384,7 @@ def test_poses_are_solved_by_fabrik_where_that_is_chosen(pipe, chain):
     assert pipe.solution.passes is None
 
 
-def test_passes_that_do_not_fit_into_a_period_go_on_beside(pipe, monkeypatch):
+def test_long_passes_run_in_a_thread(pipe, monkeypatch):
     solve, asked = pipeline.solve, []
 
     def watched(*args, max_iterations, **kwargs):
@@ -406,7 +404,7 @@ def test_passes_that_do_not_fit_into_a_period_go_on_beside(pipe, monkeypatch):
     assert pipe.solution.verdict is not Verdict.BUDGET_SPENT
 
 
-def test_the_answer_to_a_question_that_is_no_longer_asked_is_dropped(pipe, monkeypatch):
+def test_an_outdated_solution_is_dropped(pipe, monkeypatch):
     solve, go_on = pipeline.solve, threading.Event()
 
     def slow(*args, max_iterations, **kwargs):
@@ -428,7 +426,7 @@ def test_the_answer_to_a_question_that_is_no_longer_asked_is_dropped(pipe, monke
     assert walk(pipe, HOME)[-1] == pytest.approx(pipe.solution.positions)
 
 
-def test_an_unreachable_target_is_approached_and_the_missing_distance_told(pipe, chain):
+def test_an_unreachable_target_is_approached_with_the_missing_distance(pipe, chain):
     far = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [1.2, 0.6, 0.6])
     pipe.set_goal(PoseGoal(far), HOME)
     solution = pipe.solution
@@ -453,7 +451,7 @@ def test_a_point_is_looked_at_along_the_ray(pipe, chain):
     assert np.arccos(along @ line / np.linalg.norm(line)) < 2e-5
 
 
-def test_joint_positions_are_gone_to(pipe):
+def test_joint_positions_are_reached(pipe):
     wanted = HOME + 0.1
     pipe.set_goal(JointGoal(tuple(wanted)), HOME)
     np.testing.assert_allclose(walk(pipe, HOME)[-1], wanted, atol=1e-12)
@@ -492,7 +490,7 @@ def test_a_bad_solution_after_a_twist_brakes_on_the_line(pipe, chain, monkeypatc
     assert np.abs(travel[[0, 2]]).max() < 1e-6
 
 
-def test_a_twist_into_a_limit_is_told(pipe, chain):
+def test_a_twist_into_a_limit_is_reported(pipe, chain):
     pipe.set_goal(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), in_tip=True), HOME)
     last = walk(pipe, HOME, 1500)[-1]
     assert pipe.solution.verdict is Verdict.LIMIT
@@ -507,7 +505,7 @@ def test_a_twist_into_a_limit_is_told(pipe, chain):
     assert pipe.solution is None
 
 
-def test_at_a_limit_the_reason_is_said_once_while_the_tip_creeps_on(pipe, chain):
+def test_at_a_limit_the_reason_does_not_flicker(pipe, chain):
     pipe.set_goal(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), in_tip=True), HOME)
     said = []
     for _ in range(1000):
@@ -517,7 +515,7 @@ def test_at_a_limit_the_reason_is_said_once_while_the_tip_creeps_on(pipe, chain)
     assert said[-1] is Verdict.LIMIT
 
 
-def test_nothing_of_a_twist_is_left_after_another_goal_or_rest(pipe):
+def test_a_new_goal_or_rest_discards_a_twist(pipe):
     up = TwistGoal((0.0, 0.0, 0.1), (0.0, 0.0, 0.0))
     pipe.set_goal(up, HOME)
     walk(pipe, HOME, 30)
@@ -546,7 +544,7 @@ def test_a_motion_is_braked_before_a_twist_begins(chain):
     assert np.abs(rise[:2]).max() < 1e-6
 
 
-def test_a_pose_is_gone_to_from_where_a_twist_is(pipe, chain):
+def test_a_pose_starts_from_the_state_of_a_twist(pipe, chain):
     limits = MotionLimits.of_chain(chain)
     pipe.set_goal(TwistGoal((0.3, 0.0, 0.0), (0.0, 0.0, 0.5)), HOME)
     commands = [HOME, HOME, HOME, *walk(pipe, HOME, 40)]
@@ -562,7 +560,7 @@ def test_a_pose_is_gone_to_from_where_a_twist_is(pipe, chain):
         assert (steps <= most * PERIOD**order * (1 + 1e-3)).all()
 
 
-def test_braking_comes_to_rest_and_then_to_silence(pipe):
+def test_braking_ends_at_rest_and_commands_end(pipe):
     pipe.set_goal(DOWN, HOME)
     walk(pipe, HOME, 10)
     pipe.brake()

@@ -41,7 +41,7 @@ def of_class(entries, kind):
     return [e for e in entries if e["Class"] == f"rviz_default_plugins/{kind}"]
 
 
-def test_these_are_all():
+def test_all_configurations_are_tested():
     there = sorted(path.stem for path in (ROOT / "rviz").iterdir())
     assert there == sorted([*SHOWN, "transform_nodes"])
 
@@ -54,7 +54,7 @@ def test_the_fixed_frame_is_a_link_of_the_robot(name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_the_robot_is_shown_by_the_description_that_everybody_gets(name):
+def test_the_robot_model_uses_the_topic_robot_description(name):
     (robot,) = of_class(manager(name)["Displays"], "RobotModel")
     topic = robot["Description Topic"]
     assert (topic["Value"], topic["Durability Policy"]) == ("/robot_description", "Transient Local")
@@ -62,7 +62,7 @@ def test_the_robot_is_shown_by_the_description_that_everybody_gets(name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_each_chain_is_seen_dragged_and_pointed(name):
+def test_each_chain_has_markers_a_handle_and_a_point_tool(name):
     """`test/ros/test_rviz_topics.py` holds that the node has what these names say."""
     displays, tools = manager(name)["Displays"], manager(name)["Tools"]
     chains = SHOWN[name][1]
@@ -78,7 +78,7 @@ def test_each_chain_is_seen_dragged_and_pointed(name):
     assert bool(of_class(tools, "Interact")) == bool(chains)  # without it nothing can be dragged
 
 
-def test_transform_nodes_are_seen_and_turned_in_their_root():
+def test_transform_nodes_have_markers_and_handles_in_their_root():
     """`test/ros/test_rviz_topics.py` holds that the program has what these names say."""
     found = manager("transform_nodes")
     displays = found["Displays"]
@@ -93,14 +93,14 @@ def test_transform_nodes_are_seen_and_turned_in_their_root():
 
 
 @pytest.mark.parametrize("name", [*SHOWN, "transform_nodes"])
-def test_nothing_is_switched_off_or_named_twice(name):
+def test_displays_are_enabled_and_unique(name):
     displays = manager(name)["Displays"]
     assert all(d["Enabled"] and d["Value"] for d in displays)
     assert len({d["Name"] for d in displays}) == len(displays)
 
 
 @pytest.mark.parametrize("name", [*SHOWN, "transform_nodes"])
-def test_names_fit_beside_a_view_that_has_most_of_the_window(name):
+def test_names_fit_in_the_side_panel(name):
     """The panel of displays cuts off longer names; that of the views nobody needs."""
     assert max(len(d["Name"]) for d in manager(name)["Displays"]) <= 20
     panels = yaml.safe_load((ROOT / "rviz" / f"{name}.rviz").read_text())["Panels"]

@@ -70,12 +70,12 @@ def test_a_sourced_ros_keeps_its_own_dependencies(refusal):
     assert "a ROS 2 jazzy with its own is sourced. Leave it out" in line
 
 
-def test_stock_needs_a_python_that_its_numba_knows(refusal):
+def test_stock_needs_a_python_that_its_numba_supports(refusal):
     line = refusal((3, 12), DEPENDENCIES="stock")
     assert "DEPENDENCIES=stock needs Python 3.10 or 3.11" in line
 
 
-def test_the_oldest_need_the_machine_whose_packages_they_are(refusal):
+def test_oldest_needs_debian_12(refusal):
     line = refusal((3, 12), DEPENDENCIES="oldest")
     assert "DEPENDENCIES=oldest needs Debian 12" in line
     assert line.endswith("Choose DEPENDENCIES=stock.")

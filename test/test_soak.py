@@ -38,7 +38,7 @@ def drawn(seed, count=300):
     return list(itertools.islice(soak.deeds(seed), count))
 
 
-def test_a_seed_draws_the_same_deeds_again_and_another_draws_others():
+def test_a_seed_determines_the_actions():
     one, again, other = drawn(1), drawn(1), drawn(2)
     assert [d.kind for d in one] == [d.kind for d in again]
     assert all((a.numbers == b.numbers).all() for a, b in zip(one, again, strict=True))
@@ -46,7 +46,7 @@ def test_a_seed_draws_the_same_deeds_again_and_another_draws_others():
     assert [d.kind for d in one] != [d.kind for d in other]
 
 
-def test_all_kinds_are_drawn_and_done():
+def test_all_kinds_of_actions_are_drawn_and_executed():
     assert {deed.kind for deed in drawn(1)} == set(soak.KINDS)
     assert all(callable(getattr(soak.User, f"do_{kind}")) for kind in soak.KINDS)
 
@@ -60,13 +60,13 @@ def fill(stamp, time):
     stamp.sec, stamp.nanosec = time // SECOND, time % SECOND
 
 
-def hear_state(watch, time, positions):
+def on_joint_state(watch, time, positions):
     message = JointState(name=list(soak.CHAIN.joint_names), position=positions.tolist())
     fill(message.header.stamp, time)
     watch.joint_state(message, time)
 
 
-def hear_window(watch, time, *positions):
+def on_window(watch, time, *positions):
     """A window of points 10 ms apart, that ends at rest."""
     message = JointTrajectory(joint_names=list(soak.CHAIN.joint_names))
     fill(message.header.stamp, time)
@@ -82,23 +82,23 @@ def work(watch, seconds, step):
     """An arm that turns on, one step every 10 ms, a window for each."""
     for k in range(round(100 * seconds)):
         now, here = START + k * SECOND // 100, soak.START + k * step * TURN
-        hear_state(watch, now, here)
-        hear_window(watch, now, here, here + step * TURN, here + 2 * step * TURN)
+        on_joint_state(watch, now, here)
+        on_window(watch, now, here, here + step * TURN, here + 2 * step * TURN)
     return now, here
 
 
-def test_good_commands_are_no_fault_and_their_age_is_kept(watch):
+def test_good_commands_are_no_fault_and_their_ages_are_stored(watch):
     work(watch, 1.0, 0.001)
-    watch.judge()
+    watch.check()
     assert watch.fault is None
     assert list(watch.ages) == pytest.approx([2.0] * 100)
 
 
-def test_a_bad_command_ends_it_with_the_last_seconds_of_both_sides(watch, tmp_path):
+def test_a_bad_command_ends_the_run_with_a_log(watch, tmp_path):
     now, here = work(watch, 5.0, 0.001)
-    watch.judge()
-    hear_window(watch, now + SECOND // 100, here + 0.5 * TURN, here + TURN)
-    watch.judge()
+    watch.check()
+    on_window(watch, now + SECOND // 100, here + 0.5 * TURN, here + TURN)
+    watch.check()
     assert "begins at" in watch.fault or "goes" in watch.fault
     with pytest.raises(soak.Stop, match="shoulder_pan_joint"):
         soak.User.check(type("User", (), {"watch": watch, "ik": None}))
@@ -110,7 +110,7 @@ def test_a_bad_command_ends_it_with_the_last_seconds_of_both_sides(watch, tmp_pa
     assert {side for _, side, *_ in rows} == {"in", "out"}
 
 
-def test_a_node_that_stops_itself_by_its_last_check_ends_it(watch):
+def test_a_failed_last_check_ends_the_run(watch):
     message = DiagnosticStatus(message="a command leaps")
     message.values = [KeyValue(key="state", value="UNSAFE")]
     watch.told(message, START)
@@ -127,17 +127,17 @@ def rows_of(slope):
 
 
 @pytest.mark.parametrize("slope", [0.0, 36.0])
-def test_memory_that_grows_is_told_with_its_slope(slope):
-    heard = np.arange(0.0, 600.0, 0.01)
-    told = soak.summary(rows_of(slope), heard, np.full(len(heard), 1.5), [1.0, 3.0, 2.0])
+def test_growing_memory_is_reported_with_its_slope(slope):
+    received = np.arange(0.0, 600.0, 0.01)
+    told = soak.summary(rows_of(slope), received, np.full(len(received), 1.5), [1.0, 3.0, 2.0])
     assert told["memory_slope_mb_per_h"] == pytest.approx(slope, abs=1e-6)
     assert told["missed_periods"] == 6
     assert told["periods"] == 60_000
     assert told["first_command_after_ms"] == {"probes": 3, "median": 2.0, "max": 3.0}
 
 
-def test_the_last_minute_is_told_apart_from_the_first():
-    heard = np.arange(0.0, 600.0, 0.01)
-    ages = np.where(heard > 540.0, 5.0, 1.0)
-    told = soak.summary(rows_of(0.0), heard, ages, [1.0])["command_age_ms"]
+def test_the_last_minute_is_compared_with_the_first():
+    received = np.arange(0.0, 600.0, 0.01)
+    ages = np.where(received > 540.0, 5.0, 1.0)
+    told = soak.summary(rows_of(0.0), received, ages, [1.0])["command_age_ms"]
     assert (told["first_minute"]["p99"], told["last_minute"]["p99"]) == (1.0, 5.0)

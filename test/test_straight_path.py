@@ -88,7 +88,7 @@ def close(pose, other, tolerance=2e-5):
 
 @pytest.mark.parametrize("period", [0.01, 0.002])
 @pytest.mark.parametrize("robot", HOMES)
-def test_the_tip_keeps_to_the_line_and_the_joints_to_their_limits(chains, robot, period):
+def test_the_tip_keeps_the_line_and_the_joints_their_limits(chains, robot, period):
     chain, home, rng = chains[robot], HOMES[robot], np.random.default_rng(3)
     for _ in range(40 if period == PERIOD else 6):
         q, there = (home + rng.uniform(-size, size, len(home)) for size in (0.3, 0.6))
@@ -107,7 +107,7 @@ def test_the_tip_keeps_to_the_line_and_the_joints_to_their_limits(chains, robot,
         assert arm.worst() <= 1.0 + 1e-6
 
 
-def test_by_joints_the_tip_leaves_the_line(chains):
+def test_in_joint_space_the_tip_leaves_the_line(chains):
     """What the other tests measure is not so by itself."""
     arm = Arm(chains["ur5e"], HOMES["ur5e"], path="joint")
     start, target = arm.tip, chains["ur5e"].forward(HOMES["ur5e"] + [0.9, 0.4, -0.6, 0.2, 0.3, 0.5])
@@ -118,7 +118,7 @@ def test_by_joints_the_tip_leaves_the_line(chains):
     assert turned > 20 * TURNED
 
 
-def test_a_way_without_turn_and_a_turn_without_way(chains):
+def test_a_translation_and_a_rotation_alone(chains):
     for move in (([0.0, 0.25, -0.1], 0.0), ([0.0, 0.0, 0.0], 1.0)):
         arm = Arm(chains["ur5e"], HOMES["ur5e"])
         start = arm.tip
@@ -157,7 +157,7 @@ def test_a_newer_pose_bends_the_path(chains):
 
 
 @pytest.mark.parametrize("path", ["straight", "straight_or_joint"])
-def test_at_a_limit_the_line_ends_and_it_is_said_where(chains, path):
+def test_at_a_limit_the_line_ends_and_the_joint_is_reported(chains, path):
     chain, home = chains["panda"], HOMES["panda"].copy()
     start = chain.forward(home)
     # Straight back the elbow folds up to its limit.
@@ -189,7 +189,7 @@ def test_at_a_limit_the_line_ends_and_it_is_said_where(chains, path):
         assert close(arm.tip, target)
 
 
-def test_out_of_reach_it_goes_straight_to_the_best_that_can_be_had(chains):
+def test_out_of_reach_the_line_ends_at_the_nearest_pose(chains):
     chain, home = chains["ur5e"], HOMES["ur5e"]
     arm = Arm(chain, home)
     start = arm.tip
@@ -210,7 +210,7 @@ def test_out_of_reach_it_goes_straight_to_the_best_that_can_be_had(chains):
     assert arm.off(start, best)[0] < WIDE
 
 
-def test_a_pose_that_moves_is_followed_by_joints(chains):
+def test_a_moving_pose_is_followed_in_joint_space(chains):
     chain, home = chains["ur5e"], HOMES["ur5e"]
     arms = [Arm(chain, home, path) for path in ("straight", "joint")]
     start = chain.forward(home)
@@ -231,7 +231,7 @@ def beside(start, way):
     return RigidTransform.from_rotation_translation(start.rotation, start.translation + way)
 
 
-def test_a_goal_that_asks_for_it_is_gone_to_straight_whatever_is_usual(chains):
+def test_a_straight_goal_overrides_the_path(chains):
     chain, home = chains["ur5e"], HOMES["ur5e"]
     start, far = chain.forward(home), chain.forward(home + AWAY)
     arm = Arm(chain, home, path="joint")
@@ -242,7 +242,7 @@ def test_a_goal_that_asks_for_it_is_gone_to_straight_whatever_is_usual(chains):
     assert arm.worst() <= 1.0 + 1e-6
 
 
-def test_where_its_line_ends_it_goes_on_by_joints(chains):
+def test_at_the_end_of_its_line_the_arm_continues_in_joint_space(chains):
     chain, home = chains["panda"], HOMES["panda"]
     arm = Arm(chain, home, path="joint")
     target = beside(chain.forward(home), [-0.6, 0.0, 0.0])
@@ -252,7 +252,7 @@ def test_where_its_line_ends_it_goes_on_by_joints(chains):
     assert close(arm.tip, target)
 
 
-def test_a_handle_that_is_too_fast_is_followed_on_its_line(chains):
+def test_a_fast_handle_is_followed_on_its_line(chains):
     chain, home = chains["ur5e"], HOMES["ur5e"]
     arm = Arm(chain, home, path="joint")
     arm.pipe.velocity_scaling = 0.1
@@ -269,7 +269,7 @@ def test_a_handle_that_is_too_fast_is_followed_on_its_line(chains):
 
 
 @pytest.mark.parametrize("robot", HOMES)
-def test_what_is_left_of_the_way_to_a_pose_that_moved_and_jumped_is_straight(chains, robot):
+def test_after_a_jump_a_moving_pose_is_approached_straight(chains, robot):
     chain, home = chains[robot], HOMES[robot]
     arm, start = Arm(chain, home, path="joint"), chain.forward(home)
     for k in range(60):
@@ -287,7 +287,7 @@ def test_what_is_left_of_the_way_to_a_pose_that_moved_and_jumped_is_straight(cha
     assert arm.worst() <= 1.0 + 1e-6
 
 
-def test_what_the_joints_were_about_is_not_braked_for_a_line(chains):
+def test_a_joint_motion_continues_before_a_line(chains):
     arm = Arm(chains["ur5e"], HOMES["ur5e"], path="joint")
     arm.set_goal(JointGoal(tuple(HOMES["ur5e"] + 1.0)))
     arm.walk(40)
@@ -308,7 +308,7 @@ def test_what_the_joints_were_about_is_not_braked_for_a_line(chains):
     ],
     ids=["joints", "point", "twist"],
 )
-def test_other_goals_do_as_ever(chains, goal):
+def test_other_goals_move_in_joint_space(chains, goal):
     ways = []
     for path in ("joint", "straight"):
         arm = Arm(chains["ur5e"], HOMES["ur5e"], path)
@@ -333,7 +333,7 @@ def test_braking_stays_on_the_line(chains):
     assert arm.worst() <= 1.0 + 1e-6
 
 
-def test_with_fewer_than_six_joints_it_goes_by_joints():
+def test_with_fewer_than_six_joints_it_moves_in_joint_space():
     model = RobotModel.from_urdf((URDF / "pan_tilt.urdf").read_text())
     chain = model.chain("base_link", "camera_optical_frame")
     ways = []

@@ -62,21 +62,21 @@ def in_terminal(code, tmp_path):
 TOLD = "basis_ik: compiling the solver's kernels, once; some seconds\n"
 
 
-def test_a_terminal_is_told_once_that_something_is_compiled(tmp_path):
+def test_compilation_is_reported_once_on_a_terminal(tmp_path):
     assert in_terminal("double(2); double(2.0)", tmp_path) == TOLD
     assert in_terminal("double(2); double(2.0)", tmp_path) == "", "it is in the cache"
 
 
-def test_only_a_terminal_is_told(tmp_path):
+def test_compilation_is_reported_only_on_a_terminal(tmp_path):
     assert in_terminal("sys.stderr.isatty = lambda: False; double(2)", tmp_path) == ""
 
 
-def test_a_node_tells_it_in_its_own_way(tmp_path):
+def test_a_node_logs_the_compilation(tmp_path):
     code = "when_compiling(lambda: print('node', file=sys.stderr)); double(2); double(2.0)"
     assert in_terminal(code, tmp_path) == "node\n"
 
 
-def test_other_peoples_kernels_are_not_ours_to_tell(tmp_path):
+def test_foreign_kernels_are_not_reported(tmp_path):
     code = "import numba; numba.njit(lambda x: x)(1.0)"
     assert in_terminal(code, tmp_path) == ""
 
@@ -86,7 +86,7 @@ def test_other_peoples_kernels_are_not_ours_to_tell(tmp_path):
     ("robot", "tip"),
     [("ur5e", None), ("panda", None), ("pan_tilt", None), ("legs", "ankle_l")],
 )
-def test_the_kernels_of_one_robot_are_those_of_all(robot, tip):
+def test_all_robots_use_the_same_kernels(robot, tip):
     for step in warm_up.node_steps():
         step.run()
     before = [(kernel, len(kernel.overloads)) for kernel in jit._kernels]
@@ -95,7 +95,7 @@ def test_the_kernels_of_one_robot_are_those_of_all(robot, tip):
     assert late == []
 
 
-def test_nothing_of_the_library_is_left_to_be_compiled():
+def test_all_kernels_of_the_library_are_compiled():
     code = """
 from basis_ik import warm_up
 from basis_ik.numerics import jit
@@ -130,7 +130,7 @@ print(*[each.__name__ for each in left if each.__module__ != rare])
     ],
     ids=["free", "points within limits", "shared", "limits", "shared within limits"],
 )
-def test_frames_node_finds_all_that_its_constraints_need(cases):
+def test_the_kernels_for_frames_nodes_constraints_are_compiled(cases):
     """Compiled in advance, of constraints that have no others beside them, from random poses."""
     code = f"""
 import numpy as np
@@ -173,7 +173,7 @@ print(*[kernel.py_func.__name__ for kernel, n in before if len(kernel.overloads)
     assert done.stdout.split() == []
 
 
-def test_steps_are_done_in_order_beside_the_caller():
+def test_steps_run_in_order_in_a_thread():
     done, go_on = [], threading.Event()
     under_way = WarmUp([Step("a", lambda: done.append("a")), Step("b", go_on.wait)])
     assert not under_way.wait(0.01)
@@ -186,7 +186,7 @@ def test_steps_are_done_in_order_beside_the_caller():
     assert not warm_up.still_compiling()
 
 
-def test_what_goes_wrong_in_a_step_is_not_swallowed():
+def test_an_exception_of_a_step_is_raised():
     under_way = WarmUp([Step("division", lambda: 1 // 0)])
     with pytest.raises(ZeroDivisionError):
         under_way.wait(60.0)
@@ -194,7 +194,7 @@ def test_what_goes_wrong_in_a_step_is_not_swallowed():
         _ = under_way.ready
 
 
-def test_the_kernels_that_a_ready_one_calls_are_ready():
+def test_kernels_called_by_a_ready_kernel_are_ready():
     for step in warm_up.frames_steps():
         step.run()
     ready, all_ = jit.count_ready()
@@ -204,7 +204,7 @@ def test_the_kernels_that_a_ready_one_calls_are_ready():
 
 
 @pytest.mark.parametrize("is_on", [True, False])
-def test_garbage_is_not_collected_meanwhile_and_as_before_afterwards(is_on):
+def test_garbage_collection_is_off_only_meanwhile(is_on):
     seen = []
 
     def fail():
@@ -220,7 +220,7 @@ def test_garbage_is_not_collected_meanwhile_and_as_before_afterwards(is_on):
         gc.enable()
 
 
-def test_beside_a_node_garbage_is_collected_and_the_gil_is_handed_over_sooner():
+def test_in_a_node_the_gil_switches_sooner_and_garbage_is_collected():
     seen, before = [], sys.getswitchinterval()
 
     def look():

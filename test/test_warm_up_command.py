@@ -56,7 +56,7 @@ def pretend(monkeypatch):
         (io.StringIO(), "compiling, 3 of 4 kernels: slow one\n"),
     ],
 )
-def test_progress_is_shown_while_something_is_compiled(pretend, out, words):
+def test_progress_is_shown_during_compilation(pretend, out, words):
     go_on, compile_something = pretend
     write = out.write
 
@@ -73,7 +73,7 @@ def test_progress_is_shown_while_something_is_compiled(pretend, out, words):
     assert out.getvalue().endswith(" s: slow one\n")
 
 
-def test_it_says_that_there_was_nothing_to_do():
+def test_a_full_cache_is_reported():
     out = Terminal()
     compile_here([Step("quick one", lambda: None)], out)
     assert out.getvalue() == "nothing to compile: all kernels are in the cache\n"
@@ -171,14 +171,14 @@ def test_two_processes_share_the_steps(start, tmp_path):
     assert len({path.suffix for path in tmp_path.glob("met-*")}) == 2
 
 
-def test_what_goes_wrong_in_a_process_ends_all(start):
+def test_an_exception_in_a_process_ends_all(start):
     process = start("failing")
     _, err = process.communicate(timeout=120)  # and not after the other step's ten minutes
     assert process.returncode == 1
     assert "ZeroDivisionError" in err
 
 
-def test_a_process_that_is_killed_is_told(start):
+def test_a_killed_process_is_reported(start):
     process = start("killed")
     _, err = process.communicate(timeout=120)
     assert process.returncode == 1
@@ -186,7 +186,7 @@ def test_a_process_that_is_killed_is_told(start):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_no_process_outlives_the_command(start, tmp_path, number):
+def test_no_process_remains_after_the_command(start, tmp_path, number):
     process = start("endless")
     pids = wait_for_steps(process, tmp_path)
     os.kill(process.pid, number)
@@ -196,7 +196,7 @@ def test_no_process_outlives_the_command(start, tmp_path, number):
         time.sleep(0.01)
 
 
-def test_ctrl_c_goes_to_all_processes_and_only_the_first_takes_it(start, tmp_path):
+def test_only_the_parent_handles_ctrl_c(start, tmp_path):
     process = start("ending")
     pids = wait_for_steps(process, tmp_path)
     time.sleep(0.5)  # one of them has nothing to do any more
@@ -222,7 +222,7 @@ def is_running(pid):
         return False
 
 
-def test_a_look_into_the_cache_compiles_nothing(start):
+def test_checking_the_cache_compiles_nothing(start):
     assert start("look").communicate(timeout=120) == ("False 0\n", "")
     assert start("adding").wait(120) == 0
     assert start("look").communicate(timeout=120) == ("True 2\n", "")
@@ -232,9 +232,7 @@ def test_a_look_into_the_cache_compiles_nothing(start):
     ("processors", "cached", "expected"),
     [(1, False, "here"), (1, True, "here"), (2, False, 2), (2, True, None), (64, False, 4)],
 )
-def test_processes_are_started_where_there_is_work_for_several(
-    monkeypatch, processors, cached, expected
-):
+def test_processes_are_started_only_for_several_workers(monkeypatch, processors, cached, expected):
     done = []
     monkeypatch.setattr(os, "cpu_count", lambda: processors)
     monkeypatch.setattr(warm_up_command, "is_cached", lambda steps: cached)
@@ -246,12 +244,12 @@ def test_processes_are_started_where_there_is_work_for_several(
     assert done == ([] if expected is None else [expected])
 
 
-def test_the_largest_steps_are_steps():
+def test_the_list_of_largest_steps_is_valid():
     names = {step.name for step in warm_up.all_steps()}
     assert set(warm_up_command.LARGEST) <= names
 
 
-def test_the_command_compiles_and_says_so():
+def test_the_command_compiles_and_reports_it():
     done = subprocess.run(
         [sys.executable, "-m", "basis_ik", "warm-up"],
         capture_output=True,

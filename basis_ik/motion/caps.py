@@ -14,8 +14,8 @@
 
 """Caps on the speeds of an arm's links, for every kind of motion.
 
-A command is accepted only if the links keep their caps on the way to it, and while braking after
-it: so a next command always exists, at least a braking one. docs/mathematics.md has the details.
+A command is accepted only if the links keep their caps on the way to it and while braking after it.
+So a next command always exists: at least a braking one. docs/mathematics.md has the details.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ INSTANT = 1e-4  # half the interval of the finite difference for a speed [s]
 CLOSE = 1e-4  # fraction of the caps that the search for the fastest step may leave unused
 TRIES = 10  # iterations of that search
 SPARE = 0.98  # fraction of the caps that jogging uses; the rest is a reserve for changes
-# Part that whole motions use, whose samples are coarse, and how often their pace is corrected.
+# Part of the caps that whole motions use, because their samples are coarse; and iterations for
+# their pace.
 SAMPLED, CORRECTIONS = 0.999, 16
 
 
@@ -136,9 +137,9 @@ class SpeedCaps:
             limits: As in `motion.joints_kernel`.
             period: Time between the two [s].
         """
-        return self._accept(self._judged(memory, then, limits, period, 0))
+        return self._accept(self._evaluated(memory, then, limits, period, 0))
 
-    def _judged(
+    def _evaluated(
         self, memory: FloatArray, then: FloatArray, limits: FloatArray, period: float, ticks: int
     ) -> _Step:
         out = then.copy()
@@ -155,7 +156,7 @@ class SpeedCaps:
 
     def brakes(self, memory: FloatArray, limits: FloatArray, period: float) -> bool:
         """Return whether the links keep their caps while the joints brake with other limits."""
-        if self._judged(memory, memory, limits, period, 0).part > ROUNDING:
+        if self._evaluated(memory, memory, limits, period, 0).part > ROUNDING:
             return False
         self._out = None
         return True
@@ -181,7 +182,7 @@ class SpeedCaps:
             then, slower = memory.copy(), bounds.copy()
             slower[VELOCITY] *= share
             ticks = step_joints(then, goal, velocity, acceleration, slower, period, ticks)
-            return self._judged(memory, then, limits, period, ticks)
+            return self._evaluated(memory, then, limits, period, ticks)
 
         best = attempt(1.0, ticks)
         if best.part > ROUNDING:

@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How fast links move between commands, and how joints brake so that none gets faster meanwhile.
+"""Speeds of links between commands, and braking that makes no link faster.
 
-The arrays `memory` (n, 27) and `limits` (5, n) are those of `motion_joints`. Capped links are
-`limbs` (M, 16), the rows of `proof.place_exactly` for one link after another; `starts` (k + 1,),
-the first row of each, and M; and `caps` (k, 2), the speed of its origin [m/s] and its angular speed
-[rad/s] at most, inf where there is none.
+The arrays `memory` (n, 27) and `limits` (5, n) are those of `motion.joints_kernel`. Three arrays
+describe the k capped links: `limbs` (M, 16) has the rows of `place_exactly` of all links; `starts`
+(k + 1,) has the first row of each, and M; `caps` (k, 2) has the largest speed of each link's origin
+[m/s] and its largest angular speed [rad/s], inf for none.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ from basis_ik.search.proof_kernel import place_exactly
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-HALVINGS = 30  # of the part of a joint's limits with which it stops as late as the slowest
+HALVINGS = 30  # of the bracket for the part of a joint's limits with which it stops last
 LEAST_PART = 1e-3
 
 
 @helper
 def _place(limbs: FloatArray, starts: IntArray, q: FloatArray, frames: FloatArray) -> None:
-    """Write where all capped links are (k, 3, 4)."""
+    """Write the frames of all capped links (k, 3, 4)."""
     for k in range(frames.shape[0]):
         place_exactly(limbs[starts[k] : starts[k + 1]], q, frames[k])
 
 
 @helper
 def _part(before: FloatArray, after: FloatArray, caps: FloatArray, time: float) -> float:
-    """Return the largest part of a cap that links take from frames (k, 3, 4) to others in a time.
+    """Return the largest part of a cap that links use between two sets of frames (k, 3, 4).
 
-    It is that of the shortest way and turn; for a turn by θ, ‖A − B‖² = 8 sin²(θ/2).
+    Each link takes the shortest way and turn; for a turn by θ, ‖A − B‖² = 8 sin²(θ/2).
     """
     most = 0.0
     for k in range(before.shape[0]):
@@ -83,7 +83,7 @@ def part_of_caps(
     limbs: FloatArray, starts: IntArray, caps: FloatArray,
     before: FloatArray, after: FloatArray, time: float,
 ) -> float:  # fmt: skip
-    """Return the largest part of a cap that links take from joints (n,) to others in a time [s]."""
+    """Return the largest part of a cap that links use between two joint positions (n,)."""
     here, there = np.empty((caps.shape[0], 3, 4)), np.empty((caps.shape[0], 3, 4))
     _place(limbs, starts, before, here)
     _place(limbs, starts, after, there)
@@ -92,9 +92,9 @@ def part_of_caps(
 
 @helper
 def _least_part(v: float, a: float, speed: float, jerk: float) -> float:
-    """Return the part of its jerk that a joint needs at least, so as not to become too fast.
+    """Return the smallest part of its jerk with which a joint keeps its velocity limit.
 
-    While the acceleration fades the velocity goes on from v to v + a |a| / (2 jerk).
+    While the acceleration fades to zero, the velocity changes from v to v + a |a| / (2 jerk).
     """
     room = speed - v if a > 0.0 else speed + v
     needed = 0.5 * a * a / jerk
@@ -103,18 +103,18 @@ def _least_part(v: float, a: float, speed: float, jerk: float) -> float:
 
 @jit
 def plan_brake_together(memory: FloatArray, limits: FloatArray) -> float:
-    """Write profiles to rest that end at one time: that of the joint that needs the longest.
+    """Write profiles to rest that all end when the slowest joint stops.
 
-    The others use less of their acceleration and jerk; so joints whose motions make up for each
-    other do so to the end. One that would become too fast so stops sooner, and one that would pass
-    a position limit as soon as it can.
+    The other joints use less acceleration and jerk, so joints whose motions cancel at a link do so
+    to the end. A joint that would exceed its velocity limit stops sooner; a joint that would pass
+    a position limit stops as soon as it can.
 
     Args:
         memory: (n, 27).
         limits: (5, n).
 
     Returns:
-        How long it takes [s].
+        The duration [s].
     """
     longest = 0.0
     for i in range(memory.shape[0]):
@@ -127,7 +127,7 @@ def plan_brake_together(memory: FloatArray, limits: FloatArray) -> float:
         row = memory[i, PROFILE:]
         x, v, a = memory[i, START], memory[i, START + 1], memory[i, START + 2]
         top, jerk = limits[ACCELERATION, i], limits[JERK, i]
-        low, high = LEAST_PART, 1.0  # parts that take too long, and not
+        low, high = LEAST_PART, 1.0  # too slow, and fast enough
         if v != 0.0 or a != 0.0:
             for _ in range(HALVINGS):
                 part = 0.5 * (low + high)
@@ -151,11 +151,11 @@ def part_to_rest(
     memory: FloatArray, then: FloatArray, limits: FloatArray, period: float,
     limbs: FloatArray, starts: IntArray, caps: FloatArray,
 ) -> float:  # fmt: skip
-    """Return the largest part of a cap that links take in a period, and braking after it.
+    """Return the largest part of a cap that links use in a period and in braking after it.
 
     Args:
         memory: (n, 27) now.
-        then: (n, 27) a period on; profiles are overwritten with those of braking.
+        then: (n, 27) after the period; its profiles are overwritten with those of braking.
         limits: (5, n).
         period: [s].
         limbs: (M, 16).
@@ -187,10 +187,10 @@ def part_to_rest(
 def part_on_way(
     times: FloatArray, way: FloatArray, limbs: FloatArray, starts: IntArray, caps: FloatArray
 ) -> float:
-    """Return the largest part of a cap that links take between samples of a motion.
+    """Return the largest part of a cap that links use between samples of a motion.
 
     Args:
-        times: (s,) rising [s].
+        times: (s,) increasing [s].
         way: (s, n) positions.
         limbs: (M, 16).
         starts: (k + 1,).

@@ -70,7 +70,7 @@ STANDING = (
     State.WAITING, State.READY, State.STOPPED, State.TRACKING_LOST, State.UNSAFE,
 )  # fmt: skip
 WITH_TARGET = (State.MOVING, State.HOLDING, State.ARRIVED)
-# Latched: left by ENABLE alone, whatever else happens to the node meanwhile.
+# Latched: only ENABLE leaves these states.
 LATCHES = {
     Event.STOP: State.STOPPED,
     Event.LOSE_TRACKING: State.TRACKING_LOST,
@@ -125,7 +125,7 @@ class ChainState:
 
     Attributes:
         state: What it is doing.
-        latch: STOPPED, TRACKING_LOST or UNSAFE until somebody enables it; None while nobody has to.
+        latch: STOPPED, TRACKING_LOST or UNSAFE until the chain is enabled; otherwise None.
         unmet: What is missing for a motion; empty if nothing is.
         active: Whether the node is active.
         why: Reason for the last change of state; one line.
@@ -141,7 +141,7 @@ class ChainState:
 
     @property
     def why_not(self) -> str:
-        """Why it may not move; empty where it may."""
+        """Why it may not move; empty if it may."""
         if not self.active:
             return "not active"
         if self.latch is not None:

@@ -24,9 +24,9 @@ from basis_ik.motion.trajectory_controller import TrajectoryController, Update
 
 
 class ControlLoop:
-    """Moves joints as a controller commands, in cycles of one length.
+    """Moves joints as a controller commands, in cycles of equal length.
 
-    Drives execute in a cycle what was commanded in the one before.
+    The drives execute each command one cycle later.
     """
 
     def __init__(
@@ -36,11 +36,11 @@ class ControlLoop:
         controller: TrajectoryController,
         period: float,
     ) -> None:
-        """Command nothing but where the joints stand.
+        """Start with the joints' present positions as the command.
 
         Args:
             joints: The drives.
-            columns: shape (n,), the places of the controller's joints among them; the others keep
+            columns: shape (n,), indices of the controller's joints among them; the others keep
                 their positions.
             controller: Of n joints.
             period: From one cycle to the next [s].
@@ -58,7 +58,7 @@ class ControlLoop:
             now: On the clock of the commands' start times [s].
 
         Returns:
-            What the controller did; None when it is inactive.
+            The controller's result; None when it is inactive.
         """
         self._joints.step(self._targets, self._period)
         if not self._controller.active:

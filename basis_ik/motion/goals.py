@@ -44,7 +44,7 @@ class PoseGoal:
     Attributes:
         root_T_target: The pose.
         position_only: Leave the orientation free.
-        straight: Move the tip there on a line as far as possible, whatever `path` is.
+        straight: Move the tip there on a line as far as possible, regardless of `path`.
     """
 
     root_T_target: RigidTransform

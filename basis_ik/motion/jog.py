@@ -216,8 +216,8 @@ class Jog:
         """Return the command (n,) of the next period on the line to a pose.
 
         The tip's origin moves on a line and the tip turns about one axis, both at one pace, from
-        its present pose; velocity across the line fades meanwhile. `held` says why the tip stops
-        before the end.
+        its present pose; velocity across the line fades meanwhile. `held` is the reason why the tip
+        stops before the end.
 
         Args:
             target: root_T_tip at the end, which may change with every call.
@@ -304,8 +304,8 @@ class Jog:
             fastest: Largest speed along it.
         """
         speed, push = float(self._twist @ along), float(self._rate @ along)
-        aside, push_aside = self._twist - speed * along, self._rate - push * along
-        turns = np.linalg.norm(aside) > SWERVE * np.linalg.norm(self._twist)
+        across, rate_across = self._twist - speed * along, self._rate - push * along
+        turns = np.linalg.norm(across) > SWERVE * np.linalg.norm(self._twist)
         part, trim = (0.5, 0.5 * CHANGE) if turns else (1.0, TRIM)
         line, limits = self._line, self._line_limits
         _, top, jerk = part * self._bounds(q, along)
@@ -314,7 +314,7 @@ class Jog:
         line[0, :3] = 0.0, speed, push
         still = np.zeros(1)
         step_joints(line, np.array([size]), still, still, limits, self._limiter.period, 0)
-        left = self._faded(q, aside, push_aside, self._limiter.period, trim)
+        left = self._faded(q, across, rate_across, self._limiter.period, trim)
         return np.outer(line[0, :3], along) + left
 
     def _share_to_stop(
@@ -535,12 +535,12 @@ class Jog:
             return np.zeros((3, 6))
         away = part / size
         along = float(rate @ away)
-        aside = rate - along * away
+        across = rate - along * away
         fading = 0.0
         jerk = self._limiter.bounds[JERK]
-        if np.linalg.norm(aside) > ALONG * np.linalg.norm(rate):
+        if np.linalg.norm(across) > ALONG * np.linalg.norm(rate):
             share = 0.5 * share
-            fading = float((np.abs(self._speeds(q, aside)) / (share * jerk)).max())
+            fading = float((np.abs(self._speeds(q, across)) / (share * jerk)).max())
         speeds = np.abs(self._speeds(q, away))
         with np.errstate(divide="ignore"):  # a joint that need not move sets no bound
             top = float((acceleration * self._limiter.bounds[ACCELERATION] / speeds).min())
@@ -551,10 +551,10 @@ class Jog:
         if fading > 0.0:
             spent = min(time, fading)
             turned = spent * (1.0 - 0.5 * spent / fading)
-            faded[0] += aside * spent * spent * (0.5 - spent / (6.0 * fading))
-            faded[0] += aside * (time - spent) * turned
-            faded[1] += aside * turned
-            faded[2] += aside * (1.0 - spent / fading)
+            faded[0] += across * spent * spent * (0.5 - spent / (6.0 * fading))
+            faded[0] += across * (time - spent) * turned
+            faded[1] += across * turned
+            faded[2] += across * (1.0 - spent / fading)
         return faded
 
 

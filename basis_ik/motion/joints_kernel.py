@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Several joints to a rest together, and after a goal that moves.
+"""Motion of several joints: to rest together, or following a moving goal.
 
-What is remembered of a motion is an array `memory` (n, 27), a row for each joint: position,
-velocity and acceleration now, the same at the start of its profile, where the profile ends, and the
-profile. `limits` (5, n) holds the least and largest positions, and the largest velocities,
+The state of a motion is an array `memory` (n, 27) with a row for each joint: its position, velocity
+and acceleration now, the same at the start of its profile, the position at the end of the profile,
+and the profile. `limits` (5, n) holds the least and largest positions, and the largest velocities,
 accelerations and jerks.
 """
 
@@ -47,20 +47,20 @@ LOWER, UPPER, VELOCITY, ACCELERATION, JERK = 0, 1, 2, 3, 4
 STRAIGHT = 1.05
 # Part of its largest velocity with which a joint follows a goal; the rest is for catching up.
 FOLLOW = 0.9
-CURVE = 0.5  # likewise of its largest acceleration
+CURVE = 0.5  # the same of its largest acceleration
 EDGE = 1e-12  # rounding allowance at a position limit [rad or m]
 ROUNDING = 1.0 + 1e-9  # allowance at the other limits
-ROUNDED = 1e-9  # likewise, of parts of a period
+ROUNDED = 1e-9  # allowance for times, in periods
 TURN = 2.0 * pi
 
 
 @jit
 def plan_joints(memory: FloatArray, limits: FloatArray) -> float:
-    """Write profiles to rest at the remembered goal; return how long the slowest takes [s].
+    """Write profiles to rest at the stored goal; return the duration of the slowest [s].
 
-    From rest the joints start and arrive together: on the straight line between the two, or, where
-    differing limits make that more than a twentieth slower, each on its own profile at a slower
-    pace. Joints that move already each go as quickly as they can.
+    From rest the joints start and arrive together. They move on a straight line in joint space; if
+    differing limits make that more than a twentieth slower, each joint takes its own profile at a
+    slower pace. If joints already move, each goes as quickly as it can.
 
     Args:
         memory: (n, 27) with state and goal; the rest is overwritten.
@@ -89,14 +89,14 @@ def plan_joints(memory: FloatArray, limits: FloatArray) -> float:
 def _together(
     memory: FloatArray, velocity: float, acceleration: float, jerk: float, slowest: float
 ) -> float:
-    """Make profiles from rest last equally long; return how long.
+    """Give profiles from rest the same duration; return it [s].
 
     Args:
         memory: (n, 27) with profiles.
         velocity: Largest velocity on the line from start (0) to goal (1).
         acceleration: Largest acceleration on it.
         jerk: Largest jerk on it.
-        slowest: The longest of the profiles [s].
+        slowest: Duration of the longest profile [s].
     """
     line = memory[0, PROFILE:].copy()
     plan(1.0, 0.0, 0.0, -velocity, velocity, acceleration, jerk, line)
@@ -115,7 +115,7 @@ def _together(
 
 @helper
 def _passed(x: float, v: float, a: float, limits: FloatArray, i: int, row: FloatArray) -> int:
-    """Return 1 or -1 when joint i cannot stop before its upper or lower limit, else 0."""
+    """Return 1 or -1 if joint i cannot stop before its upper or lower limit, else 0."""
     plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
     least, largest = extent(row, x, v, a)
     if largest > limits[UPPER, i] + EDGE:
@@ -125,7 +125,7 @@ def _passed(x: float, v: float, a: float, limits: FloatArray, i: int, row: Float
 
 @jit
 def begin(memory: FloatArray, positions: FloatArray) -> bool:
-    """Start anew, from rest at positions (n,); tell whether they are finite. Memory (n, 27)."""
+    """Restart from rest at positions (n,); return whether they are finite. Memory (n, 27)."""
     finite = True
     for i in range(memory.shape[0]):
         memory[i, :] = 0.0
@@ -136,7 +136,7 @@ def begin(memory: FloatArray, positions: FloatArray) -> bool:
 
 @jit
 def is_equal(a: FloatArray, b: FloatArray) -> bool:
-    """Tell whether all elements of two arrays (n,) are equal."""
+    """Return whether all elements of two arrays (n,) are equal."""
     equal = True
     for i in range(a.shape[0]):
         equal = equal and a[i] == b[i]
@@ -151,15 +151,15 @@ def is_near(
     margin: float,
     away: FloatArray,
 ) -> bool:
-    """Tell whether joints are on a way, or no farther from it than a margin.
+    """Return whether joints are on a path, or within a margin of it.
 
     Args:
-        way: (k, n) positions between which each joint is to be; one at least.
-        measured: (n,) where they are.
-        endless: (n,) which of them turn without end: whole turns do not count.
+        way: (k, n) positions of the path, at least one; each joint should be between them.
+        measured: (n,) measured positions.
+        endless: (n,) the continuous joints: whole turns do not count.
         margin: [rad or m].
-        away: (n,) how far each is from its way, filled; not positive on it, NaN where that is not
-            known.
+        away: (n,) distance of each joint from the path, output; not positive on the path, NaN if
+            unknown.
     """
     near = True
     for i in range(measured.shape[0]):
@@ -176,7 +176,7 @@ def is_near(
 
 @jit
 def can_stop(memory: FloatArray, limits: FloatArray) -> bool:
-    """Tell whether every joint can stop before its limits; memory (n, 27), limits (5, n)."""
+    """Return whether every joint can stop before its limits; memory (n, 27), limits (5, n)."""
     row = memory[0, PROFILE:].copy()
     for i in range(memory.shape[0]):
         x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
@@ -187,7 +187,7 @@ def can_stop(memory: FloatArray, limits: FloatArray) -> bool:
 
 @helper
 def _keep(memory: FloatArray, i: int, x: float, v: float, a: float, limits: FloatArray) -> None:
-    """Make this the state of joint i; rounding leads neither out of the limits nor farther out."""
+    """Set the state of joint i; rounding does not move it out of the limits, or farther out."""
     least = min(limits[LOWER, i], memory[i, POSITION])
     largest = max(limits[UPPER, i], memory[i, POSITION])
     memory[i, POSITION] = least if x < least else largest if x > largest else x
@@ -196,7 +196,7 @@ def _keep(memory: FloatArray, i: int, x: float, v: float, a: float, limits: Floa
 
 @jit
 def advance(memory: FloatArray, limits: FloatArray, time: float) -> None:
-    """Go to where the profiles lead; from their end on, to the goal.
+    """Set the state that the profiles have at a time; after their end, the goal.
 
     Args:
         memory: (n, 27).
@@ -213,10 +213,10 @@ def advance(memory: FloatArray, limits: FloatArray, time: float) -> None:
 def _may_leave_limits(
     v: float, a: float, u: float, b: float, limits: FloatArray, i: int, period: float
 ) -> bool:
-    """Tell whether joint i may be too fast in a period, or after it.
+    """Return whether joint i may be too fast in a period, or after it.
 
-    Between two states the velocity passes both by no more than the largest acceleration makes of
-    half of the period. From then on it does so until the acceleration has been taken back.
+    Within the period the velocity exceeds those at both ends by at most the largest acceleration
+    times half of the period. After it, the velocity grows until the acceleration is zero.
     """
     jerk = limits[JERK, i]
     between = max(abs(v), abs(u)) + 0.5 * period * (max(abs(a), abs(b)) + 0.5 * period * jerk)
@@ -234,11 +234,11 @@ def _follow(
     limits: FloatArray,
     period: float,
 ) -> None:
-    """Take joint i one period on, towards a goal that moves on with velocity w, acceleration c.
+    """Advance joint i by a period, towards a goal with velocity w and acceleration c.
 
-    Seen from the goal, the joint has to come to rest. Where its own limits do not allow that, the
-    goal's acceleration is left out. A joint that could then no longer stop before a position limit
-    goes to that limit instead.
+    The joint comes to rest relative to the goal. If its limits do not allow that, the goal's
+    acceleration is ignored. If it could then not stop before a position limit, it goes to that
+    limit instead.
     """
     x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
     speed, top, jerk = limits[VELOCITY, i], limits[ACCELERATION, i], limits[JERK, i]
@@ -276,19 +276,19 @@ def step(
     period: float,
     ticks: int,
 ) -> int:
-    """Go one period on.
+    """Advance by one period.
 
-    A profile is planned when the goal is another one, and then only sampled; on the way to a goal
-    that moves on, it is planned each time.
+    Profiles to a goal at rest are planned once, and then only sampled; profiles to a moving goal
+    are planned in every period.
 
     Args:
         memory: (n, 27).
-        goal: (n,) where to; what is nearest within the limits counts.
+        goal: (n,) positions to reach, clamped to the limits.
         velocity: (n,) of the goal.
-        acceleration: (n,) of the goal; only where it has a velocity.
+        acceleration: (n,) of the goal; ignored for a joint whose goal has no velocity.
         limits: (5, n).
         period: [s].
-        ticks: Periods since the profiles' start; 0 to plan anew.
+        ticks: Periods since the profiles' start; 0 to plan again.
 
     Returns:
         `ticks` for the next call.
@@ -313,7 +313,7 @@ def step(
 
 @helper
 def _plan_brake(memory: FloatArray, limits: FloatArray) -> None:
-    """Plan the quickest way to rest for each joint."""
+    """Plan the quickest stop of each joint."""
     for i in range(memory.shape[0]):
         x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
         plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], memory[i, PROFILE:])
@@ -323,7 +323,7 @@ def _plan_brake(memory: FloatArray, limits: FloatArray) -> None:
 
 @jit
 def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> int:
-    """Go one period on, on the quickest way to rest; arguments and result are those of `step`."""
+    """Advance by one period of the quickest stop; arguments and result as of `step`."""
     if ticks == 0:
         _plan_brake(memory, limits)
     advance(memory, limits, (ticks + 1) * period)
@@ -332,19 +332,19 @@ def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> 
 
 @helper
 def _comes_to(v: float, a: float, jerk: float) -> float:
-    """Return the velocity that a joint has once its acceleration has faded, as fast as it may."""
+    """Return the velocity of a joint after its acceleration has returned to zero at once."""
     return v + 0.5 * a * abs(a) / jerk
 
 
 @helper
 def _keeps_speed(now: FloatArray, then: FloatArray, limits: FloatArray, i: int) -> bool:
-    """Tell whether joint i, at `then` (3,), can still keep its velocity limit; or as well as now.
+    """Return whether joint i can keep its velocity limit from `then` on, or exceeds it less.
 
     Args:
-        now: (3,) where it is.
-        then: (3,) where it may come to be.
+        now: (3,) its present state.
+        then: (3,) its next state.
         limits: (5, n).
-        i: Which joint.
+        i: The joint.
     """
     was = _comes_to(now[SPEED], now[RATE], limits[JERK, i])
     speed = _comes_to(then[SPEED], then[RATE], limits[JERK, i])
@@ -362,23 +362,24 @@ def look_ahead(
     times: FloatArray,
     states: FloatArray,
 ) -> int:
-    """Write what has been settled, and what follows if nobody says more: on, then to rest.
+    """Write the last states, and the motion without new goals: it continues, then brakes to rest.
 
     Args:
         memory: (n, 27).
         limits: (5, n).
-        time: Since the profiles' start [s]; not positive where the last step followed none: then
-            the joints go on as they are.
+        time: Since the profiles' start [s]; if not positive, the last step followed no profile,
+            and the joints continue with their present state.
         period: [s].
-        ahead: How far on braking begins [s]; at once where the joints could not stop in time then,
-            or would be too fast.
+        ahead: Time until braking begins [s]; it begins at once if the joints could not stop in time
+            then, or would be too fast.
         settled: (h, 3, n) positions, velocities and accelerations, a period apart, up to now.
-        times: (h + k,) since the first of those [s], filled: after them where braking begins, its
-            samples and its end.
-        states: (h + k, 3, n) at these times, filled.
+        times: (h + k,) since the first of those [s], output: theirs, and the start, the samples and
+            the end of braking.
+        states: (h + k, 3, n) at these times, output.
 
     Returns:
-        How many are filled: where braking takes less than a period only its end, and now not twice.
+        The number of states written: if braking takes less than a period only its end is written,
+        and the present state is not written twice.
     """
     work, h, n = memory.copy(), settled.shape[0], memory.shape[0]
     for j in range(h):
@@ -415,10 +416,10 @@ def look_ahead(
 
 @helper
 def _can_lead(c: float, v: float, x: float, edge: float) -> bool:
-    """Tell whether a jerk u(t) within ±1 for a time of 1 can add this to a joint's state.
+    """Return whether a jerk u(t) within ±1 for a time of 1 can add this to a joint's state.
 
-    Of all with the integrals c of u and v of (1 - t) u, those that add most and least to the
-    position are ±1 all along but for the opposite in one piece.
+    Let c be the integral of u, and v that of (1 - t) u. The jerk that adds most (least) to the
+    position is +1 (-1), except for one interval with the opposite sign.
 
     Args:
         c: Acceleration.
@@ -427,10 +428,10 @@ def _can_lead(c: float, v: float, x: float, edge: float) -> bool:
         edge: Rounding allowance of x.
     """
     for _ in range(2):
-        width = 0.5 * (1.0 - c)  # of the piece where u = -1
+        width = 0.5 * (1.0 - c)  # of the interval where u = -1
         if not width >= 0.0:
             return False
-        # With s = 1 - t the time that is left: where the middle of the piece is.
+        # The middle of the interval, in the remaining time s = 1 - t.
         middle = (0.5 - v) / (2.0 * width) if width > ROUNDED else 0.5
         if width <= ROUNDED and abs(v - 0.5) > ROUNDED:
             return False
@@ -446,7 +447,7 @@ def _can_lead(c: float, v: float, x: float, edge: float) -> bool:
 def _allowed(
     now: FloatArray, then: FloatArray, limits: FloatArray, i: int, period: float, row: FloatArray
 ) -> bool:
-    """Tell whether joint i, whose row of `memory` is `now`, may be at `then` (3,) a period on."""
+    """Return whether joint i may go from `now`, its row of `memory`, to `then` (3,) in a period."""
     x, v, a = then[POSITION], then[SPEED], then[RATE]
     if not abs(v) <= max(limits[VELOCITY, i], abs(now[SPEED])) * ROUNDING:
         return False
@@ -454,7 +455,7 @@ def _allowed(
         return False
     if not _keeps_speed(now, then, limits, i):
         return False
-    # From where no jerk at all would lead, in units of what the largest would add.
+    # Relative to the motion without jerk, in units of the effect of the largest jerk.
     y, u, b = after(now[POSITION], now[SPEED], now[RATE], 0.0, period)
     most = limits[JERK, i] * period * ROUNDING
     edge = EDGE / (most * period * period)
@@ -469,10 +470,11 @@ def _allowed(
 
 @jit
 def take(memory: FloatArray, states: FloatArray, limits: FloatArray, period: float) -> bool:
-    """Go to states that somebody else has chosen for a period from now; only if that is allowed.
+    """Advance by one period to given states, if the limits allow it.
 
-    No joint may leave its limits of velocity, acceleration or jerk, and each must then be able to
-    stop before its position limits; one that is beyond a limit already may not go farther.
+    No joint may exceed its limits of velocity, acceleration or jerk, and each must be able to stop
+    before its position limits afterwards. A joint that is already beyond a limit may not go
+    farther.
 
     Args:
         memory: (n, 27); unchanged unless the states are taken.
@@ -481,7 +483,7 @@ def take(memory: FloatArray, states: FloatArray, limits: FloatArray, period: flo
         period: [s].
 
     Returns:
-        Whether they were taken.
+        Whether they were accepted.
     """
     row = memory[0, PROFILE:].copy()
     for i in range(memory.shape[0]):

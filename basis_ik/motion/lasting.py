@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Messages about a motion, without flicker."""
+"""Status messages about a motion, without flicker."""
 
 from __future__ import annotations
 

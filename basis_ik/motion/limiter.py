@@ -130,7 +130,7 @@ class Limiter:
         n = len(limits.lower)
         self._memory: FloatArray = np.zeros((n, kernels.COLUMNS))
         self._before = self._memory.copy()
-        self._final: FloatArray = np.zeros((1 + LEAD, 3, n))  # the newest last
+        self._final: FloatArray = np.zeros((1 + LEAD, 3, n))  # newest last
         self._count = 0
         self._times: FloatArray = np.zeros(MOST_POINTS)
         self._states: FloatArray = np.zeros((MOST_POINTS, 3, n))
@@ -207,7 +207,7 @@ class Limiter:
     def slow_down(self, override: float) -> None:
         """Scale the velocities of motions to goals from now on.
 
-        Unlike with `scale` the limits stay in force for `take`: its caller must slow down by
+        Unlike `scale`, this does not change the limits for `take`: its caller must slow down by
         itself, on its own line.
 
         Args:
@@ -228,7 +228,7 @@ class Limiter:
 
     @property
     def bounds(self) -> FloatArray:
-        """The limits in force, shape (5, n), as `MotionLimits.scaled` gives them; do not write."""
+        """The present limits, shape (5, n), as `MotionLimits.scaled` gives them; do not write."""
         return self._kept
 
     @property
@@ -369,7 +369,7 @@ class Limiter:
             self.braking, self._ticks = braking, 0
 
     def _slowed(self) -> FloatArray:
-        """Return the limits in force (5, n), with the velocities scaled by the override."""
+        """Return the present limits (5, n), with the velocities scaled by the override."""
         if self.override == 1.0:
             return self._kept
         slowed = self._kept.copy()

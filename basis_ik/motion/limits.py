@@ -27,14 +27,14 @@ from basis_ik.transforms.checks import read_only, real_array
 
 FloatArray = NDArray[np.float64]
 
-# What no URDF states: the acceleration and the jerk, which are such that the largest speed takes
-# this long to reach, and the largest acceleration this long [s].
+# A URDF states no acceleration and no jerk. The defaults reach the largest speed, and the largest
+# acceleration, in these times [s].
 SPEED_TIME = 0.25
 ACCELERATION_TIME = 0.05
 
 
 class MotionLimitError(BasisIkError):
-    """A limit of motion that no joint can keep."""
+    """An invalid limit of motion."""
 
     def __init__(self, name: str, value: object, remedy: str) -> None:
         super().__init__(f"{name} must be {remedy}, got {value}")
@@ -47,8 +47,8 @@ class MotionLimits:
     """Limits of n joints, arrays of shape (n,), read-only.
 
     Attributes:
-        lower: Least positions [rad or m]; -inf where there is none.
-        upper: Largest positions; inf where there is none.
+        lower: Least positions [rad or m]; -inf for none.
+        upper: Largest positions [rad or m]; inf for none.
         velocity: Largest speeds [rad/s or m/s], positive and finite.
         acceleration: Largest accelerations [rad/s² or m/s²], positive and finite.
         jerk: Largest jerks [rad/s³ or m/s³], positive and finite.
@@ -64,8 +64,8 @@ class MotionLimits:
         """Copy and check.
 
         Raises:
-            MotionLimitError: A lower limit above the upper, or another that is not positive and
-                finite, or not one for each joint.
+            MotionLimitError: A lower limit is above the upper one, another limit is not positive
+                and finite, or there is not one limit for each joint.
         """
         for name in ("lower", "upper", "velocity", "acceleration", "jerk"):
             value = real_array(name, getattr(self, name))
@@ -108,17 +108,18 @@ class MotionLimits:
         acceleration: FloatArray | None = None,
         jerk: FloatArray | None = None,
     ) -> MotionLimits:
-        """Return the limits of a chain's variables; what is not stated has a default.
+        """Return the limits of a chain's variables, with defaults for the rest.
 
         Args:
-            chain: Whose.
+            chain: The chain.
             acceleration: Largest accelerations (n,) [rad/s² or m/s²]; None: the largest speed is
                 reached in `SPEED_TIME`.
             jerk: Largest jerks (n,) [rad/s³ or m/s³]; None: the largest acceleration is reached in
                 `ACCELERATION_TIME`.
 
         Raises:
-            MotionLimitError: A limit is not positive and finite, or not one for each joint.
+            MotionLimitError: A limit is not positive and finite, or there is not one limit for each
+                joint.
         """
         if acceleration is None:
             acceleration = chain.velocity / SPEED_TIME

@@ -34,7 +34,7 @@ FloatArray = NDArray[np.float64]
 # Times at which the joints' needs are evaluated, as fractions of the stop; and the interval of the
 # finite difference for the change of an acceleration [s].
 FORESEEN, INSTANT = (0.0, 0.3, 0.5, 0.75, 1.0), 1e-3
-LEAST = 0.2  # fraction of a joint's limits that is reserved for the stop, whatever the curvature
+LEAST = 0.2  # fraction of a joint's limits that is reserved for the stop, at any curvature
 HALVINGS = 6  # of the bracket for the share of the jerk that stops a turn of the twist
 STRAIGHT = 1e-9  # a rate whose relative deviation from the twist is below this is along it
 
@@ -52,7 +52,7 @@ class Needs(NamedTuple):
     acceleration: FloatArray
     """For the curvature of the line, with a constant twist."""
     jerk: FloatArray
-    """Likewise."""
+    """For a change of that curvature."""
 
 
 class LineStop:

@@ -110,7 +110,7 @@ class MeasuredState:
         self._positions = [math.nan] * count
         self._arrivals = [-math.inf] * count
         self._stamps = [0] * count
-        self._rivals: list[_Candidate | None] = [None] * count
+        self._candidates: list[_Candidate | None] = [None] * count
         self._doubtful: tuple[str, ...] = ()
         self._doubted = self._doubted_since = -math.inf
         self._returns = 0  # of joints that had jumped, in the present doubt
@@ -194,9 +194,9 @@ class MeasuredState:
         for k, i in self._places:
             self._positions[k], self._arrivals[k] = positions[i], now
             self._stamps[k] = stamped
-            rival, self._rivals[k] = self._rivals[k], None
-            if rival is not None:
-                back = self._jumps(k, rival.last, self._last(k))
+            candidate, self._candidates[k] = self._candidates[k], None
+            if candidate is not None:
+                back = self._jumps(k, candidate.last, self._last(k))
                 returned, arrived = returned or back, arrived or not back
         if returned:
             self._returns += 1
@@ -242,10 +242,10 @@ class MeasuredState:
 
     def _lasts(self, k: int, reading: _Reading) -> bool:
         """Return whether a joint has been at its new position long enough to accept it."""
-        rival = self._rivals[k]
-        new = rival is None or self._jumps(k, rival.last, reading)
-        since = reading.arrival if rival is None or new else rival.since
-        self._rivals[k] = _Candidate(since, reading)
+        candidate = self._candidates[k]
+        new = candidate is None or self._jumps(k, candidate.last, reading)
+        since = reading.arrival if candidate is None or new else candidate.since
+        self._candidates[k] = _Candidate(since, reading)
         return reading.arrival - since >= self._settling
 
     @property
@@ -283,8 +283,8 @@ class MeasuredState:
             The joints without a position for that long, or otherwise those that jump.
         """
         if now - min(self._arrivals, default=now) <= limit:
-            bearable = moving and now - self._doubted_since <= limit
-            return self._doubtful if self._in_doubt(now) and not bearable else ()
+            tolerable = moving and now - self._doubted_since <= limit
+            return self._doubtful if self._in_doubt(now) and not tolerable else ()
         return tuple(
             name
             for name, arrival in zip(self._joint_names, self._arrivals, strict=True)

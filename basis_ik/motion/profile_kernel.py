@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The quickest motion of one joint to a rest, limited in velocity, acceleration and jerk.
+"""The quickest motion of one joint to rest, limited in velocity, acceleration and jerk.
 
-A profile is a row of ten durations and ten jerks, worked off one after the other;
-docs/mathematics.md has the derivation. Distances count from where the joint is: `v` and `a` are its
-velocity and acceleration there. Units: [rad] or [m], and seconds.
+A profile is a row of the durations and the jerks of ten successive segments; docs/mathematics.md
+has the derivation. Distances are relative to the joint's position; `v` and `a` are its velocity and
+acceleration there. Units: [rad] or [m], and seconds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ROW = 2 * SEGMENTS
 # ramp of the acceleration and a hold), on towards the goal (ramp, hold), level, cruise, and stop
 # (ramp, hold, ramp).
 RECOVER, SLOW, PUSH, LEVEL, CRUISE, STOP = 0, 1, 3, 5, 6, 7
-CLOSE = 1e-14  # a distance that counts as met, relative above 1 [rad or m]
+CLOSE = 1e-14  # tolerance of the distance [rad or m]; relative above 1
 
 
 @helper
@@ -51,18 +51,18 @@ def after(x: float, v: float, a: float, jerk: float, time: float) -> tuple[float
 
 @helper
 def stop(v: float, a: float, top: float, jerk: float) -> tuple[float, float, float, float]:
-    """Return the quickest way to v = a = 0, where the joint stops does not matter.
+    """Return the quickest way to v = a = 0, at any position.
 
     Args:
-        v: Velocity; less the wanted one, if that is not zero.
+        v: Velocity, relative to the desired one.
         a: Acceleration, within ±top.
         top: Largest acceleration.
         jerk: Largest jerk.
 
     Returns:
-        The sign of the first jerk, and the times of that jerk, of none, and of the opposite one.
+        The sign of the first jerk, and the durations of that jerk, of no jerk, and of the opposite.
     """
-    # With the acceleration taken back at once, what is left of v tells which way to push.
+    # The sign follows from the velocity that is left after the acceleration has returned to zero.
     sign = 1.0 if v + 0.5 * a * abs(a) / jerk < 0.0 else -1.0
     v, a = -sign * v, -sign * a
     crest = v + 0.5 * a * a / jerk  # where the first jerk's parabola v(a) crosses a = 0
@@ -74,7 +74,7 @@ def stop(v: float, a: float, top: float, jerk: float) -> tuple[float, float, flo
 
 @helper
 def stopping_distance(v: float, a: float, top: float, jerk: float) -> float:
-    """Return how far the joint gets on its way to v = a = 0; the arguments are those of `stop`."""
+    """Return the distance of the way to v = a = 0; arguments as of `stop`."""
     sign, ramp, hold, end = stop(v, a, top, jerk)
     x, v, a = after(0.0, v, a, sign * jerk, ramp)
     x, v, a = after(x, v, a, 0.0, hold)
@@ -83,7 +83,7 @@ def stopping_distance(v: float, a: float, top: float, jerk: float) -> float:
 
 @helper
 def _push(v: float, a: float, top: float, jerk: float, time: float) -> tuple[float, float, float]:
-    """Return the state after speeding up for a time as fast as the limits allow, from x = 0."""
+    """Return the state after accelerating for a time as fast as the limits allow, from x = 0."""
     ramp = min(time, max(top - a, 0.0) / jerk)
     x, v, a = after(0.0, v, a, jerk, ramp)
     return after(x, v, a, 0.0, time - ramp)
@@ -91,7 +91,7 @@ def _push(v: float, a: float, top: float, jerk: float, time: float) -> tuple[flo
 
 @helper
 def _excess(distance: float, v: float, a: float, top: float, jerk: float, time: float) -> float:
-    """Return by how much the joint passes `distance` when it pushes for a time and then stops."""
+    """Return by how much the joint passes `distance` if it accelerates for a time, then stops."""
     x, v, a = _push(v, a, top, jerk, time)
     return x + stopping_distance(v, a, top, jerk) - distance
 
@@ -100,10 +100,10 @@ def _excess(distance: float, v: float, a: float, top: float, jerk: float, time: 
 def _push_time(
     distance: float, v: float, a: float, top: float, jerk: float, longest: float
 ) -> float:
-    """Return how long to push so that the joint then stops at `distance`.
+    """Return how long to accelerate so that the joint then stops at `distance`.
 
-    The distance never decreases with the time, so a bracket holds the root: the method of
-    Chandrupatla (1997), which interpolates inversely where that is sure to help and else bisects.
+    The distance never decreases with the time, so a bracket holds the root. The method is that of
+    Chandrupatla (1997): inverse interpolation if it is sure to help, else bisection.
     """
     close = CLOSE * max(1.0, abs(distance))
     x1, x2 = 0.0, longest
@@ -136,7 +136,7 @@ def _push_time(
 def _recover(
     v: float, a: float, lowest: float, highest: float, top: float, jerk: float, row: FloatArray
 ) -> tuple[float, float, float]:
-    """Write the way back into the limits, from wherever they were lowered; return its end state."""
+    """Write the way back into limits that were lowered; return the state at its end."""
     x = 0.0
     if abs(a) > top:
         row[RECOVER] = (abs(a) - top) / jerk
@@ -145,7 +145,7 @@ def _recover(
         a = copysign(top, a)
     reach = v + 0.5 * a * abs(a) / jerk
     if reach > highest or reach < lowest:
-        # All but the last ramp of the way to the bound: with it the velocity would be there.
+        # The way to the bound without its last ramp.
         bound = highest if reach > highest else lowest
         sign, ramp, hold, _ = stop(v - bound, a, top, jerk)
         row[SLOW], row[SLOW + 1] = ramp, hold
@@ -163,7 +163,7 @@ def _write_stop(v: float, a: float, top: float, jerk: float, turn: float, row: F
 
 @jit
 def plan_stop(v: float, a: float, top: float, jerk: float, row: FloatArray) -> None:
-    """Write the quickest profile to rest, wherever that is.
+    """Write the quickest profile to rest, at any position.
 
     Args:
         v: Velocity.
@@ -190,11 +190,11 @@ def plan(
 ) -> None:
     """Write the quickest profile that comes to rest at a distance; NaN if that is not finite.
 
-    Push towards the goal as hard as allowed, level off at the largest velocity, cruise, stop. What
-    is beyond a limit at first comes back below it first.
+    The joint accelerates towards the goal, levels off at the largest velocity, cruises, and stops.
+    A velocity or acceleration beyond its limit is reduced first.
 
     Args:
-        distance: Where to, from here.
+        distance: From the present position to the goal.
         v: Velocity.
         a: Acceleration.
         lowest: Least velocity, negative.
@@ -206,11 +206,11 @@ def plan(
     row[:] = 0.0 if isfinite(distance + v + a) else nan
     x, v, a = _recover(v, a, lowest, highest, top, jerk, row)
     distance -= x
-    # Who would stop too late pushes the other way: the mirror image.
+    # If it would stop too late, it accelerates the other way: the mirror image.
     turn = 1.0 if distance >= stopping_distance(v, a, top, jerk) else -1.0
     distance, v, a = turn * distance, turn * v, turn * a
     fastest = highest if turn > 0.0 else -lowest
-    # Longest push: levelled off after it, the joint is at its largest velocity.
+    # The longest acceleration: after levelling off, the joint has its largest velocity.
     base = v - 0.5 * a * a / jerk
     crest = sqrt(max(jerk * (fastest - base), 0.0))
     longest = max((crest - a) / jerk, 0.0)
@@ -232,7 +232,7 @@ def plan(
 
 @jit
 def duration(row: FloatArray) -> float:
-    """Return how long a profile (20,) takes [s]."""
+    """Return the duration of a profile (20,) [s]."""
     total = 0.0
     for i in range(SEGMENTS):
         total += row[i]
@@ -243,7 +243,7 @@ def duration(row: FloatArray) -> float:
 def sample(
     row: FloatArray, x: float, v: float, a: float, time: float
 ) -> tuple[float, float, float, bool]:
-    """Return the state that a profile (20,) has led to after a time, and whether it has ended.
+    """Return the state on a profile (20,) after a time, and whether the profile has ended.
 
     Args:
         row: The profile.
@@ -254,7 +254,7 @@ def sample(
     """
     for i in range(SEGMENTS):
         if i == CRUISE and row[i] > 0.0:
-            a = 0.0  # without its rounding error, which would add up over a long cruise
+            a = 0.0  # its rounding error would add up over a long cruise
         if time < row[i]:
             x, v, a = after(x, v, a, row[SEGMENTS + i], time)
             return x, v, a, False

@@ -26,10 +26,10 @@ FloatArray = NDArray[np.float64]
 
 
 class SimulatedJoints:
-    """Positions and velocities of joints between hard stops, with a greatest speed each.
+    """Positions and velocities of joints with hard stops and a largest speed each.
 
-    A target beyond a limit or too fast is followed as far and as fast as the limits allow, and
-    causes a tracking error: hardware protects itself, it does not refuse.
+    A target that is beyond a limit or too fast is not refused: the joint follows it as far and as
+    fast as its limits allow, and has a tracking error.
 
     Attributes:
         stopped: Whether all drives hold their positions, as after an emergency stop.
@@ -46,15 +46,15 @@ class SimulatedJoints:
         time_constant: float = 0.0,
         feedback_delay: float = 0.0,
     ) -> None:
-        """Stand still at the given positions.
+        """Rest at the given positions.
 
         Args:
-            lower: shape (n,), [rad] or [m], -inf where there is none.
-            upper: shape (n,), inf where there is none.
-            speed: shape (n,), greatest [rad/s] or [m/s], inf where there is none.
-            positions: shape (n,), within the limits.
-            time_constant: Of the first-order lag of the drives [s]; 0: none.
-            feedback_delay: How old the measured state is [s].
+            lower: shape (n,), least positions [rad or m]; -inf for none.
+            upper: shape (n,), largest positions [rad or m]; inf for none.
+            speed: shape (n,), largest speeds [rad/s or m/s]; inf for none.
+            positions: shape (n,), within the limits [rad or m].
+            time_constant: Time constant of the drives' first-order lag [s]; 0: none.
+            feedback_delay: Age of the measured state [s].
         """
         self._lower, self._upper, self._speed = lower.copy(), upper.copy(), speed.copy()
         self._time_constant = time_constant
@@ -76,11 +76,11 @@ class SimulatedJoints:
         return self._history[0][2]
 
     def step(self, targets: FloatArray, dt: float) -> None:
-        """Move towards the targets for a while.
+        """Move towards the targets.
 
         Args:
-            targets: shape (n,), [rad] or [m]; a joint whose target is not finite stays put.
-            dt: How long [s], above zero.
+            targets: shape (n,), [rad or m]; a joint with a target that is not finite stays put.
+            dt: Duration [s], above zero.
         """
         free = np.isfinite(targets) & ~self.blocked & (not self.stopped)
         # Checked before clipping, which would turn an infinity into a plausible command.
@@ -101,12 +101,12 @@ def initial_positions(lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Return default positions: zero, or midway between the limits if zero is outside them.
 
     Args:
-        lower: shape (n,), -inf where there is none.
-        upper: shape (n,), inf where there is none.
+        lower: shape (n,), -inf for none.
+        upper: shape (n,), inf for none.
 
     Returns:
         shape (n,), within the limits.
     """
-    with np.errstate(invalid="ignore"):  # -inf + inf, where zero is within the limits anyway
+    with np.errstate(invalid="ignore"):  # -inf + inf: zero is within such limits
         middle = 0.5 * (lower + upper)
     return np.where((lower <= 0.0) & (upper >= 0.0), 0.0, middle)

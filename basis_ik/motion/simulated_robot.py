@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""All movable joints of a robot: those that are driven, and those that mimic them."""
+"""All movable joints of a robot: driven ones, and those that mimic them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FloatArray = NDArray[np.float64]
 
 
 class SimulatedRobotError(BasisIkError):
-    """A robot that cannot be simulated as asked.
+    """A robot that cannot be simulated, or joints that cannot be controlled.
 
     Attributes:
-        joints: The joints at fault.
+        joints: The joints that cannot.
     """
 
     def __init__(self, joints: Sequence[str], text: str) -> None:
@@ -42,16 +42,17 @@ class SimulatedRobotError(BasisIkError):
 
 
 class SimulatedRobot:
-    """The joints that have a position of their own, and what follows from them.
+    """The movable joints of a robot.
 
     Attributes:
         names: All revolute, continuous and prismatic joints without a fault, in the order of the
             model.
-        driven: The n of them that do not mimic another one.
-        continuous: shape (n,), True where a driven joint turns without end.
-        lower: shape (n,), limits of the driven joints and of all that mimic them [rad] or [m].
-        upper: shape (n,).
-        joints: The driven joints, standing at zero or midway where zero is out of reach.
+        driven: The n of them that do not mimic another joint.
+        continuous: shape (n,), True for continuous driven joints.
+        lower: shape (n,), lower limits of the driven joints [rad or m]; they also respect the
+            limits of the mimic joints.
+        upper: shape (n,), the upper limits.
+        joints: The driven joints; they begin at zero, or midway if zero is outside their limits.
     """
 
     def __init__(self, model: RobotModel) -> None:
@@ -81,12 +82,12 @@ class SimulatedRobot:
     def place(
         self, positions: FloatArray, *, time_constant: float = 0.0, feedback_delay: float = 0.0
     ) -> None:
-        """Give the driven joints other drives, and let them stand at positions, shape (n,).
+        """Replace the drives of the driven joints.
 
         Args:
-            positions: [rad] or [m].
-            time_constant: Of the first-order lag of the drives [s]; 0: none.
-            feedback_delay: How old the measured state is [s].
+            positions: Initial positions, shape (n,) [rad or m].
+            time_constant: Time constant of the drives' first-order lag [s]; 0: none.
+            feedback_delay: Age of the measured state [s].
         """
         self.joints = SimulatedJoints(
             self.lower,
@@ -98,7 +99,7 @@ class SimulatedRobot:
         )
 
     def columns(self, joints: Sequence[str]) -> NDArray[np.intp]:
-        """The places of some driven joints among all, shape (k,).
+        """Return the indices of k driven joints among all driven joints, shape (k,).
 
         Raises:
             SimulatedRobotError: A name is not that of a driven joint, or occurs twice.
@@ -113,10 +114,10 @@ class SimulatedRobot:
         return np.array([self.driven.index(name) for name in joints], dtype=np.intp)
 
     def moved_by(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The places in `names` of some driven joints and of all that mimic them."""
+        """Return the indices in `names` of some driven joints and of all that mimic them."""
         return np.flatnonzero(np.isin(self._column, columns))
 
     def state(self) -> tuple[FloatArray, FloatArray]:
-        """Measured positions and velocities of all movable joints, of the shape of `names`."""
+        """Return the measured positions and velocities of the joints in `names`."""
         positions = self._multiplier * self.joints.positions[self._column] + self._offset
         return positions, self._multiplier * self.joints.velocities[self._column]

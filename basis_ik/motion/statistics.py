@@ -47,7 +47,7 @@ class Window:
         """Return the values below which these fractions lie, each NaN while there are none.
 
         Args:
-            fractions: In [0, 1]; 1 gives the greatest value.
+            fractions: In [0, 1]; 1 gives the largest value.
         """
         kept = self.values()
         if not len(kept):
@@ -61,7 +61,7 @@ class Rate:
     def __init__(self) -> None:
         self.count = 0
         """Number of events so far; callers increment it."""
-        self._asked: tuple[float, int] | None = None
+        self._last_call: tuple[float, int] | None = None
 
     def since_last_call(self, now: float) -> float:
         """Return the rate [1/s] since the last call; NaN at the first one.
@@ -69,7 +69,7 @@ class Rate:
         Args:
             now: A steady clock [s].
         """
-        before, self._asked = self._asked, (now, self.count)
+        before, self._last_call = self._last_call, (now, self.count)
         if before is None or not now > before[0]:
             return math.nan
         return (self.count - before[1]) / (now - before[0])

@@ -14,7 +14,7 @@
 
 """Tolerances of a followed trajectory, on its path and at its end.
 
-Only positions are judged, as by the real controller when it commands positions.
+Only positions are checked, as by the real controller when it commands positions.
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ class JointTolerance(NamedTuple):
 
 @dataclass(frozen=True)
 class Tolerances:
-    """Greatest errors; a limit of zero is not checked.
+    """Largest errors; a tolerance of zero is not checked.
 
     Attributes:
-        path: shape (n,), [rad] or [m], until the last waypoint.
-        goal: shape (n,), to be met once the last waypoint's time has come.
-        goal_time: How long after that the goal may still be reached [s]; 0 means for ever.
+        path: shape (n,), until the last waypoint [rad or m].
+        goal: shape (n,), from the time of the last waypoint on [rad or m].
+        goal_time: Time after the last waypoint until which the goal must be reached [s]; 0: no
+            limit.
     """
 
     path: FloatArray
@@ -74,16 +75,16 @@ class Tolerances:
         if not _is_valid(goal_time):
             return f"goal_time_tolerance {goal_time:g} s"
         changed = []
-        for default, wishes in ((self.path, path), (self.goal, goal)):
+        for default, overrides in ((self.path, path), (self.goal, goal)):
             limits = default.copy()
-            for wish in wishes:
-                if wish.name not in joints:
-                    return f"tolerance for unknown joint {shown(wish.name)}"
-                for kind, value in (("position", wish.position), ("velocity", wish.velocity)):
+            for each in overrides:
+                if each.name not in joints:
+                    return f"tolerance for unknown joint {shown(each.name)}"
+                for kind, value in (("position", each.position), ("velocity", each.velocity)):
                     if not _is_valid(value):
-                        return f"{kind} tolerance {value:g} of joint '{wish.name}'"
-                column = list(joints).index(wish.name)
-                limits[column] = _resolved(limits[column], wish.position)
+                        return f"{kind} tolerance {value:g} of joint '{each.name}'"
+                column = list(joints).index(each.name)
+                limits[column] = _resolved(limits[column], each.position)
             changed.append(limits)
         return Tolerances(changed[0], changed[1], _resolved(self.goal_time, goal_time))
 
@@ -92,12 +93,12 @@ def _is_valid(value: float) -> bool:
     return value == -1.0 or 0.0 <= value < float("inf")
 
 
-def _resolved(default: float, wish: float) -> float:
-    return default if wish == 0.0 else max(wish, 0.0)
+def _resolved(default: float, override: float) -> float:
+    return default if override == 0.0 else max(override, 0.0)
 
 
 def exceeded(errors: FloatArray, limits: FloatArray, joints: Sequence[str]) -> str:
-    """Return a text with the first joint that exceeds its tolerance.
+    """Return a text about the first joint that exceeds its tolerance.
 
     Args:
         errors: shape (n,), desired minus measured positions.
@@ -105,7 +106,7 @@ def exceeded(errors: FloatArray, limits: FloatArray, joints: Sequence[str]) -> s
         joints: The n joints.
 
     Returns:
-        One phrase, or an empty text when all is within tolerance.
+        One phrase; empty if all joints are within tolerance.
     """
     outside = (limits > 0.0) & ~(np.abs(errors) <= limits)
     if not outside.any():

@@ -40,7 +40,7 @@ class TrajectorySample(NamedTuple):
         positions: shape (n,).
         velocities: shape (n,).
         accelerations: shape (n,).
-        finished: Whether the last waypoint's time has come.
+        finished: Whether the time of the last waypoint has passed.
     """
 
     positions: FloatArray
@@ -50,17 +50,17 @@ class TrajectorySample(NamedTuple):
 
     @classmethod
     def at_rest(cls, positions: FloatArray) -> TrajectorySample:
-        """The state of standing at positions, shape (n,), for good."""
+        """Return the state of rest at positions, shape (n,)."""
         zero = np.zeros_like(positions)
         return cls(positions, zero, zero, finished=True)
 
 
 class Trajectory:
-    """A piecewise polynomial through waypoints, one piece between each two neighbours.
+    """A piecewise polynomial through waypoints.
 
-    A piece is linear, cubic or quintic, depending on whether both its ends state positions only,
-    velocities too, or accelerations as well. Before the first knot the trajectory rests there; from
-    the last knot on, its last waypoint is the desired state for good.
+    A piece is linear, cubic or quintic if both its ends have positions only, velocities too, or
+    accelerations as well. Before the first waypoint the trajectory rests there; after the last one,
+    the last waypoint stays the desired state.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class Trajectory:
         Args:
             times: shape (m,), strictly increasing.
             positions: shape (m, n), finite.
-            velocities: shape (m, n); a row of NaN states none.
-            accelerations: shape (m, n); a row of NaN states none.
+            velocities: shape (m, n); a row of NaN: none.
+            accelerations: shape (m, n); a row of NaN: none.
         """
         self._times = [float(time) for time in times]
         self._durations = np.diff(times)
@@ -86,16 +86,16 @@ class Trajectory:
 
     @classmethod
     def constant(cls, state: TrajectorySample) -> Trajectory:
-        """The trajectory that is at its end at any time, and there in this state."""
+        """Return the trajectory that is in this state, finished, at any time."""
         return cls(np.array([-np.inf]), *(values[None] for values in state[:3]))
 
     @property
     def end(self) -> float:
-        """When the last waypoint is due [s]."""
+        """The time of the last waypoint [s]."""
         return self._times[-1]
 
     def sample(self, time: float) -> TrajectorySample:
-        """The desired state at a time [s]."""
+        """Return the desired state at a time [s]."""
         if time >= self.end:
             return self._last
         index = max(bisect_right(self._times, time) - 1, 0)
@@ -118,10 +118,10 @@ class Trajectory:
 def _fit(
     durations: FloatArray, positions: FloatArray, velocities: FloatArray, accelerations: FloatArray
 ) -> FloatArray:
-    """Coefficients, shape (m - 1, 6, n), in s = elapsed/duration from 0 to 1.
+    """Return coefficients, shape (m - 1, 6, n), in s = elapsed/duration from 0 to 1.
 
-    Solving p, p', p'' at s = 0 and s = 1 for a quintic, p, p' for a cubic; in s rather than in
-    seconds, because powers of a short duration would be lost in rounding.
+    A quintic is solved from p, p', p'' at s = 0 and s = 1, a cubic from p, p'. The unit is s, not
+    seconds: powers of a short duration would be lost in rounding.
     """
     t = durations[:, None]
     ends = [positions, velocities, accelerations]
@@ -156,21 +156,21 @@ def plan_trajectory(
     state: TrajectorySample,
     held: FloatArray,
 ) -> Trajectory:
-    """Join a command that was not refused to the state that it is entered from.
+    """Return the trajectory that executes a valid command from a state.
 
-    While the first waypoint is still ahead, the trajectory leads to it from that state; otherwise
-    it is the commanded one, entered where it is by now. Joints that the command leaves out hold
-    their position. A continuous joint is commanded modulo 2 pi: all its waypoints are shifted by
-    whole turns, such that the first to come is reached by the shortest way.
+    If the first waypoint is still ahead, the trajectory leads to it from that state; otherwise
+    the commanded trajectory is entered at its present time. Joints that the command leaves out hold
+    their positions. A continuous joint is commanded modulo 2 pi: all its waypoints are shifted by
+    whole turns, so that it reaches the next one by the shortest way.
 
     Args:
-        command: What was commanded.
+        command: The command.
         joints: The controller's n joints.
-        continuous: shape (n,), True where the joint turns without end.
-        now: When it is entered [s], on the clock of the command's start.
+        continuous: shape (n,), True for continuous joints.
+        now: Time at which the trajectory takes effect [s], on the clock of the command's start.
         since: The time of `state` [s], not later than now.
-        state: The state that it is entered from; NaN accelerations are unknown.
-        held: shape (n,), where joints are that the command leaves out.
+        state: The state at which the trajectory begins; NaN accelerations are unknown.
+        held: shape (n,), positions of joints that the command leaves out.
 
     Returns:
         The trajectory of the controller's joints, in their order.

@@ -12,11 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Commanded joint trajectories, and which of them a trajectory controller refuses.
+"""Commanded joint trajectories, and the rules by which a trajectory controller refuses them.
 
-The rules are those that ros2_control documents for its joint_trajectory_controller (Jazzy); where
-this module is stricter, the docstring says so. Positions are [rad] or [m], velocities per second,
-times [s].
+ros2_control documents the rules for its joint_trajectory_controller (Jazzy); docstrings state where
+this module is stricter. Positions are [rad] or [m], velocities per second, times [s].
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ STANDSTILL = float(np.finfo(np.float32).eps)
 
 
 class ErrorCode(IntEnum):
-    """Why a command is refused or a goal ends, as in control_msgs/FollowJointTrajectory."""
+    """The result of a command or goal, as in control_msgs/FollowJointTrajectory."""
 
     SUCCESSFUL = 0
     INVALID_GOAL = -1
@@ -54,11 +53,11 @@ class ErrorCode(IntEnum):
 
 @dataclass(frozen=True)
 class Refusal:
-    """A command that will not be executed.
+    """Why a command is refused.
 
     Attributes:
         code: The kind of fault.
-        reason: One line that names the offending joint, point and value.
+        reason: One line with the offending joint, point and value.
     """
 
     code: ErrorCode
@@ -66,10 +65,10 @@ class Refusal:
 
 
 class Waypoint(NamedTuple):
-    """A state to be reached; all but the positions may be empty.
+    """A state to reach; all arrays but the positions may be empty.
 
     Attributes:
-        time: After the start of the trajectory [s].
+        time: Since the start of the trajectory [s].
         positions: shape (k,), in the order of the command's joint names.
         velocities: shape (k,) or (0,).
         accelerations: shape (k,) or (0,).
@@ -90,8 +89,7 @@ class TrajectoryCommand:
     Attributes:
         joint_names: k names.
         waypoints: In the order of their times.
-        start: When it starts or started [s] on the controller's clock; None means "when it comes
-            into force".
+        start: Time of its start on the controller's clock [s]; None: when it takes effect.
     """
 
     joint_names: tuple[str, ...]
@@ -107,20 +105,17 @@ def refuse_trajectory(
     allow_partial_joints: bool = False,
     allow_final_velocity: bool = False,
 ) -> Refusal | None:
-    """Say why a command must not be executed.
+    """Return why a command is refused, or None.
 
     Stricter than upstream: duplicate joints, values that are not finite or beyond 1e9, and
-    accelerations without velocities are refused as well.
+    accelerations without velocities are also refused.
 
     Args:
-        command: What was commanded.
+        command: The command.
         joints: The controller's joints.
         now: On the controller's clock [s].
         allow_partial_joints: Whether a subset of the joints is enough.
-        allow_final_velocity: Whether the last waypoint may be passed at speed.
-
-    Returns:
-        None when the command is fit to be executed.
+        allow_final_velocity: Whether the last waypoint may have a velocity.
     """
     refusal = _refuse_joints(command.joint_names, joints, allow_partial_joints)
     if refusal is not None:

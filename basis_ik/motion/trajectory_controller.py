@@ -35,7 +35,7 @@ FloatArray = NDArray[np.float64]
 
 
 class GoalStatus(Enum):
-    """How an action goal ends."""
+    """Final status of an action goal."""
 
     SUCCEEDED = "succeeded"
     CANCELED = "canceled"
@@ -46,9 +46,9 @@ class GoalEnd(NamedTuple):
     """The end of an action goal.
 
     Attributes:
-        status: How it ends.
-        code: Of its result.
-        text: Of its result, the real controller's words.
+        status: The goal's final status.
+        code: Error code of its result.
+        text: Error string of its result, as of the real controller.
     """
 
     status: GoalStatus
@@ -77,8 +77,8 @@ class Update(NamedTuple):
     """The result of one cycle of the controller.
 
     Attributes:
-        reference: The state that is desired now.
-        output: The state that is commanded: the one that is desired a cycle later.
+        reference: The desired state now.
+        output: The commanded state: the desired one a cycle later.
         errors: shape (2, n), reference minus measured positions and velocities.
         goal_end: The end of the active goal, if it ended in this cycle.
         violation: Which tolerance was violated; empty otherwise.
@@ -92,14 +92,13 @@ class Update(NamedTuple):
 
 
 class TrajectoryController:
-    """Follows the newest trajectory, and knows whether it is part of an action goal.
+    """Follows the newest trajectory, which may belong to an action goal.
 
-    Trajectory time is the sum of the periods, each times the speed scaling, so that no jump of any
-    clock disturbs a motion. The clock counts only in the cycle in which a trajectory comes into
-    force.
+    Trajectory time is the sum of the periods, each multiplied by the speed scaling, so no jump of a
+    clock disturbs a motion. The clock only matters in the cycle in which a trajectory takes effect.
 
     Attributes:
-        speed_scaling: How fast trajectory time passes, from 0 to 1.
+        speed_scaling: Rate of trajectory time, from 0 to 1.
     """
 
     def __init__(
@@ -116,11 +115,11 @@ class TrajectoryController:
 
         Args:
             joints: The n joints, in the order of all arrays.
-            continuous: shape (n,), True where the joint turns without end.
-            positions: shape (n,), [rad] or [m].
-            tolerances: In force until a goal brings its own.
+            continuous: shape (n,), True for continuous joints.
+            positions: shape (n,), [rad or m].
+            tolerances: In force until a goal has its own.
             period: From one cycle to the next [s].
-            interpolate_from_desired_state: Whether a trajectory whose first point is ahead begins
+            interpolate_from_desired_state: Whether a trajectory with its first point ahead begins
                 at the last command instead of the measured state.
         """
         self._joints = tuple(joints)
@@ -138,7 +137,7 @@ class TrajectoryController:
 
     @property
     def active(self) -> bool:
-        """Whether trajectories are taken and commands are given."""
+        """Whether it accepts trajectories and commands the joints."""
         return self._active
 
     @property
@@ -150,23 +149,23 @@ class TrajectoryController:
         """Hold the last command.
 
         Args:
-            tolerances: In force until a goal brings its own.
+            tolerances: In force until a goal has its own.
         """
         self._active = True
         self._tolerances = tolerances
         self._hold(self._output.positions)
 
     def deactivate(self) -> GoalEnd | None:
-        """Leave the last command as it is and end the active goal, if there is one."""
+        """Keep the last command, and end the active goal, if there is one."""
         self._active = False
         return self._end_goal(DEACTIVATED)
 
     def follow(self, command: TrajectoryCommand) -> None:
-        """Follow a trajectory from the next cycle on; the active goal is judged by it.
+        """Follow a trajectory from the next cycle on; the active goal then depends on it.
 
         Args:
-            command: One that `refuse_trajectory` does not refuse. An inactive controller has no
-                cycles, and holds when it is activated: it never follows it.
+            command: One that `refuse_trajectory` does not refuse. An inactive controller ignores
+                it: it has no cycles, and holds its position when it is activated.
         """
         self._new = command
         self._holding = False
@@ -213,7 +212,7 @@ class TrajectoryController:
         # As upstream: a whole period ahead, however slowly trajectory time passes.
         output = self._trajectory.sample(self._time + self._period)
         errors = np.stack([reference.positions - positions, reference.velocities - velocities])
-        goal_end, violation = self._judge(errors[0], first, output.finished)
+        goal_end, violation = self._check(errors[0], first, output.finished)
         if not violation:
             self._output = output
         return Update(reference, self._output, errors, goal_end, violation)
@@ -238,14 +237,11 @@ class TrajectoryController:
             new, self._joints, self._continuous, now, since, state, self._output.positions
         )
 
-    def _judge(self, errors: FloatArray, first: bool, at_end: bool) -> tuple[GoalEnd | None, str]:
-        """The end of the goal, and which tolerance was violated: a position is held from then on.
-
-        Without a goal the violation alone.
-        """
+    def _check(self, errors: FloatArray, first: bool, at_end: bool) -> tuple[GoalEnd | None, str]:
+        """Return the end of the goal and the violated tolerance, if any; hold a position then."""
         if self._holding:
             return None, ""
-        # A trajectory that is over in its first cycle is still one that jumped.
+        # A trajectory that ends in its first cycle may still jump.
         path = exceeded(errors, self._tolerances.path, self._joints) if first or not at_end else ""
         if path:
             self._hold(self._measured)

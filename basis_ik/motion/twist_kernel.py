@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How joints move when their tip moves with a twist: velocities and accelerations, nothing solved.
+"""Velocities and accelerations of joints whose tip moves with a twist.
 
 A twist is the velocity of the tip's origin [m/s] and the tip's angular velocity [rad/s], along the
 axes of the root or of the tip itself.
@@ -31,8 +31,8 @@ from basis_ik.search.residuals_kernel import fill_twists, place_limb
 
 FloatArray = NDArray[np.float64]
 
-DAMPING = 1e-9  # squared [m or rad]: what moves the tip by less is no way to move it
-INSTANT = 1e-4  # half the time over which a derivative is taken [s]
+DAMPING = 1e-9  # squared [m or rad]: joints that move the tip by less do not move it
+INSTANT = 1e-4  # half the interval of the finite difference [s]
 FRAME, NORMAL, WANTED = 0, 1, 7  # rows of `work`
 
 
@@ -68,7 +68,7 @@ def _speeds(
     exact: FloatArray, twist: FloatArray, rate: FloatArray, time: float, in_tip: bool,
     axes: FloatArray, twists: FloatArray, work: FloatArray, q: FloatArray, speeds: FloatArray,
 ) -> float:  # fmt: skip
-    """Write the least joint velocities (n,) at q that make a twist; return which part is lost."""
+    """Write the least joint velocities (n,) at q for a twist; return the lost part of the twist."""
     tip, b = work[FRAME].reshape((3, 4)), work[WANTED]
     place_limb(exact, q, axes, tip)
     fill_twists(exact, axes, tip, twists)
@@ -99,9 +99,9 @@ def states_on_line(
     exact: FloatArray, twist: FloatArray, rate: FloatArray, in_tip: bool,
     axes: FloatArray, twists: FloatArray, work: FloatArray, moves: FloatArray, states: FloatArray,
 ) -> float:  # fmt: skip
-    """Write how joints move whose tip moves with a twist.
+    """Write velocities and accelerations of joints whose tip moves with a twist.
 
-    Of all velocities that come nearest to the twist they are the least. Accelerations are the
+    The velocities are the least of those that come nearest to the twist. The accelerations are the
     velocities' derivative along the motion, by central differences: exact up to INSTANT squared.
 
     Args:
@@ -109,14 +109,14 @@ def states_on_line(
         twist: (6,) of the tip, linear first.
         rate: (6,) its derivative.
         in_tip: Whether both are along the axes of the tip, and turn with it; else of the root.
-        axes: (m, 6) to work in.
-        twists: (n, 6) likewise.
-        work: (8, 12) likewise.
-        moves: (3, n) likewise.
-        states: (n, 3) positions, as given; velocities and accelerations, written here.
+        axes: (m, 6) scratch.
+        twists: (n, 6) scratch.
+        work: (8, 12) scratch.
+        moves: (3, n) scratch.
+        states: (n, 3) positions, input; velocities and accelerations, output.
 
     Returns:
-        Which part of the twist no velocities make, in [0, 1].
+        The part of the twist that no joint velocities achieve, in [0, 1].
     """
     q, speeds, lost = moves[0], moves[1], 0.0
     for side in (0.0, 1.0, -1.0):  # here, ahead, behind

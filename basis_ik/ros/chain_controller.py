@@ -58,7 +58,7 @@ MOVED_AWAY = 0.05
 STANDING_SHORT = 0.3
 TRIES = 2
 # Distance [rad or m] of the controller's reference from the end, beyond which the end was missed.
-LED_ASTRAY = 1e-4
+END_MISSED = 1e-4
 
 # A speed override below this counts as 0, because a motion would take hours.
 SLOWEST_OVERRIDE = 1e-3
@@ -69,7 +69,7 @@ class OtherCommanderError(BasisIkError):
 
 
 class Stood(NamedTuple):
-    """Where an arm rested without commands."""
+    """The positions at which an arm rested without commands."""
 
     since: float
     """Time of the loop [s]."""
@@ -97,7 +97,7 @@ class ChainController:
         tool: The tool that moves to the targets.
         ray: The ray that is pointed at points.
         measured: Measured positions of the joints.
-        other_joints: Joints of the robot that are not the chain's, nor mimic others.
+        other_joints: Joints of the robot that neither belong to the chain nor mimic others.
         others: Measured positions of those.
         targets: The targets.
         refusals: Refused targets and joint states.
@@ -154,7 +154,7 @@ class ChainController:
         )
         self._set_caps()
         self.state = state
-        self._heard = False
+        self._has_measured = False
         self._fresh, self._sent_at = False, -math.inf
         self._last_placement = 0
         self._tries, self._stood = 0, Stood(-math.inf, np.zeros(len(chain.joint_names)))
@@ -261,7 +261,7 @@ class ChainController:
             pace: Bounds on the motion.
 
         Returns:
-            Whether it was accepted; `targets.last_refusal` says why not.
+            Whether it was accepted; `targets.last_refusal` has the reason if not.
         """
         return self.targets.offer_point(message, self._arrival(), ray=ray, pace=pace)
 
@@ -287,7 +287,7 @@ class ChainController:
         return self._output.streams
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """Problem of the controller; empty if there is none."""
         return self._output.failure or self.state.unmet
 
@@ -344,7 +344,7 @@ class ChainController:
 
         Args:
             message: The pose.
-            straight: Whether to go there straight as far as possible, whatever `path` says.
+            straight: Whether to go there straight as far as possible, regardless of `path`.
         """
         if self._takes_targets():
             position_only, arrival = self._settings.position_only, self._arrival()
@@ -435,7 +435,7 @@ class ChainController:
     def _check_requirements(self, silent: tuple[str, ...], now: Moment) -> None:
         """Check what motion requires; if something is missing, brake and drop the target."""
         unmet = self._silence(silent) or self._change_tool() or self._output.unmet(now)
-        self._heard = self._heard or not silent
+        self._has_measured = self._has_measured or not silent
         if unmet == self.state.unmet:
             return
         if not unmet:
@@ -443,7 +443,7 @@ class ChainController:
             self.journal.recovered("waiting", "nothing is missing any more")
             return
         dropped = "; the target is dropped" if self.targets.newest is not None else ""
-        if self._heard:
+        if self._has_measured:
             self.journal.warn("waiting", "unmet", f"{unmet}{dropped}")
         else:
             self.journal.info_once("waiting", f"waiting: {unmet}")
@@ -585,7 +585,7 @@ class ChainController:
         it the arm may have stopped within the tolerance.
         """
         led_to = self._output.controller_reference() if self._tries else None
-        if led_to is not None and np.abs(self.pipeline.missing(led_to)).max() > LED_ASTRAY:
+        if led_to is not None and np.abs(self.pipeline.missing(led_to)).max() > END_MISSED:
             return False
         return bool(
             (np.abs(self.pipeline.missing(measured)) <= self._settings.goal_tolerance).all()
@@ -611,6 +611,6 @@ class ChainController:
 
 
 def other_joints(model: RobotModel, chain: Chain) -> tuple[str, ...]:
-    """Return the joints of a robot that move on their own, those of a chain left out."""
+    """Return the joints of a robot that are neither in a chain nor mimic joints."""
     known = {*chain.joint_names, *model.mimics}
     return tuple(name for name, joint in model.joints.items() if joint.moves and name not in known)

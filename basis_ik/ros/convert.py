@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Messages to values and back."""
+"""Conversions between messages and values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pose_value(pose: Pose) -> RigidTransform | Refused:
 
 
 def transform_value(transform: Transform) -> RigidTransform | Refused:
-    """Return a Transform message as a transform, or why it is refused: tf2 lets infinities pass."""
+    """Return a Transform message as a transform, or why it is refused: tf2 accepts infinities."""
     t, q = transform.translation, transform.rotation
     return admit_pose((t.x, t.y, t.z), (q.x, q.y, q.z, q.w))
 
@@ -47,7 +47,7 @@ def pose_message(transform: RigidTransform) -> Pose:
 def transform_message(
     parent: str, child: str, parent_T_child: RigidTransform, stamp: Time
 ) -> TransformStamped:
-    """Return a frame as a TransformStamped message, as tf wants it."""
+    """Return a frame as a TransformStamped message."""
     pose = pose_message(parent_T_child)
     message = TransformStamped(child_frame_id=child)
     message.header.frame_id, message.header.stamp = parent, stamp

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""`/diagnostics`: once a second, how the node and its arms do."""
+"""`/diagnostics`: the condition of the node and its arms, once a second."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from basis_ik.ros.chain_controller import ChainController
 from basis_ik.ros.sim_clock import CLOCK_MISSING, clock_missing, loop_time
 
 PERIOD = 1.0  # s
-SLOW = 0.95  # fraction of its rate below which a loop is too slow
+SLOW = 0.95  # fraction of the desired rate below which a loop is too slow
 
 _LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
@@ -46,8 +46,8 @@ class Diagnostics:
     Args:
         node: The node.
         arms: Its arms.
-        loop: What watches its control loop.
-        buffer: Its transforms; asked with zero timeout.
+        loop: Measures its control loop.
+        buffer: Its transforms; queried with zero timeout.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Diagnostics:
         self._timer = node.create_timer(PERIOD, self._on_timer, clock=steady)
 
     def destroy(self) -> None:
-        """Give up timer and publisher."""
+        """Destroy timer and publisher."""
         self._node.destroy_timer(self._timer)
         self._node.destroy_publisher(self._publisher)
 
@@ -136,7 +136,7 @@ def _spread(window: Window) -> tuple[float, float, float]:
 
 
 def resident_memory() -> int | None:
-    """Return the memory that this process holds [bytes]; None where Linux does not tell."""
+    """Return the resident memory of this process [bytes]; None if Linux does not report it."""
     try:
         pages = Path("/proc/self/statm").read_text().split()[1]
     except OSError:
@@ -144,21 +144,21 @@ def resident_memory() -> int | None:
     return int(pages) * getpagesize()
 
 
-# What it says ------------------------------------------------------------------------------------
+# The report --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class LoopReport:
-    """How the node does. Rates are those since the report before [1/s], NaN at first.
+    """The control loop. Rates are those since the last report [1/s], NaN at first.
 
     Attributes:
-        wanted_rate: Rate that the control loop should have.
-        rate: Rate that it has.
-        missed: Periods that passed without a turn, ever.
-        newly_missed: Those of them since the report before.
-        work: Median, 99th percentile and maximum of a turn's duration [s].
-        memory: Resident memory [bytes]; None where it cannot be told.
-        clock_missing: Whether it goes by simulated time, and there is none.
+        wanted_rate: Desired rate of the control loop.
+        rate: Actual rate.
+        missed: Number of periods without a cycle.
+        newly_missed: Those since the last report.
+        work: Median, 99th percentile and maximum of a cycle's duration [s].
+        memory: Resident memory [bytes]; None if unknown.
+        clock_missing: Whether the node uses simulated time, and has not received any.
     """
 
     wanted_rate: float
@@ -172,23 +172,23 @@ class LoopReport:
 
 @dataclass(frozen=True)
 class ArmReport:
-    """How one arm does. Ages are in seconds: infinite for what never came, None for what is none.
+    """One arm. Ages are in seconds: infinite before the first message, None if not applicable.
 
     Attributes:
         tip: Its tip link.
         state: What it is doing, as in its status.
-        why_not: Why it may not move; empty where it may.
-        joint_state_rate: Joint states heard.
-        target_rate: Targets heard.
-        command_rate: Commands sent.
-        joint_state_age: Age of the joint heard longest ago.
-        target_age: Since the target in force was admitted.
-        tf_age: Of the transform that placed it.
-        solves: Solves, ever.
+        why_not: Why it may not move; empty if it may.
+        joint_state_rate: Rate of received joint states.
+        target_rate: Rate of received targets.
+        command_rate: Rate of sent commands.
+        joint_state_age: Age of the oldest joint position.
+        target_age: Time since the present target was admitted.
+        tf_age: Age of the transform of its frame.
+        solves: Number of solves.
         solve_time: Median, 99th percentile and maximum [s].
-        verdicts: Solves by verdict.
-        refusals: Inputs dropped, by reason.
-        newly_refused: How many inputs were dropped since the report before.
+        verdicts: Number of solves by verdict.
+        refusals: Number of refused inputs by reason.
+        newly_refused: Number of inputs refused since the last report.
     """
 
     tip: str
@@ -216,8 +216,8 @@ def diagnostic_array(
         stamp: Now.
         node: Fully qualified name of the node.
         robot: Name of the robot.
-        loop: How the loop does.
-        arms: How the arms do, by their names; the only one's name may be empty.
+        loop: The control loop's report.
+        arms: The arms' reports by name; a single arm's name may be empty.
     """
     statuses = [_loop_status(loop)]
     statuses += [_arm_status(name or arm.tip, arm) for name, arm in arms.items()]

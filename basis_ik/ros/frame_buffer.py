@@ -27,7 +27,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 
 class FrameBuffer(Buffer):
-    """A tf buffer that knows the parent of each frame.
+    """A tf buffer that stores the parent of each frame.
 
     tf2 returns parents only as YAML of the whole tree, too slowly for a control loop.
 
@@ -45,7 +45,7 @@ class FrameBuffer(Buffer):
         self._note(transform)
 
     def set_transform_static(self, transform: TransformStamped, authority: str) -> None:
-        """Store a transform that holds at all times."""
+        """Store a static transform."""
         super().set_transform_static(transform, authority)
         self._note(transform)
 
@@ -57,13 +57,13 @@ class FrameBuffer(Buffer):
 def look_up(buffer: Buffer, reference: str, header: Header) -> RigidTransform | Refused:
     """Return reference_T_frame for a header's frame, or why it is refused.
 
-    For a stamp that tf does not know yet the latest transform is used, because a client sends a
-    stamp of "now", and the response must not wait; stamp zero means the latest, too.
+    If tf has no transform for the stamp yet, the latest is used: a client sends a stamp of "now",
+    and the response must not wait. Stamp zero means the latest, too.
 
     Args:
         buffer: Source of the transforms; queried with zero timeout.
-        reference: The frame whose coordinates are wanted.
-        header: The frame, and at which time.
+        reference: The reference frame.
+        header: The frame and the time.
     """
     refused = admit_frame(header.frame_id)
     if refused is not None:
@@ -73,7 +73,7 @@ def look_up(buffer: Buffer, reference: str, header: Header) -> RigidTransform | 
         return Refused(Refusal.BAD_STAMP, f"sec {header.stamp.sec}")
     try:
         latest = buffer.get_latest_common_time(reference, header.frame_id).nanoseconds
-        # Between frames that never move the latest time is zero, which means any.
+        # Between static frames the latest time is zero, which means any.
         found = buffer.lookup_transform(
             reference, header.frame_id, Time(nanoseconds=min(stamp, latest))
         )
@@ -83,17 +83,17 @@ def look_up(buffer: Buffer, reference: str, header: Header) -> RigidTransform | 
 
 
 def look_up_fixed(buffer: Buffer, reference: str, frame_id: str) -> RigidTransform | Refused:
-    """Return reference_T_frame of a frame that never moves against another, or why it is refused.
+    """Return reference_T_frame of a frame that is static in another, or why it is refused.
 
     Args:
-        buffer: Where transforms come from; asked with zero timeout.
-        reference: The frame whose coordinates are wanted.
+        buffer: Source of the transforms; queried with zero timeout.
+        reference: The reference frame.
         frame_id: The frame.
     """
     found = look_up(buffer, reference, Header(frame_id=frame_id))
     if isinstance(found, Refused):
         return found
-    # Only between frames that never move no time is the latest.
+    # The latest time is zero only between static frames.
     if buffer.get_latest_common_time(reference, frame_id).nanoseconds != 0:
         return Refused(Refusal.BAD_FRAME, f"'{frame_id}' moves against '{reference}'")
     return found

@@ -21,17 +21,17 @@ import gc
 import sys
 from collections.abc import Iterator
 
-# s after which a thread that works lets the control loop have the GIL. A thread that calls kernels
-# gives it back and takes it again all the time: sooner than this, or nobody else would ever get it.
+# s after which a working thread yields the GIL to the control loop. A thread that calls kernels
+# releases and takes it all the time; with a longer interval no other thread would get it.
 GIVE_WAY = 1e-5
 
 
 @contextlib.contextmanager
 def giving_way() -> Iterator[None]:
-    """Let a control loop have the GIL soon.
+    """Let a control loop take the GIL soon, and switch garbage collection off.
 
-    The loop needs the GIL a dozen times in each period; and many new objects would start a garbage
-    collection that takes some periods.
+    The loop takes the GIL a dozen times in each period; and the many new objects would start a
+    garbage collection that takes some periods.
     """
     interval = sys.getswitchinterval()
     sys.setswitchinterval(GIVE_WAY)

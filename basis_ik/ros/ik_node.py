@@ -70,7 +70,7 @@ class IkNode(LifecycleNode):
     """Lifecycle node `basis_ik`; docs/interfaces.md lists its topics and parameters.
 
     Args:
-        boundary: All its input and output; None: as the parameter `record` says.
+        boundary: All its input and output; None: according to the parameter `record`.
 
     Attributes:
         boundary: As given, or created.

@@ -37,7 +37,7 @@ from basis_ik.warm_up import prepare
 
 
 class Description(NamedTuple):
-    """A robot description, and its chains that are to be moved.
+    """A robot description, and the chains to move.
 
     Attributes:
         text: URDF.
@@ -59,7 +59,7 @@ def read_description(text: str, names: Sequence[str], parameters: Parameters) ->
         parameters: The node's parameters, those of the chains included.
 
     Raises:
-        ConfigError: A parameter does not fit the robot; it is named.
+        ConfigError: A parameter does not fit the robot.
         BasisIkError: The description is invalid.
     """
     with giving_way():
@@ -84,7 +84,7 @@ class Robot:
         arms: One for each chain.
 
     Raises:
-        ConfigError: A parameter does not fit the robot; it is named.
+        ConfigError: A parameter does not fit the robot.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Robot:
             prepare(arm.chain)
 
     def plug_in(self, loop: LoopMeter) -> None:
-        """Create services, markers and the rest; only one robot of the node may have them.
+        """Create services, markers and the other plug-ins; a node has those of one robot only.
 
         Args:
             loop: Measures the node's control loop.

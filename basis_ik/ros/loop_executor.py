@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""An executor for a control loop: messages and timers at once, everything else in between.
+"""An executor for a control loop: messages and timers at once, all other entities at intervals.
 
 rclpy's own executors build a wait set for every wait, with all entities of a node. Its events
 executor needs none; but in rclpy 7.1 it ends the process with a segmentation fault when a publisher
@@ -99,7 +99,7 @@ class LoopExecutor(SingleThreadedExecutor):
         self._wait()
 
     def _renew(self) -> None:
-        """Build the wait sets anew: one of messages and timers, one of the rest."""
+        """Build the wait sets again: one of messages and timers, one of the rest."""
         self._outdated = False
         self._in_use.close()
         self._in_use.enter_context(self._context.handle)
@@ -148,7 +148,7 @@ class LoopExecutor(SingleThreadedExecutor):
         for pointer in wait_set.get_ready_entities("subscription"):
             self._boundary.take(self._subscriptions[pointer])
             if self._outdated:
-                return  # what was ready may be gone; what is not gone is still ready
+                return  # ready entities may have been destroyed; the others stay ready
         for pointer in wait_set.get_ready_entities("timer"):
             timer = self._timers[pointer]
             if timer.handle.is_timer_ready():

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the node has beside its control loop: made when a robot is loaded, destroyed with it."""
+"""Plug-ins beside the control loop: created with a robot and destroyed with it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from basis_ik.ros.speed_override import SpeedOverride
 
 
 class PlugIn(Protocol):
-    """Holds ROS entities of its own."""
+    """An object that owns ROS entities."""
 
     def destroy(self) -> None:
         """Destroy them."""
@@ -92,7 +92,7 @@ def make_plug_ins(
     buffer: Buffer,
     parameters: Parameters,
 ) -> Iterator[PlugIn]:
-    """Make all plug-ins for the arms of a robot, one by one: should one fail, the others are known.
+    """Yield the plug-ins of a robot's arms one by one: if one fails, the caller has the others.
 
     Args:
         node: The node that owns them.

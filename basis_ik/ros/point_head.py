@@ -169,7 +169,7 @@ class PointHeadServer:
     # While a goal is active ------------------------------------------------------------------
 
     def _check(self) -> None:
-        """Publish the goal's progress, and end the goal when it is decided."""
+        """Publish the goal's progress, and end the goal when its result is known."""
         goal, arm = self._goal, self._arm
         if goal is None:
             return
@@ -194,7 +194,7 @@ class PointHeadServer:
         arm, now = self._arm, loop_time(self._node)
         point_goal, solution = arm.pipeline.goal, arm.pipeline.solution
         if not (isinstance(point_goal, PointGoal) and point_goal.pace is goal.pace):
-            return  # tf does not know the frame yet, or there are no joint states
+            return  # no transform of the frame yet, or no joint states
         measured = arm.measured.positions()
         error = pointing_error(arm.chain.forward(measured), point_goal.ray, point_goal.root_point)
         goal.progress.observe(error, float(abs(arm.pipeline.remaining(measured)).max()), now)
@@ -211,7 +211,7 @@ class PointHeadServer:
     def _missed(self, goal: _Goal) -> str:
         """Return a text with the progress of a goal."""
         if not math.isfinite(goal.progress.angle):
-            return f": {self._arm.trouble or 'not begun'}"
+            return f": {self._arm.problem or 'not begun'}"
         solution = self._arm.pipeline.solution
         why = "" if solution is None or solution.success else f": {solution.reason}"
         return f", {goal.progress.angle:.4g} rad off at best{why}"
@@ -221,8 +221,8 @@ class PointHeadServer:
         arm = self._arm
         if arm.state.latch is not None or not arm.state.active:
             return "STOPPED", arm.state.why_not
-        if arm.trouble:
-            return "CONTROLLER", arm.trouble
+        if arm.problem:
+            return "CONTROLLER", arm.problem
         if arm.targets.newest is before and arm.targets.last_refusal is not None:
             return "REFUSED", f"target refused: {arm.targets.last_refusal}"
         return "REPLACED", "replaced by another target"
@@ -233,7 +233,7 @@ class PointHeadServer:
             self._finish(reason, f"aborted: {why}")
 
     def _finish(self, reason: str, text: str) -> None:
-        """Give a goal, whose state is final, its result."""
+        """Send the result of a goal with a final state."""
         if self._goal is not None:
             self._goal.result.set_result(PointHead.Result())
         if self._timer is not None:

@@ -53,12 +53,12 @@ def ik_node() -> int:
 
 
 def replay() -> int:
-    """Play a recording of ik_node back; exit status 0 when all is equal to the bit."""
+    """Replay a recording of ik_node; exit status 0 if all output is equal to the bit."""
     return run("replay")
 
 
 def demo_targets() -> int:
-    """Move to each target of a list; exit status 0 when every one went as expected."""
+    """Move to each target of a list; exit status 0 if all motions were as expected."""
     return run("demo_targets")
 
 
@@ -88,7 +88,7 @@ def teleop_keyboard() -> int:
 
 
 def moving_point() -> int:
-    """Move a point and check the head that looks at it; exit status 0 when all went well."""
+    """Move a point and check the head that looks at it; exit status 0 if its errors are small."""
     return run("moving_point")
 
 
@@ -102,7 +102,7 @@ def run(program: str) -> int:
 
     def on_signal(*_: object) -> None:
         stop.set()
-        # During a long operation, such as a compilation, nothing checks `stop`; and an exception
+        # During a long operation, like a compilation, nothing checks `stop`; and an exception
         # raised here would get lost in the compiler's callbacks.
         rescue = threading.Timer(PATIENCE, os._exit, [forced])
         rescue.daemon = True
@@ -126,7 +126,7 @@ def run(program: str) -> int:
         return _fail(program, _lacking(error))
     try:
         rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
-    except RuntimeError as error:  # rcl's own, such as of an unreadable parameter file
+    except RuntimeError as error:  # of rcl: an unreadable parameter file, for example
         return _fail(program, f"ROS 2 refuses its arguments or the environment: {error}")
     forced = 1
     try:

@@ -76,7 +76,7 @@ class LoopClock:
     def periods(self, now: int) -> int:
         """Return the number of periods that have begun since the last call.
 
-        To be called once in every period of a steady clock. Without simulated time it is one.
+        Call it once in every period of a steady clock. Without simulated time the result is 1.
 
         Args:
             now: The node's clock [ns].
@@ -97,7 +97,7 @@ class LoopClock:
     def standstill(self) -> str | None:
         """Return why no period begins, or None; a short time without /clock is no standstill.
 
-        To be called after `periods`.
+        Call it after `periods`.
         """
         if not self._simulated:
             return None
@@ -134,15 +134,15 @@ class ClockWatch:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._told = False
+        self._logged = False
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(START_TIME, self.check, clock=steady)
 
     def check(self) -> None:
         """Log a change."""
         missing, log = clock_missing(self._node), self._node.get_logger()
-        if missing and not self._told:
+        if missing and not self._logged:
             log.warning(CLOCK_MISSING)
-        if self._told and not missing:
+        if self._logged and not missing:
             log.info("receiving the time on /clock")
-        self._told = missing
+        self._logged = missing

@@ -53,5 +53,5 @@ class SpeedOverride:
             journal.warn("speed override", value.reason.name, text)
             return
         journal.recovered("speed override", "speed overrides are valid again")
-        if value != self._arm.own("speed_override"):  # each change is told to all nodes
+        if value != self._arm.own("speed_override"):  # each change is published to all nodes
             self._node.set_parameters([Parameter(self._parameter, value=value)])

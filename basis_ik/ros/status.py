@@ -50,7 +50,7 @@ INPUTS = {  # the active input
 
 
 class ReportedChain(Protocol):
-    """What the status tells of a chain; see `ChainController`, which is one."""
+    """The attributes of a chain that the status reports; implemented by `ChainController`."""
 
     name: str
     tip: str
@@ -67,7 +67,7 @@ class ReportedChain(Protocol):
         """Factor on the speed of every motion, in [0, 1]."""
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """Problem of the controller; empty if there is none."""
 
     @property
@@ -102,9 +102,9 @@ class StatusReport:
         """Publish the chain's status, unless it was published just now."""
         state, solution, refused = arm.state, arm.pipeline.solution, arm.targets.last_refusal
         refusals, leads = arm.refusals.counts.total(), type(arm.pipeline.goal)
-        trouble = (state.why_not, arm.trouble, arm.other_commander, refusals)
+        problem = (state.why_not, arm.problem, arm.other_commander, refusals)
         notice = _notice(arm)
-        key = (state.state, *trouble, arm.speed_override, leads, notice)
+        key = (state.state, *problem, arm.speed_override, leads, notice)
         if not self._is_due(key, arm):
             return
         if notice is None:
@@ -117,8 +117,8 @@ class StatusReport:
             stopped = state.state is State.STOPPED
             level = DiagnosticStatus.WARN if stopped else DiagnosticStatus.ERROR
             text = state.why_not
-        elif arm.trouble:
-            level, text = DiagnosticStatus.WARN, arm.trouble
+        elif arm.problem:
+            level, text = DiagnosticStatus.WARN, arm.problem
         elif notice is not None:
             level, text = DiagnosticStatus.WARN, str(notice)
             self._journal.warn("singularity", text.split(":")[0], text)

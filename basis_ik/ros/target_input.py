@@ -104,12 +104,12 @@ class TargetInput:
     """Stores the newest target that tf could transform, and those that wait for their transform.
 
     At most two targets wait: the newest and the oldest. So a stream that is always slightly ahead
-    of tf still gets through, and one that tf never knows is refused.
+    of tf still gets through, and one without a transform is refused.
 
     A target with a stamp is transformed once, with tf at that stamp. One without (zero) means
     "here, now", and is transformed in every cycle, so that the arm follows a moving frame. If the
     arm itself carries that frame, or begins to carry it, as with a grasped object, it is
-    transformed only once: "10 cm ahead of the tool" must not be chased for ever. If the newest
+    transformed only once: the arm must not chase "10 cm ahead of the tool" for ever. If the newest
     transform of a moving frame is too old, "here, now" is unknown: the target is refused, or
     dropped. A twist is transformed once, and dropped when it expires; so are joint velocities.
 
@@ -235,7 +235,7 @@ class TargetInput:
         return None if self._placed is None else self._placed.goal
 
     def _advance(self, steady: float, patience: float) -> bool:
-        """Transform the newest waiting target that tf knows, and refuse those that wait too long.
+        """Transform the newest waiting target that has a transform, and refuse late ones.
 
         Returns:
             Whether one was transformed.

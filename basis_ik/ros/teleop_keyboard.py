@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Moves the tip by keys: twists to `ik_node`, as long as a key is held.
+"""Moves the tip by keys: publishes twists for `ik_node` while a key is held.
 
-A terminal tells no release of a key, but repeats one that is held. So each stroke lasts for
+A terminal does not report the release of a key, but repeats a held key. So each stroke lasts for
 `STROKE`: a tap is a nudge, and a held key keeps the tip moving once the repetition has begun.
 """
 
@@ -48,13 +48,13 @@ NAME = "teleop_keyboard"
 STROKE = 0.15  # s that a stroke lasts; keyboards repeat a held key 20 to 40 times a second
 PERIOD = 0.02  # s between two twists
 FASTER = 1.25  # factor of a key for more or less speed
-SLOWEST, FASTEST = 0.02, 10.0  # factors of the speeds that were told
+SLOWEST, FASTEST = 0.02, 10.0  # range of the factor on the parameters' speeds
 SHOWN = 60  # characters of the node's status
 STANDING = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 Triple = tuple[float, float, float]
 
-# Of each key the parts of the linear and of the angular speed.
+# Fractions of the linear and the angular speed for each key.
 DIRECTIONS: dict[str, tuple[Triple, Triple]] = {
     "w": ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
     "s": ((-1.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
@@ -84,21 +84,21 @@ PARAMETERS = (
         read_only=True,
     ),
     Declaration("tip_frame", "", "Frame of its tip; empty: inferred.", read_only=True),
-    Declaration("linear_speed", 0.1, "Speed of the tip to begin with [m/s].", 1e-4, 10.0, True),
-    Declaration("angular_speed", 0.3, "Angular velocity likewise [rad/s].", 1e-4, 10.0, True),
+    Declaration("linear_speed", 0.1, "Initial speed of the tip [m/s].", 1e-4, 10.0, True),
+    Declaration("angular_speed", 0.3, "Initial angular velocity [rad/s].", 1e-4, 10.0, True),
 )
 
 
 class Keys:
-    """What strokes of keys mean; no terminal, no ROS.
+    """Converts strokes of keys to twists, without a terminal or ROS.
 
     Args:
         linear: Speed of the tip [m/s].
         angular: Angular velocity [rad/s].
 
     Attributes:
-        in_tip: Whether directions are those of the tip, else of the root.
-        factor: Of both speeds.
+        in_tip: Whether twists are along the axes of the tip; otherwise of the root.
+        factor: Factor on both speeds.
     """
 
     def __init__(self, linear: float, angular: float) -> None:
@@ -107,7 +107,7 @@ class Keys:
         self.in_tip, self.factor = False, 1.0
 
     def press(self, key: str, now: float) -> None:
-        """Take in a stroke at a time [s]; one that is no direction ends the motion."""
+        """Process a stroke at a time [s]; a key without a direction ends the motion."""
         self._key, self._until = "", 0.0
         if key in DIRECTIONS:
             self._key, self._until = key, now + STROKE
@@ -119,11 +119,11 @@ class Keys:
 
     @property
     def speeds(self) -> tuple[float, float]:
-        """The speeds in force [m/s], [rad/s]."""
+        """The present speeds [m/s], [rad/s]."""
         return self.factor * self._linear, self.factor * self._angular
 
     def twist(self, now: float) -> tuple[Triple, Triple] | None:
-        """Return the twist at a time [s]: [m/s], [rad/s]; None where no key is held."""
+        """Return the twist at a time [s]: [m/s], [rad/s]; None if no key is held."""
         if not now < self._until:
             return None
         (x, y, z), (a, b, c) = DIRECTIONS[self._key]
@@ -132,7 +132,7 @@ class Keys:
 
 
 class Frames(NamedTuple):
-    """The frames that twists are told in."""
+    """The frames of the twists."""
 
     root: str
     tip: str
@@ -172,7 +172,7 @@ class TeleopKeyboard(Node):
         self._status = message.message
 
     def press(self, key: str) -> None:
-        """Handle a stroke."""
+        """Process a stroke."""
         self.keys.press(key, time.monotonic())
         if key == " ":
             self._stop.call_async(Trigger.Request())
@@ -180,7 +180,7 @@ class TeleopKeyboard(Node):
             self._enable.call_async(SetBool.Request(data=True))
 
     def publish_twist(self) -> None:
-        """Publish the twist of the key that is held; after the last one, one zero twist."""
+        """Publish the twist of the held key; after the last one, one zero twist."""
         twist = self.keys.twist(time.monotonic())
         moves, self._moves = self._moves, twist is not None and self._frames is not None
         if self._frames is None or not (moves or self._moves):
@@ -194,7 +194,7 @@ class TeleopKeyboard(Node):
 
     @property
     def line(self) -> str:
-        """What is shown below the keys."""
+        """Return the status line below the keys."""
         if self._frames is None:
             return self._status or f"waiting for {self.resolve_topic_name('robot_description')}"
         frame = self._frames.tip if self.keys.in_tip else self._frames.root
@@ -205,13 +205,13 @@ class TeleopKeyboard(Node):
 
 @contextlib.contextmanager
 def strokes_at_once() -> Iterator[int]:
-    """Have the terminal hand over each stroke; afterwards it is as before.
+    """Let the terminal pass on each stroke at once; restore its mode at the end.
 
     Yields:
         The descriptor to read from.
 
     Raises:
-        BasisIkError: Standard input is no terminal.
+        BasisIkError: Standard input is not a terminal.
     """
     descriptor = sys.stdin.fileno()
     if not os.isatty(descriptor):
@@ -226,7 +226,7 @@ def strokes_at_once() -> Iterator[int]:
 
 
 def main(stop: Event) -> int:
-    """Run until `q`, the end of the terminal or a signal; the exit status."""
+    """Run until `q`, the end of the terminal or a signal; return the exit status."""
     node, shown = TeleopKeyboard(), ""
     executor = SingleThreadedExecutor()
     executor.add_node(node)
@@ -240,7 +240,7 @@ def main(stop: Event) -> int:
                 for key in keys:
                     node.press(key)
             node.publish_twist()
-            for _ in range(3):  # what has come meanwhile; none of it may hold up the keys
+            for _ in range(3):  # bounded, so that messages do not delay the keys
                 executor.spin_once(timeout_sec=0.0)
             if node.line != shown:
                 shown = node.line

@@ -58,7 +58,7 @@ class Tool:
         self._is_done = is_done
         self._model, self._buffer, self._bare = model, buffer, chain
         self.frame, self.chain = "", chain
-        self._threads = ThreadPoolExecutor(1, "tool")  # begins with the first tool
+        self._threads = ThreadPoolExecutor(1, "tool")  # the thread starts with the first tool
         self._next, self._making = "", Future[Chain]()
 
     def complaint(self, frame: str) -> str | None:

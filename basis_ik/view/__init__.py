@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What people are shown: shapes computed from states, without ROS."""
+"""Visualisation: shapes computed from states, without ROS."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is shown of an arm: its goal, its answer, and what lies between them."""
+"""Shapes for an arm: its goal, the solution, and the distance between them."""
 
 from __future__ import annotations
 
@@ -53,49 +53,49 @@ from basis_ik.view.shapes import (
 )
 from basis_ik.view.words import Words
 
-MOST_TEXT = 1.5  # width of a line of text at most, in extents
-LINE = 48  # letters of a line
-SMALLEST = 0.5  # m: what is shown of a smaller arm is drawn as large as of this one
-APART = 0.02  # rad or m that a joint has still to go, for a ghost to be told from the arm
-AT_LIMIT = 1e-3  # nearer to a limit than this [rad or m], a joint is shown as being there
+MOST_TEXT = 1.5  # largest width of a line of text, in extents
+LINE = 48  # characters of a line
+SMALLEST = 0.5  # m: smallest size for which shapes are scaled
+APART = 0.02  # rad or m: remaining distance of a joint from which the ghost is shown
+AT_LIMIT = 1e-3  # rad or m: a joint nearer to a limit is shown as being at the limit
 
 Poses = dict[str, RigidTransform]
 
 
 class ArmView(NamedTuple):
-    """What there is to see of an arm, in the frame of its chain's root."""
+    """State of an arm, in the frame of its chain's root."""
 
     chain: Chain
     ghost: Ghost
     measured: FloatArray
-    """Where its joints are, (n,) [rad or m]; NaN while that is not known."""
+    """Measured positions of the joints (n,) [rad or m]; NaN if unknown."""
     state: State
     words: Words
     goal: Goal | None = None
-    """What it is asked to do; of poses and points more is shown."""
+    """The goal; shapes are drawn for poses and points."""
     solution: Solution | None = None
-    """The answer to the goal; None while there is none, or where it needs none."""
+    """The solution for the goal; None if there is none, or if the goal needs none."""
     stages: tuple[Stage, ...] = ()
-    """Where FABRIK's passes have taken the joints; empty where it was not asked to solve."""
+    """The chain after each of FABRIK's passes; empty if another solver was used."""
 
     @property
     def destination(self) -> FloatArray | None:
-        """Where the joints are to be, (n,) [rad or m], if anywhere."""
+        """Desired positions of the joints (n,) [rad or m]; None without a solution or goal."""
         if self.solution is not None:
             return self.solution.positions
         return np.array(self.goal.positions) if isinstance(self.goal, JointGoal) else None
 
 
 def extent(chain: Chain, goal: Goal | None) -> float:
-    """Return what sizes go by [m]: the arm's reach, or half the way to the point it looks at."""
+    """Return the size of the scene [m]: the arm's reach, or half the distance to its point."""
     away = np.linalg.norm(goal.root_point) if isinstance(goal, PointGoal) else 0.0
     return max(chain.reach, 0.5 * float(away), SMALLEST)
 
 
 class ArmScene:
-    """What is shown of an arm, one view after the other.
+    """Shapes for successive views of an arm.
 
-    As long as goal and answer stay, what shows them is not made again.
+    Shapes of the goal and the solution are reused until one of these changes.
     """
 
     def __init__(self) -> None:
@@ -104,13 +104,13 @@ class ArmScene:
         self._top = 0.0
 
     def shapes(self, view: ArmView) -> list[Shape]:
-        """Return what is shown now."""
+        """Return the shapes for a view."""
         chain, destination = view.chain, view.destination
         known = bool(np.isfinite(view.measured).all())
         under_way = destination is not None and _under_way(view, destination)
         size = 0.1 * extent(chain, view.goal)
         links = chain.link_poses(view.measured) if known else {}
-        # Where the answer is not known, the arm stands for it, and that moves.
+        # Without a solution the measured arm is used, which moves.
         free = view.measured.tobytes() if destination is None else b""
         made_of = (view.goal, view.solution, view.stages, under_way, free)
         if not _same(made_of, self._of):
@@ -128,17 +128,17 @@ class ArmScene:
 
 
 def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    """Tell whether two views are made of the same objects; arrays cannot be compared at once."""
+    """Return whether two views consist of the same objects; arrays have no single comparison."""
     return len(one) == len(other) and all(
         a is b or (isinstance(a, (bytes, bool)) and a == b) for a, b in zip(one, other, strict=True)
     )
 
 
 def _under_way(view: ArmView, destination: FloatArray) -> bool:
-    """Tell whether the arm is going somewhere that can be told from where it is.
+    """Return whether the arm has a target that is visibly apart from it.
 
-    One that is dragged about at the end of its reach comes to rest again and again; its ghost would
-    flicker.
+    Phases at rest count too: an arm that is dragged at the end of its reach rests repeatedly, and
+    its ghost would flicker.
     """
     going = view.state in (State.MOVING, State.HOLDING)
     return going and bool((np.abs(destination - view.measured) > APART).any())
@@ -149,7 +149,7 @@ def _top(links: Poses) -> float:
 
 
 def _answer(view: ArmView, q: FloatArray, poses: Poses, size: float) -> Iterator[Shape]:
-    """Goal, answer and what is between them, with the arm at q."""
+    """Yield goal, joints at limits, passes and missing distance, with the arm at q."""
     frame, tip, goal = view.chain.root, poses[view.chain.tip], view.goal
     yield from _limits(view.chain, q, poses, size)
     if isinstance(goal, PoseGoal):
@@ -171,7 +171,7 @@ def _answer(view: ArmView, q: FloatArray, poses: Poses, size: float) -> Iterator
 
 
 def _ghost(view: ArmView, poses: Poses, size: float) -> Iterator[Shape]:
-    """The arm where it is going, as long as it is not there."""
+    """Yield the arm at its destination."""
     reached = view.solution is None or view.solution.success
     color = GREEN if reached else ORANGE
     yield from view.ghost.at(poses, color)
@@ -180,9 +180,9 @@ def _ghost(view: ArmView, poses: Poses, size: float) -> Iterator[Shape]:
 
 
 def _state(words: Words, frame: str, top: float, size: float) -> Text:
-    """Text above the root and above all links: what hid it from above would have to be higher.
+    """Return the text, above the root and higher than all links, so that no link hides it.
 
-    Its letters do not change their size with what is said.
+    The size of its letters does not depend on the text.
     """
     text, color = words
     lines = textwrap.wrap(text, LINE)
@@ -193,7 +193,7 @@ def _state(words: Words, frame: str, top: float, size: float) -> Text:
 
 
 def _limits(chain: Chain, q: FloatArray, poses: Poses, size: float) -> Iterator[Shape]:
-    """A ball at each joint that is at a limit, and its name above it."""
+    """Yield a ball at each joint that is at a limit, and its name above it."""
     lower, upper = q <= chain.lower + AT_LIMIT, q >= chain.upper - AT_LIMIT
     held = {chain.joint_names[k]: bool(upper[k]) for k in np.flatnonzero(lower | upper)}
     joints = [joint for joint in chain.joints if joint.name in held]
@@ -219,9 +219,9 @@ def _limits(chain: Chain, q: FloatArray, poses: Poses, size: float) -> Iterator[
 
 
 def _passes(stages: tuple[Stage, ...], frame: str, width: float) -> Lines:
-    """The chain after each pass, the later the clearer: orange when it has been pulled backward.
+    """Return the chain after each pass; later ones are more opaque.
 
-    A start is grey; what has been pulled forward is blue.
+    A start is grey, backward passes are orange, forward passes blue.
     """
     painted = {"start": GREY, "backward": ORANGE, "forward": BLUE}
     colors: list[Color] = []
@@ -236,17 +236,17 @@ def _passes(stages: tuple[Stage, ...], frame: str, width: float) -> Lines:
 
 
 def _along(tip: RigidTransform, ray: Ray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return where a ray begins, and its point as far from there as what is wanted."""
+    """Return the origin of a ray, and its point at the same distance as the desired one."""
     origin = tip.apply(ray.origin)
     axis = tip.apply_vector(ray.axis) / np.linalg.norm(ray.axis)
     return origin, origin + np.linalg.norm(wanted - origin) * axis
 
 
 def _reach(chain: Chain) -> Lines:
-    """A sphere around the root's origin, as three great circles: outside nothing is ever reached.
+    """Return the sphere that bounds the arm's reach, as three great circles.
 
-    RViz's mouse does not see transparency: it takes hold of the nearest surface, so that a sphere
-    would shut off everything within it.
+    RViz selects the nearest surface under the mouse, however transparent: a solid sphere would
+    block everything inside it.
     """
     ends, width = great_circles(chain.reach), 0.004 * chain.reach
     return Lines(name="reach", frame=chain.root, color=FAINT, ends=ends, width=width)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is shown of constraints on frames: corrected bones, what they look at or reach, verdicts."""
+"""Shapes for constraints on frames: corrected bones, their targets, verdicts."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from basis_ik.view.shapes import (
 )
 
 
-def told(constraint: Constraint, result: Applied) -> str:
-    """Return in one line whether a constraint is met, and if not, what it lacks."""
+def status_text(constraint: Constraint, result: Applied) -> str:
+    """Return one line: whether a constraint is met, and if not, by how much it is missed."""
     if result.verdict is Verdict.REACHED:
         return "met"
     unit = "rad" if isinstance(constraint, Point) else "m"
@@ -52,12 +52,12 @@ def told(constraint: Constraint, result: Applied) -> str:
 def frames_scene(
     tree: TransformTree, constraints: Mapping[str, Constraint], applied: Mapping[str, Applied]
 ) -> list[Shape]:
-    """Return what is shown, in the frame of the tree's root.
+    """Return the shapes, in the frame of the tree's root.
 
     Args:
-        tree: The frames, corrected.
+        tree: The corrected frames.
         constraints: By name.
-        applied: How well each is met.
+        applied: The result of each.
     """
     frames = {f for each in constraints.values() for f in (*each.chain, each.target)}
     places = {frame: tree.lookup(tree.root, frame).translation for frame in frames}
@@ -76,7 +76,7 @@ def frames_scene(
                 frame=tree.root,
                 color=GREEN if result.verdict is Verdict.REACHED else ORANGE,
                 pose=at(above),
-                text=f"{name}: {told(constraint, result)}",
+                text=f"{name}: {status_text(constraint, result)}",
                 height=0.6 * size,
             )
         )

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A robot's outline at positions where it is not, or not yet."""
+"""A robot's outline at other positions than the measured ones."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from basis_ik.robot.visuals import Visual
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.shapes import BOX_EDGES, Color, FloatArray, Lines, Mesh, Shape, joined
 
-SIDES = 8  # of what stands for a circle
+SIDES = 8  # of the polygon in place of a circle
 THIN = 0.003  # width of an outline's lines, in reaches
 CLEAR = 0.35  # opacity of a mesh
 
 _ANGLES = np.linspace(0.0, 2.0 * np.pi, SIDES + 1)
 _ROUND = 0.5 * np.stack([np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(SIDES + 1)], axis=1)
 _UP = np.array([0.0, 0.0, 0.5])
-# The lines of bodies of extent 1.
+# The edges of bodies of size 1.
 OUTLINES = {
     "box": BOX_EDGES,
     "cylinder": np.concatenate(
@@ -48,10 +48,10 @@ OUTLINES = {
 
 
 class Ghost:
-    """What the moving links of a chain look like.
+    """The shapes of a chain's moving links.
 
-    Solids are drawn as their edges: a mouse takes hold of the nearest surface, however transparent,
-    and what lies behind stays to be seen. Meshes are drawn whole.
+    Solids are drawn as their edges: RViz's mouse selects the nearest surface, however transparent,
+    and edges hide nothing behind them. Meshes are drawn whole.
 
     Args:
         chain: The chain.
@@ -70,11 +70,11 @@ class Ghost:
         self._outlines = {link: np.concatenate(each) for link, each in ends.items()}
 
     def at(self, poses: dict[str, RigidTransform], color: Color) -> Iterator[Shape]:
-        """Return its shapes.
+        """Return the shapes.
 
         Args:
             poses: root_T_link of the chain's links.
-            color: What all are painted in.
+            color: Of all shapes.
         """
         frame = self._chain.root
         for number, (link, ends) in enumerate(self._outlines.items()):

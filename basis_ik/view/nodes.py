@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is shown of transform nodes: a box and axes for each, scaled and sheared as they are."""
+"""Shapes for transform nodes: a box and axes for each, scaled and sheared like the node."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ from basis_ik.view.shapes import (
 
 WIDTH = 0.02  # of lines, in edges of the box; those of combined nodes are half as wide
 LETTERS = 0.3  # height of a name, in edges of the box
-GAP = 0.1  # between a box and what is shown above it, in edges of the cube
+GAP = 0.1  # between a box and the shape above it, in edges of the cube
 
 
 @dataclass(frozen=True, eq=False)
 class NodeView:
-    """A node as it is seen in the root.
+    """A node in root coordinates.
 
     Attributes:
         name: Its name, and that of its rigid frame.
-        root_N_node: What it and all above it do.
+        root_N_node: The node combined with all its ancestors.
         center: Its centre, in its own coordinates, shape (3,) [m].
-        chain: Of a combined node, those that it stands for.
+        chain: For a combined node, the nodes that it combines.
     """
 
     name: str
@@ -63,12 +63,12 @@ class NodeView:
 
 
 def nodes_scene(views: Iterable[NodeView], size: float) -> list[Shape]:
-    """Return what is shown of each node, in the frame of its name.
+    """Return the shapes of each node, in the frame with its name.
 
-    The frames of tf are rigid; what a node and all above it do beyond that is shown in them: the
-    box (number 0) is the image of a cube around the node's origin, the axes (1) are those of the
-    node, and a line (2) leads from its origin to its centre. A combined node is drawn once more
-    above the box that it shares with the last of its chain (3, 4), with its name (5).
+    Frames of tf are rigid; the shapes show scale and shear. The box (number 0) is the image of a
+    cube around the node's origin, the axes (1) are those of the node, and a line (2) leads from its
+    origin to its centre. A combined node has the same box as the last node of its chain, so it is
+    drawn again above that box (3, 4), with its name (5).
 
     Args:
         views: The nodes.

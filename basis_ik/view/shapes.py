@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What can be shown: lines, balls and texts, each with a name and in a frame."""
+"""Shapes: lines, balls, meshes and texts, each with a name and a frame."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ WHITE = (0.95, 0.95, 0.95, 1.0)
 GREY, FAINT = (0.75, 0.75, 0.75, 1.0), (0.6, 0.7, 1.0, 0.5)
 
 CIRCLE_LINES = 32  # in place of a circle
-DASHES = 7  # in place of a line that is not there, but missing
-LETTER = 0.5  # width of a letter, in its height: a little more than RViz's mean
+DASHES = 7  # of a line for a missing distance
+LETTER = 0.5  # width of a letter, relative to its height: a little more than RViz's mean
 IDENTITY = RigidTransform.identity()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Shape:
-    """Something to be seen.
+    """A shape in a frame.
 
     Attributes:
-        name: What it means; it may consist of several shapes.
-        number: Which of these it is.
-        frame: Where it is shown; it moves with that frame.
+        name: Its meaning; several shapes may share a name.
+        number: Its number among these.
+        frame: The frame that it moves with.
         pose: frame_T_shape.
-        color: What it is painted in.
+        color: Its color.
     """
 
     name: str
@@ -66,9 +66,9 @@ class Lines(Shape):
     """Straight lines.
 
     Attributes:
-        ends: Both ends of each, one after the other, shape (2 k, 3) [m].
-        width: Of each [m].
-        colors: One for each line, or none: then all have `color`.
+        ends: Both ends of each line, one after the other, shape (2 k, 3) [m].
+        width: Width of each line [m].
+        colors: One for each line; empty: all have `color`.
     """
 
     ends: FloatArray
@@ -89,11 +89,11 @@ class Ball(Shape):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Mesh(Shape):
-    """A body from a file.
+    """A mesh from a file.
 
     Attributes:
-        file: Where it is: a URI, as URDFs have them.
-        scale: Of its coordinates.
+        file: Its URI, as in a URDF.
+        scale: Factors on its coordinates.
     """
 
     file: str
@@ -102,11 +102,11 @@ class Mesh(Shape):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Text(Shape):
-    """One line of text that faces whoever looks, its middle at the origin of its pose.
+    """A text that faces the viewer, centred at the origin of its pose.
 
     Attributes:
-        text: What it says.
-        height: Of a capital letter [m].
+        text: The text.
+        height: Height of a capital letter [m].
     """
 
     text: str
@@ -114,18 +114,18 @@ class Text(Shape):
 
 
 def at(point: FloatArray) -> RigidTransform:
-    """Return the pose of what is only moved: to a point (3,) [m]."""
+    """Return the pose of a translation to a point (3,) [m]."""
     return RigidTransform.from_rotation_translation(np.eye(3), point)
 
 
 def joined(points: Sequence[FloatArray] | FloatArray) -> FloatArray:
-    """Return the ends of the lines that lead from point (3,) to point, shape (2 k - 2, 3)."""
+    """Return the ends of the lines between successive points (3,), shape (2 k - 2, 3)."""
     along = np.asarray(points, np.float64)
     return np.stack([along[:-1], along[1:]], axis=1).reshape(-1, 3)
 
 
 def dashes(start: FloatArray, end: FloatArray) -> FloatArray:
-    """Return the ends of the dashes from one point (3,) to another, the first and last included."""
+    """Return the ends of the dashes from one point (3,) to another, both included."""
     part = np.linspace(0.0, 1.0, 2 * DASHES)[:, np.newaxis]
     return np.asarray((1.0 - part) * start + part * end)
 
@@ -142,7 +142,7 @@ def axes(name: str, frame: str, pose: RigidTransform, length: float, width: floa
 _CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
 _PAIRS = [(a, b) for a in range(8) for b in range(a) if np.sum(_CORNERS[a] != _CORNERS[b]) == 1]
 BOX_EDGES = read_only(_CORNERS[np.array(_PAIRS)].reshape(-1, 3))
-"""Ends of the edges of a cube of edge 1 around the origin."""
+"""Ends of the edges of a cube of edge 1 around the origin, shape (24, 3)."""
 _AXES = read_only(np.stack([np.zeros((3, 3)), np.eye(3)], axis=1).reshape(-1, 3))
 
 

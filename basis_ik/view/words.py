@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is said of a chain, in one line: what it is doing, and if it does nothing, why."""
+"""One line about a chain: what it is doing, or why it does nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from basis_ik.view.shapes import GREEN, GREY, ORANGE, RED, WHITE, YELLOW, Color
 
 
 class Words(NamedTuple):
-    """A line, and what it is painted in."""
+    """A line of text and its color."""
 
     text: str
     color: Color
@@ -34,18 +34,18 @@ class Words(NamedTuple):
 def words(
     state: ChainState,
     solution: Solution | None,
-    trouble: str = "",
+    problem: str = "",
     refused: Refused | None = None,
     *,
     following: bool = False,
 ) -> Words:
-    """Return what is to be said.
+    """Return the line.
 
     Args:
-        state: Of the chain.
-        solution: Of its goal; None where it has none, or needs none.
-        trouble: What is wrong with its controller; empty while nothing is.
-        refused: The last target that was.
+        state: The chain's state.
+        solution: The solution for its goal; None if there is none, or if the goal needs none.
+        problem: Problem of its controller; empty if there is none.
+        refused: The last refused target.
         following: Whether its goal moves.
     """
     now = state.state
@@ -53,8 +53,8 @@ def words(
         return Words(f"waiting: {state.unmet}", YELLOW)
     if now in LATCHES.values():
         return Words(state.why_not, ORANGE if now is State.STOPPED else RED)
-    if trouble:
-        return Words(trouble, RED)
+    if problem:
+        return Words(problem, RED)
     if now is State.READY:
         return Words("no target", GREY) if refused is None else Words(str(refused), ORANGE)
     if not state.has_target:

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from robot_bench import start_node, stop_node, wait_until_said
+from robot_bench import start_node, stop_node, wait_for_log
 from robot_descriptions import urdf
 
 from basis_ik.pose.solve import solve
@@ -74,7 +74,7 @@ def test_every_key_is_a_parameter(path):
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_the_arm_is_found_and_reaches_everything_it_can(arm):
+def test_the_arm_is_found_and_reaches_its_targets(arm):
     config, description, joints = ARMS[arm]
     given = parameters_of(config)[1]
     chain = RobotModel.from_urdf(description()).chain(given.get("root_link"), given.get("tip_link"))
@@ -98,7 +98,7 @@ def test_the_node_starts_with_it(domain, tmp_path, arm):
         yaml.safe_dump({"basis_ik": {"ros__parameters": {"robot_description": description()}}})
     )
     process = start_node(domain, "--params-file", str(path), "--params-file", str(robot))
-    said = wait_until_said(process, "ready: ")
+    said = wait_for_log(process, "ready: ")
     status, _ = stop_node(process)
     assert status == 0
     (ready,) = [line for line in said.splitlines() if "ready: " in line]

@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What can go wrong, and what is required then: one row for each fault, one test for each row.
+"""Faults and the required reactions: one row for each fault, one test for each row.
 
-`REJECT`: the input is dropped, counted and named in `~/status`; what was in force stays. `HOLD`:
-the arm brakes within its limits, then silence. `STOP`: nothing is commanded until somebody enables
-it again. `REFUSE`: the transition, parameter or description fails with its reason, and the old one
-stays.
+`REJECT`: the input is dropped, counted and reported in `~/status`; the previous one stays valid.
+`HOLD`: the arm brakes within its limits, then no command is sent. `STOP`: no command is sent until
+the chain is enabled again. `REFUSE`: the transition, parameter or description fails with a reason,
+and the old one stays.
 """
 
 from typing import NamedTuple
@@ -27,10 +27,10 @@ class Row(NamedTuple):
     """A fault.
 
     Attributes:
-        section: What it is a fault of.
-        fault: What happens.
-        required: What must follow.
-        how: What its test needs: "pure", "processes", "network namespace" or "relay".
+        section: The subject of the fault.
+        fault: The fault.
+        required: The required reaction.
+        how: The needs of its test: "pure", "processes", "network namespace" or "relay".
     """
 
     section: str
@@ -63,33 +63,33 @@ ROWS: dict[int, Row] = {
             PURE,
         ),
         (
-            "a frame that tf does not know",
-            "REJECT(NO_TRANSFORM); taken as soon as the frame is published",
+            "a frame without a transform",
+            "REJECT(NO_TRANSFORM); accepted as soon as the frame is published",
             PROCESSES,
         ),
         ("a stamp that is too old", "REJECT(STALE)", PURE),
         ("a stamp too far in the future", "REJECT(FUTURE)", PURE),
-        ("a stamp of zero", "means now, with tf's latest; the documentation says so", PURE),
+        ("a stamp of zero", "means now, with the latest transform, as documented", PURE),
         ("nanoseconds of 1e9 and more, negative seconds", "REJECT(BAD_STAMP)", PURE),
-        ("older than the last that was taken", "REJECT(OUT_OF_ORDER)", PURE),
+        ("a stamp older than that of the last accepted target", "REJECT(OUT_OF_ORDER)", PURE),
         (
-            "a stream of targets ceases",
-            "HOLD within its time limit and a period, even if /clock stands still",
+            "a stream of targets ends",
+            "HOLD within the timeout and a period, even if /clock stands still",
             PROCESSES,
         ),
         (
             "10,000 targets a second, for a minute",
-            "the newest counts; memory stays flat; the loop keeps 95 % of its rate",
+            "the newest target wins; memory stays flat; the loop keeps 95 % of its rate",
             PROCESSES,
         ),
         (
             "two publishers of targets",
-            "the newest counts; a warning names how many there are",
+            "the newest target wins; a warning has their number",
             PROCESSES,
         ),
         (
-            "a target jumps by metres, or half a turn",
-            "the arm moves within its limits, and no faster",
+            "a target jumps by metres or half a turn",
+            "the arm keeps its limits",
             PROCESSES,
         ),
     ),
@@ -102,53 +102,53 @@ ROWS: dict[int, Row] = {
         ("tf of a moving frame is too old", "REJECT(TF_STALE)", PURE),
         (
             "a frame gets another parent; two publishers contradict each other",
-            "nothing jumps",
+            "no command jumps",
             PROCESSES,
         ),
         (
             "the simulation's clock goes back by 0.5 s, or by 5 s",
-            "targets, ages and tf are forgotten; HOLD; then it takes targets again",
+            "targets, ages and tf are discarded; HOLD; then targets are accepted again",
             PROCESSES,
         ),
         (
-            "the clock leaps ahead by an hour",
+            "the clock jumps ahead by an hour",
             "one HOLD; a period stays a period; no burst of commands",
             PROCESSES,
         ),
         (
-            "use_sim_time, but nobody publishes /clock",
-            "it waits and says for what; no command",
+            "use_sim_time without a publisher of /clock",
+            "it waits and reports why; no command",
             PROCESSES,
         ),
         (
             "the system's time is set",
-            "time limits go on as before: they are counted on a steady clock",
+            "no effect on time limits: they use a steady clock",
             PURE,
         ),
     ),
     **_section(
         "Joint state",
         28,
-        ("no joint state ever comes", "no command; the status says that none has come", PROCESSES),
+        ("there are no joint states", "no command; the status reports it", PROCESSES),
         (
             "a joint of the chain is missing",
-            "each joint has an age of its own; HOLD once one is too old",
+            "each joint has its own age; HOLD once one is too old",
             PURE,
         ),
-        ("the joints come in another order", "the same command", PURE),
-        ("there are other joints beside the chain's", "they are ignored", PURE),
-        ("a joint is named twice", "REJECT(DUPLICATE_JOINT)", PURE),
+        ("the joints are in another order", "the same command", PURE),
+        ("there are foreign joints", "they are ignored", PURE),
+        ("a duplicate joint", "REJECT(DUPLICATE_JOINT)", PURE),
         ("more names than positions, or fewer", "REJECT(SIZE_MISMATCH); no exception", PURE),
         (
-            "NaN or an infinity in a joint of ours, or of others",
+            "NaN or infinity for a joint of the chain, or another",
             "REJECT(NON_FINITE), or ignored",
             PURE,
         ),
-        ("joint states cease in mid-motion", "HOLD, which says that they are too old", PURE),
-        ("a joint is measured outside its limits", "it is moved inward only", PURE),
+        ("joint states end in motion", "HOLD, reported as too old joint states", PURE),
+        ("a joint is measured outside its limits", "it only moves inward", PURE),
         (
-            "somebody else moves the arm while it has no target",
-            "the next motion begins where the arm is measured",
+            "another node moves the arm while it has no target",
+            "the next motion begins at the measured positions",
             PROCESSES,
         ),
         ("the arm does not follow its commands", "STOP(TRACKING_LOST)", PROCESSES),
@@ -156,10 +156,10 @@ ROWS: dict[int, Row] = {
     **_section(
         "Model",
         39,
-        ("the robot description comes 30 s late", "it waits, and configures once", PROCESSES),
-        ("an empty one, half a one, one that is no XML, NUL bytes", "REFUSE, with the line", PURE),
+        ("the robot description is 30 s late", "it waits, and configures once", PROCESSES),
+        ("an empty, truncated or non-XML one, NUL bytes", "REFUSE, with the line", PURE),
         (
-            "a DOCTYPE, an entity that grows without end, an external one",
+            "a DOCTYPE, an exponential entity, an external entity",
             "REFUSE every DOCTYPE",
             PURE,
         ),
@@ -176,12 +176,12 @@ ROWS: dict[int, Row] = {
         ),
         (
             "a revolute joint without limits, lower above upper, NaN, no velocity",
-            "REFUSE, naming the joint, on the chain; a note off it",
+            "on the chain REFUSE with the joint; off it a note",
             PURE,
         ),
-        ("numbers such as nan, 1e999 and 1_000", "REFUSE, by a strict grammar", PURE),
+        ("the numbers nan, 1e999 and 1_000", "REFUSE, by a strict grammar", PURE),
         (
-            "an axis of zero; one that is no unit vector; an infinite origin",
+            "a zero axis; an axis of another length; an infinite origin",
             "REFUSE; normalised; REFUSE",
             PURE,
         ),
@@ -191,10 +191,10 @@ ROWS: dict[int, Row] = {
             "resolved; REFUSE; REFUSE",
             PURE,
         ),
-        ("a prismatic joint in the chain", "exact, never left out", PURE),
+        ("a prismatic joint in the chain", "exact, never ignored", PURE),
         ("a floating or planar joint in the chain; off it", "REFUSE; ignored", PURE),
         (
-            "a loop, two parents, two roots, a name twice, no such tip",
+            "a loop, two parents, two roots, a duplicate name, an unknown tip",
             "REFUSE, with the names",
             PURE,
         ),
@@ -208,22 +208,22 @@ ROWS: dict[int, Row] = {
             "as near as it gets, TOO_FAR with the distance that is missing; no oscillation",
             PURE,
         ),
-        ("a target too near, in the hole of the workspace", "likewise, TOO_NEAR", PURE),
+        ("a target too near, in the hole of the workspace", "the same with TOO_NEAR", PURE),
         (
             "a straight chain, and a target on its line",
-            "the same way out each time; it gets there if it can be reached",
+            "the same solution each time; a reachable target is reached",
             PURE,
         ),
         (
             "a target on a joint or on the root; a point at the ray's own origin, or behind it",
-            "finite; DEGENERATE where there is no direction",
+            "finite; DEGENERATE without a direction",
             PURE,
         ),
-        ("a singularity", "the speed stays bounded; it is named", PURE),
-        ("limits in the way", "it stops at the bound; LIMIT, naming the joint", PURE),
+        ("a singularity", "the speed stays bounded; it is reported", PURE),
+        ("limits prevent the solution", "it stops at the limit; LIMIT with the joint", PURE),
         (
             "the budget of iterations or of time is spent",
-            "the best so far; never later than that",
+            "the best so far, in time",
             PURE,
         ),
         ("the solver returns NaN", "it is never published; HOLD", PURE),
@@ -239,15 +239,15 @@ ROWS: dict[int, Row] = {
         63,
         (
             "a parameter that is NaN, negative, of another type or length, NaN in an array",
-            "REFUSE; everything goes on as before",
+            "REFUSE; nothing changes",
             PURE,
         ),
         ("several parameters at once, half of them bad", "REFUSE all of them", PURE),
         ("a read-only parameter at run time", "REFUSE", PURE),
         ("a target while the node is inactive", "ignored, and not replayed", PROCESSES),
         (
-            "deactivated in mid-motion, and activated again",
-            "it brakes, then silence; it begins anew where the arm is measured",
+            "deactivated in motion, and activated again",
+            "it brakes, then sends nothing; it restarts at the measured positions",
             PROCESSES,
         ),
         ("configured and activated 100 times", "nothing leaks", PROCESSES),
@@ -255,37 +255,37 @@ ROWS: dict[int, Row] = {
     **_section(
         "Process, network",
         69,
-        ("SIGINT or SIGTERM in mid-solve, also twice", "exit status 0 within 1 s", PROCESSES),
+        ("SIGINT or SIGTERM during a solve, also twice", "exit status 0 within 1 s", PROCESSES),
         (
             "the driver is killed",
-            "HOLD once its states are too old; when it is back nothing moves without a new target",
+            "HOLD once its states are too old; after its return no motion without a new target",
             PROCESSES,
         ),
-        ("the node is killed", "the arm comes to rest by its controller", PROCESSES),
+        ("the node is killed", "the controller brings the arm to rest", PROCESSES),
         (
             "a second node of the same name, or a second publisher of commands",
-            "seen in the graph; it does not become active",
+            "detected in the graph; the node does not become active",
             PROCESSES,
         ),
         (
-            "nobody takes the commands, and then somebody does",
-            "nothing blocks; it works again",
+            "no subscriber for the commands, and later one",
+            "nothing blocks; it works afterwards",
             PROCESSES,
         ),
         (
-            "a fifth of the messages lost, others in another order or 200 ms late",
-            "everything that must hold of commands holds; HOLD if they are too old",
+            "a fifth of the messages is lost, others are reordered or 200 ms late",
+            "all commands are safe; HOLD if messages are too old",
             RELAY,
         ),
-        ("a publisher whose quality of service does not fit", "an ERROR within 2 s", PROCESSES),
+        ("a publisher with an incompatible QoS", "an ERROR within 2 s", PROCESSES),
         (
-            "a participant without keys, where a security policy is enforced",
+            "a participant without keys under an enforced security policy",
             "it can neither command nor set parameters",
             PROCESSES,
         ),
         (
             "the cache of compiled code cannot be written, or is corrupt",
-            "it starts without, and warns",
+            "it starts without the cache, and warns",
             PROCESSES,
         ),
         (
@@ -293,37 +293,45 @@ ROWS: dict[int, Row] = {
             "late periods are counted; a period stays a period",
             PROCESSES,
         ),
-        ("the disk is full, the log cannot be written", "it goes on controlling", PROCESSES),
-        ("hours of work", "memory does not grow; the slowest periods stay as they are", PROCESSES),
+        ("the disk is full, the log cannot be written", "control continues", PROCESSES),
+        (
+            "hours of work",
+            "memory does not grow; the slowest periods do not become slower",
+            PROCESSES,
+        ),
         (
             "activated while the arm still brakes after deactivate",
             "braked within the limits, then active; nothing is replayed",
             PROCESSES,
         ),
         (
-            "the node stands still for 3 s in mid-motion",
-            "it goes on from rest, within its limits, from the measured state",
+            "the node is paused for 3 s in motion",
+            "it continues from rest at the measured positions, within its limits",
             PROCESSES,
         ),
         (
             "a controller at 20 % and 30 % of its speed; a stop, a newer target, deactivate in it",
-            "the arm comes to rest within its limits; no first point away from where it is",
+            "the arm comes to rest within its limits; no first point away from the arm",
             PROCESSES,
         ),
         (
             "an arm that never moves; a joint blocked for 0.6 s; an emergency stop in mid-motion",
-            "STOP(TRACKING_LOST), naming joint and distance; no step on release; never ARRIVED",
-            PROCESSES,
-        ),
-        ("one old joint state told for ever; stamps of 1970", "as if there were none", PROCESSES),
-        (
-            "somebody publishes zeros beside the driver",
-            "REJECT(JUMP), naming it; no command from the false state",
+            "STOP(TRACKING_LOST) with joint and distance; no step on release; never ARRIVED",
             PROCESSES,
         ),
         (
-            "the driver away for 25 s and back, here or elsewhere; a target before the first state",
-            "nothing moves without a new target",
+            "one old joint state repeated for ever; stamps of 1970",
+            "as without joint states",
+            PROCESSES,
+        ),
+        (
+            "another node publishes zeros beside the driver",
+            "REJECT(JUMP) with its name; no command from the false state",
+            PROCESSES,
+        ),
+        (
+            "the driver is gone for 25 s; the arm may have moved; a target before the first state",
+            "no motion without a new target",
             PROCESSES,
         ),
         (
@@ -332,18 +340,18 @@ ROWS: dict[int, Row] = {
             PROCESSES,
         ),
         (
-            "two chains of a node share joints; a chain is named twice",
-            "REFUSE, naming the joints or the name",
+            "two chains of a node share joints; a duplicate chain",
+            "REFUSE with the joints or the name",
             PURE,
         ),
         (
-            "names that cannot be topics, a pointing axis of zero, a bad home or bad limits",
-            "one line that names the parameter, at once: the program ends, or REFUSE",
+            "invalid topic names, a zero pointing axis, an invalid home or invalid limits",
+            "one line with the parameter, at once: the program ends, or REFUSE",
             PURE,
         ),
         (
-            "a frame that is followed comes to hang on the tool",
-            "it is followed no longer; no chase",
+            "a followed frame becomes a child of the tool",
+            "it is no longer followed",
             PROCESSES,
         ),
         (
@@ -352,33 +360,33 @@ ROWS: dict[int, Row] = {
             PURE,
         ),
         (
-            "another description, 190 kB and 990 joints, in mid-motion",
+            "another description, 190 kB and 990 joints, in motion",
             "no period is missed",
             PROCESSES,
         ),
         (
             "100 targets out of reach a second",
-            "no period is missed for a solve; the last solution is kept",
+            "no solve causes a missed period; the last solution is kept",
             PROCESSES,
         ),
         (
             "SIGINT, SIGTERM, twice, at full speed",
-            "it brakes within 0.5 s, then exit status 0; another if it was forced",
+            "it brakes within 0.5 s, then exit status 0; another if forced",
             PROCESSES,
         ),
         (
-            "the controller is stopped, started or exchanged; a second publisher on its topic",
-            "HOLD or REFUSE; no step when it is back",
+            "the controller is stopped, started or replaced; a second publisher on its topic",
+            "HOLD or REFUSE; no step on its return",
             PROCESSES,
         ),
         (
             "a simulation at a fifth of real time, paused, reset",
-            "the limits hold in its own time; nothing moves while it is paused",
+            "the limits hold in simulated time; no motion while paused",
             PROCESSES,
         ),
         (
-            "joint states 150 ms late; an arm that is 0.03 rad beside its command for ever",
-            "no step back, no creeping over 1,000 motions",
+            "joint states 150 ms late; an arm that is always 0.03 rad off its command",
+            "no step back, no drift over 1,000 motions",
             PURE,
         ),
     ),

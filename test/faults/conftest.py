@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Folds the tests `test_row_NN_...` into the rows of the catalogue, and tells the table of them."""
+"""Collects the results of the tests `test_row_NN_...` by row of the catalogue, for the table."""
 
 import re
 from collections import defaultdict
@@ -36,46 +36,46 @@ def pytest_addoption(parser):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leave out the rows with processes, which take long, unless faults are asked for by name."""
-    asked = any("faults" in word for word in config.args)
-    return True if collection_path.name.startswith("test_process_") and not asked else None
+    """Leave out the slow rows with processes unless the command line names faults."""
+    named = any("faults" in word for word in config.args)
+    return True if collection_path.name.startswith("test_process_") and not named else None
 
 
 @pytest.fixture
 def observed(request):
-    """Tell what was seen, for the table's column: `observed("REJECT(STALE)")`."""
+    """Add an observation to the table: `observed("REJECT(STALE)")`."""
     return lambda text: request.node.user_properties.append(("observed", text))
 
 
 @pytest.fixture(scope="module")
-def keeper(module_domain):
-    """What keeps the world of a module's rows."""
-    from world import Keeper  # the pure rows do without ROS
+def shared_rig(module_domain):
+    """The rig of a module's rows."""
+    from rig import SharedRig  # the pure rows do without ROS
 
-    keeper = Keeper(module_domain)
-    yield keeper
-    keeper.close()
+    shared_rig = SharedRig(module_domain)
+    yield shared_rig
+    shared_rig.close()
 
 
 @pytest.fixture
-def world(keeper):
-    """A node and a simulated arm, at rest at home; afterwards all of it must have been safe."""
-    with keeper.lend() as world:
-        yield world
+def rig(shared_rig):
+    """A node and a simulated arm at rest at home; afterwards all commands must have been safe."""
+    with shared_rig.use() as rig:
+        yield rig
 
 
 def pytest_collection_modifyitems(items):
-    """Refuse a test of no row, and a second test of one."""
+    """Refuse a test without a row, and a second test of a row."""
     tests = defaultdict(set)
     for item in items:
         found = ROW.match(item.name)
         if found and item.path.parent == FOLDER:
             tests[int(found[1])].add(f"{item.path.name}::{item.originalname}")
-    strangers = [name for number in tests.keys() - ROWS for name in tests[number]]
+    unknown = [name for number in tests.keys() - ROWS for name in tests[number]]
     doubles = [name for names in tests.values() if len(names) > 1 for name in names]
-    if strangers or doubles:
+    if unknown or doubles:
         raise pytest.UsageError(
-            f"each row has one test; of no row: {sorted(strangers)}, too many: {sorted(doubles)}"
+            f"each row has one test; of no row: {sorted(unknown)}, too many: {sorted(doubles)}"
         )
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the rows with processes have in common: motions, and what is looked at meanwhile."""
+"""Helpers of the rows with processes: motions and checks."""
 
 import contextlib
 import time
@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 from recorder import SECOND
+from rig import ATTEMPTS, SPEED, Rig
 from robot_bench import PERIOD, down
 from sensor_msgs.msg import JointState
-from world import ATTEMPTS, SPEED, World
 
 NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 TOP_SPEED = SPEED * np.pi  # rad/s, of the commands
@@ -34,34 +34,34 @@ CYCLE = 0.008  # s between two joint states of the arm, by their stamps
 
 
 @contextlib.contextmanager
-def unstarted(domain, world=World, **arguments):
-    """Give a world whose processes the test starts; afterwards all of it must have been safe."""
-    world = world(domain, **arguments)
+def unstarted(domain, rig=Rig, **arguments):
+    """Yield a rig whose processes the test starts; afterwards check that all commands were safe."""
+    rig = rig(domain, **arguments)
     try:
-        yield world
-        world.judged()
+        yield rig
+        rig.check()
     finally:
-        status, said = world.close()
+        status, said = rig.close()
         print(said)  # shown with a failure
     assert status == 0
 
 
-def set_off(world, way=0.4, height=0.4):
-    """Send the arm to `FAR`, or where the node takes it for that, and wait until it is well off."""
-    start, world.set_off = world.positions, len(world.track)
-    world.send("base_link", down(-0.40, -0.30, height))
-    world.moved(start, way)
+def set_off(rig, way=0.4, height=0.4):
+    """Send the arm towards `FAR`, and wait until it moves."""
+    start, rig.set_off = rig.positions, len(rig.track)
+    rig.send("base_link", down(-0.40, -0.30, height))
+    rig.moved(start, way)
 
 
-def has_braked(world):
-    """Wait until the arm rests; return in how many radians it braked since it set off, at most.
+def has_braked(rig):
+    """Wait until the arm rests; return its braking distance [rad].
 
-    By its own joint states, which are a cycle apart whenever they are heard: from where it was
-    last at nine tenths of the largest speed. It did not get to where it had been sent.
+    It is measured from the last of its own joint states with nine tenths of the largest speed. The
+    arm must not have reached its target.
     """
-    world.settled()
-    assert not world.at(FAR, 1e-2), "it went on to the end"
-    track = np.array(world.track[world.set_off :])
+    rig.settled()
+    assert not rig.at(FAR, 1e-2), "it went on to the end"
+    track = np.array(rig.track[rig.set_off :])
     speeds = np.abs(np.diff(track, axis=0)).max(axis=1) / CYCLE
     (fast,), (moving,) = np.nonzero(speeds >= 0.9 * TOP_SPEED), np.nonzero(speeds > 1e-3)
     assert len(fast), "it was at full speed"
@@ -71,25 +71,24 @@ def has_braked(world):
     return way
 
 
-def stands(world, seconds=0.5):
-    """Tell whether nothing is commanded and nothing moves for a while."""
-    before = world.positions
-    return world.quiet(seconds) and np.abs(world.positions - before).max() < 1e-3
+def stands(rig, seconds=0.5):
+    """Return whether no command is sent and nothing moves for a while."""
+    before = rig.positions
+    return rig.no_commands(seconds) and np.abs(rig.positions - before).max() < 1e-3
 
 
-def in_every_period(world, attempt):
-    """Hold that a window begins in each period from the first that is heard to the last.
+def in_every_period(rig, attempt):
+    """Check that a window begins in each period from the first to the last.
 
-    Where the node has had to wait for the processor for as long, periods that were missed
-    tell nothing of the node: then once more, some times.
+    An attempt is repeated if the node had to wait for the processor as long as periods are missed.
 
     Args:
-        world: Its windows are looked at.
-        attempt: Does what is tried while the arm is in motion; returns the windows meant, and how
-            long the node has waited for the processor meanwhile [s].
+        rig: The rig.
+        attempt: Acts while the arm is in motion; returns the windows, and how long the node has
+            waited for the processor [s].
 
     Returns:
-        How many windows there were.
+        The number of windows.
     """
     for _ in range(ATTEMPTS):
         windows, wait = attempt()
@@ -98,44 +97,44 @@ def in_every_period(world, attempt):
         if missed == 0.0:
             break
         assert PERIOD * (missed - 0.5) < wait, f"{missed:.0f} periods missed, waited {wait:.3f} s"
-        world.settled()
+        rig.settled()
     return len(windows)
 
 
-class Teller:
-    """Tells the node where the arm is, or something else.
+class StateRelay:
+    """Forwards joint states to the node, changed or not.
 
     Attributes:
-        bend: Returns what is told in place of a joint state.
+        change: Returns the message to forward for a joint state.
     """
 
-    def __init__(self, world):
-        self.bend = lambda state: state
-        self._publisher = world.node.create_publisher(JointState, "told/joint_states", 10)
-        world.node.create_subscription(JointState, "joint_states", self._tell, 100)
+    def __init__(self, rig):
+        self.change = lambda state: state
+        self._publisher = rig.node.create_publisher(JointState, "relayed/joint_states", 10)
+        rig.node.create_subscription(JointState, "joint_states", self._publish_states, 100)
 
-    def _tell(self, state):
-        self._publisher.publish(self.bend(state))
+    def _publish_states(self, state):
+        self._publisher.publish(self.change(state))
 
 
 @contextlib.contextmanager
-def told_by(domain):
-    """Give a world, and the `Teller` from which its node has the joint states."""
-    with unstarted(domain, node=("-r", "joint_states:=told/joint_states")) as world:
-        teller = Teller(world)
-        world.start()
-        world.reset()
-        yield world, teller
+def with_state_relay(domain):
+    """Yield a rig, and the relay that forwards the joint states to its node."""
+    with unstarted(domain, node=("-r", "joint_states:=relayed/joint_states")) as rig:
+        state_relay = StateRelay(rig)
+        rig.start()
+        rig.reset()
+        yield rig, state_relay
 
 
-def leap(world, seconds):
+def leap(rig, seconds):
     """Let the simulation's clock jump, between two messages of it; return the windows before."""
-    world.clock.pause()
-    time.sleep(0.2)  # or states of before would be taken for states of afterwards
-    world.recorder.clock_leaps(ahead=seconds > 0.0)
-    before = len(world.recorder.windows)
-    world.clock.seconds += seconds
-    world.clock.run()
+    rig.clock.pause()
+    time.sleep(0.2)  # so that no older state arrives after the jump
+    rig.recorder.clock_leaps(ahead=seconds > 0.0)
+    before = len(rig.recorder.windows)
+    rig.clock.seconds += seconds
+    rig.clock.run()
     return before
 
 

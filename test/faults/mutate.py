@@ -50,13 +50,13 @@ SOUNDINGS = 3  # of the tests as things are
 FAILED = re.compile(r"^(?:FAILED|ERROR) (test/[\w/]+\.py::\w+)", re.MULTILINE)
 ROW = re.compile(r"test_row_(\d+)_")
 
-HEAD = """# Guards that are taken out
+HEAD = """# Mutations of guards
 
-Each guard and threshold that a row of the catalogue of faults stands on is broken, one at a
-time; the tests of the rows named here must fail then. `make faults-mutate` tries all of them and
-writes this file.
+Each mutation breaks one guard or threshold that a row of the catalogue of faults depends on; the
+tests of the named rows must then fail. `make faults-mutate` tries all mutations and writes this
+file.
 
-| mutation | where | what falls |
+| mutation | file | failing tests |
 | --- | --- | --- |
 """
 

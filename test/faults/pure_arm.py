@@ -148,7 +148,7 @@ class StandIn:
         return SimpleNamespace(topic_name=topic)
 
     def create_publisher(self, kind, topic, _):
-        to = {JointState: self._arm.obey, DiagnosticStatus: self._arm.statuses.append}[kind]
+        to = {JointState: self._arm.execute, DiagnosticStatus: self._arm.statuses.append}[kind]
         return SimpleNamespace(topic_name=topic, publish=to, get_subscription_count=lambda: 1)
 
 
@@ -201,7 +201,7 @@ class Arm:
         """What the arm is led to now."""
         return self.control.pipeline.goal
 
-    def obey(self, message):
+    def execute(self, message):
         """Be where a command says, once it has passed the oracle."""
         self.oracle(message)
         self.place = np.array(message.position)
@@ -210,14 +210,14 @@ class Arm:
         """Put the arm somewhere, as others would."""
         self.place = self.oracle.before = np.array(place, float)
 
-    def tell(self, names, positions):
+    def publish_state(self, names, positions):
         """Tell one joint state of now."""
         stamp = StateStamp(*divmod(self.clock, NS), self.clock, NS // 2)
         self.control.on_joint_state(list(names), list(positions), self.now.loop, stamp)
 
     def driver(self):
         """Tell where the arm is; tests replace it."""
-        self.tell(self.chain.joint_names, self.place)
+        self.publish_state(self.chain.joint_names, self.place)
 
     def cycles(self, count=1):
         """Let periods of the control loop go by."""
@@ -272,13 +272,13 @@ class Arm:
         It is counted once, it is in the status within some periods, and what is pursued stays.
         """
         counts, goal = Counter(self.control.refusals.counts), self.goal
-        state, told = self.state.state, len(self.statuses)
+        state, published = self.state.state, len(self.statuses)
         offer()
         self.cycles(within)
         assert self.control.refusals.counts - counts == {reason: 1}
         assert self.goal == goal, "what was in force stays"
         assert self.state.state is state or self.state.state in (State.ARRIVED, State.HOLDING)
-        assert len(self.statuses) > told, "told at once"
+        assert len(self.statuses) > published, "published at once"
         values = self.status()
         assert values[f"refused.{reason}"] == str(counts[reason] + 1)
         assert values["last_refusal"].startswith(f"{reason}: ")

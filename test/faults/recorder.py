@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Watches both sides of the controller: every command, and the arm where it is measured.
+"""Records both sides of the controller, the commands and the measured arm, and checks them.
 
-It stands aside from what it judges: nothing of the limiter, the pipeline or the outputs is in it.
-It keeps what it hears and judges afterwards, by stamps: messages of two topics overtake each other.
+It uses nothing of the limiter, the pipeline or the outputs. It stores messages and checks them
+later, by their stamps, because messages of two topics may overtake each other.
 """
 
 from typing import NamedTuple
@@ -29,36 +29,36 @@ CURVE = 1e-6  # rad or m: a stamp between two points is on a curve, of times rou
 # of them may come at once. A cycle that the machine has delayed is made up for, too, at the speed
 # of the drives, which is above that of the commands: then states of the arm come late, or none do.
 LATENESS = 0.02
-HORIZON = 0.5  # s over which the measured speed is judged, and a start's measured state looked for
+HORIZON = 0.5  # s over which the measured speed is checked, and the state at a start searched
 SECOND = 1_000_000_000  # ns
-KEPT = 200  # states of the arm from before a judgement, for what begins after it
+KEPT = 200  # states of the arm from before a check, for motions that begin after it
 
 
 class Window(NamedTuple):
-    """A trajectory, as it was heard.
+    """A received trajectory.
 
     Attributes:
-        heard: When, on the clock of its stamp [ns]; None: not to be judged.
-        stamp: When it begins [ns].
-        names: Of the joints.
+        received: Time of arrival on the clock of its stamp [ns]; None: not checked.
+        stamp: Time of its start [ns].
+        names: Names of the joints.
         times: Since the stamp, shape (k,) [ns].
         states: Positions, velocities and accelerations, lists of k lists.
     """
 
-    heard: int | None
+    received: int | None
     stamp: int
     names: list
     times: np.ndarray
     states: list
 
 
-class Told:
-    """What was told of positions, by stamps.
+class Track:
+    """Published positions, by stamps.
 
     Attributes:
         times: shape (k,) [ns].
         positions: shape (k, n) [rad or m].
-        delays: By how much they were late, shape (k,) [ns].
+        delays: Their delays, shape (k,) [ns].
     """
 
     def __init__(self, states):
@@ -67,7 +67,7 @@ class Told:
         self.delays = np.array([delay for _, _, delay in states], dtype=np.int64)
 
     def around(self, stamp):
-        """Return the positions (m, n) that were told within half a second of a stamp."""
+        """Return the positions (m, n) published within half a second of a stamp."""
         first = np.searchsorted(self.times, stamp - HORIZON * SECOND)
         last = np.searchsorted(self.times, stamp + HORIZON * SECOND, side="right")
         return self.positions[first:last]
@@ -79,7 +79,7 @@ def nanoseconds(time):
 
 
 class Recorder:
-    """Keeps what it hears until it is judged.
+    """Stores messages until they are checked.
 
     Args:
         joints: Names of the n joints that are commanded, in order.
@@ -94,45 +94,45 @@ class Recorder:
         self.joints, self.period = list(joints), round(period * SECOND)
         self._lower, self._upper, self._velocity, self._drives = lower, upper, velocity, drives
         # Windows, numbers of those that were missed, and None for a clock that leaps.
-        self._heard = []
-        self._before = None  # the last window that was judged
+        self._received = []
+        self._before = None  # the last window that was checked
         # Stamp [ns], positions, delay [ns]: a list for each time the clock leaps.
-        self._arm, self._led = [[]], [[]]
+        self._arm, self._references = [[]], [[]]
         # By how much the arm may be ahead after each leap [s].
         self._ahead = [0.0]
 
-    # Hearing -----------------------------------------------------------------------------------
+    # Messages ----------------------------------------------------------------------------------
 
-    def hear_window(self, message, heard):
-        """Keep a JointTrajectory that came at a time [ns]."""
+    def on_window(self, message, received):
+        """Store a JointTrajectory that arrived at a time [ns]."""
         points = message.points
         times = np.array([nanoseconds(point.time_from_start) for point in points], dtype=np.int64)
         states = [[list(p.positions) for p in points], [list(p.velocities) for p in points]]
         states.append([list(p.accelerations) for p in points])
         stamp = nanoseconds(message.header.stamp)
-        self._heard.append(Window(heard, stamp, list(message.joint_names), times, states))
+        self._received.append(Window(received, stamp, list(message.joint_names), times, states))
 
-    def hear_state(self, message, heard):
-        """Keep where the arm is, as a JointState tells that came at a time [ns]."""
+    def on_joint_state(self, message, received):
+        """Store the positions in a JointState that arrived at a time [ns]."""
         by_name = dict(zip(message.name, message.position, strict=True))
         positions = np.array([by_name[name] for name in self.joints])
         stamp = nanoseconds(message.header.stamp)
         # It may also have left out cycles, as one does that was late by more than 0.1 s.
-        silence = stamp - self._arm[-1][-1][0] if self._arm[-1] else 0
-        self._arm[-1].append((stamp, positions, max(heard - stamp, silence)))
+        gap = stamp - self._arm[-1][-1][0] if self._arm[-1] else 0
+        self._arm[-1].append((stamp, positions, max(received - stamp, gap)))
 
-    def hear_controller(self, message):
-        """Keep where the controller leads the arm, as a JointTrajectoryControllerState tells."""
+    def on_controller_state(self, message):
+        """Store the reference in a JointTrajectoryControllerState."""
         by_name = dict(zip(message.joint_names, message.reference.positions, strict=True))
         positions = np.array([by_name[name] for name in self.joints])
-        self._led[-1].append((nanoseconds(message.header.stamp), positions, 0))
+        self._references[-1].append((nanoseconds(message.header.stamp), positions, 0))
 
     def miss(self, count):
-        """Learn that windows were sent which this process had no time to hear."""
-        self._heard.append(count)
+        """Note the number of windows that this process has missed."""
+        self._received.append(count)
 
     def clock_leaps(self, *, ahead=False):
-        """Compare no stamps of before with those of afterwards.
+        """Note a jump of the clock: stamps before and after it are not compared.
 
         Args:
             ahead: Whether it leaps to after the last window: the controller is then at the window's
@@ -140,33 +140,33 @@ class Recorder:
         """
         window = self.windows[-1] if self.windows else None
         self._ahead.append(window.times[-1] / SECOND if ahead and window else 0.0)
-        self._heard.append(None)
+        self._received.append(None)
         self._arm.append([])
-        self._led.append([])
+        self._references.append([])
 
     @property
     def windows(self):
-        """The windows that have not been judged yet."""
-        return [window for window in self._heard if isinstance(window, Window)]
+        """The windows that have not been checked yet."""
+        return [window for window in self._received if isinstance(window, Window)]
 
     def delay(self, since):
-        """Return by how much the arm was late at most since a time [ns], as its states tell [s]."""
+        """Return the largest delay of the arm's states since a time [ns], in [s]."""
         return (
             max((delay for stamp, _, delay in self._arm[-1] if stamp >= since), default=0) / SECOND
         )
 
-    # Judging -----------------------------------------------------------------------------------
+    # Checks ------------------------------------------------------------------------------------
 
-    def judge(self):
-        """Return what was wrong with all that was heard, in words, and forget it."""
-        # At once: others go on hearing. What comes next is compared with the newest of this.
-        heard, self._heard = self._heard, []
+    def check(self):
+        """Return the faults of all stored messages as texts, and discard the messages."""
+        # At once, because further messages arrive. They are compared with the newest of these.
+        received, self._received = self._received, []
         arm, self._arm = self._arm, [self._arm[-1][-KEPT:]]
-        led, self._led = self._led, [self._led[-1][-KEPT:]]
+        references, self._references = self._references, [self._references[-1][-KEPT:]]
         ahead, self._ahead = self._ahead, self._ahead[-1:]
-        arm, led, faults, epoch = list(map(Told, arm)), list(map(Told, led)), [], 0
+        arm, references, faults, epoch = list(map(Track, arm)), list(map(Track, references)), [], 0
         missed = False
-        for window in heard:
+        for window in received:
             if not isinstance(window, Window):
                 epoch += window is None
                 missed = missed or window is not None
@@ -175,19 +175,19 @@ class Recorder:
             if not found:
                 found = self._of_content(window, arm[epoch])
                 if not missed:  # or nobody knows what it goes on from
-                    found += self._of_start(window, epoch, arm[epoch], led[epoch])
+                    found += self._of_start(window, epoch, arm[epoch], references[epoch])
                 self._before, missed = (window, epoch), False
             faults += [f"window at {window.stamp}: {fault}" for fault in found]
         if self._before is not None:
             self._before = self._before[0], 0
         each = zip(arm, ahead, strict=True)
-        bad = [fault for told, allowed in each for fault in self._of_arm(told, allowed)]
+        bad = [fault for track, allowed in each for fault in self._of_arm(track, allowed)]
         if bad:
             del self._arm[0][:KEPT]
         return faults + bad
 
     def _of_form(self, window):
-        """Return what makes the window none that can be judged further."""
+        """Return faults that prevent further checks of a window."""
         if window.names != self.joints:
             return [f"it names {window.names}"]
         if not len(window.times):
@@ -207,8 +207,8 @@ class Recorder:
     def _of_content(self, window, arm):
         positions, velocities, _ = map(np.array, window.states)
         faults = []
-        if window.heard is not None and window.stamp + int(window.times[0]) > window.heard:
-            ahead = (window.stamp + int(window.times[0]) - window.heard) / SECOND
+        if window.received is not None and window.stamp + int(window.times[0]) > window.received:
+            ahead = (window.stamp + int(window.times[0]) - window.received) / SECOND
             faults.append(f"its first point is {ahead:.6f} s ahead")
         if velocities[-1].any():
             faults.append(f"it does not end at rest: {velocities[-1].tolist()}")
@@ -219,13 +219,13 @@ class Recorder:
             faults.append(f"{self.joints[j]} goes {ways[k, j]:.6g}, not {farthest[k, j]:.6g}")
         if (np.abs(velocities) > self._velocity + ROUNDING).any():
             faults.append(f"a velocity is too large: {np.abs(velocities).max(axis=0).tolist()}")
-        # A joint that is measured outside may be led from there, inward and no other way.
+        # A joint that is measured outside may be moved from there, inward and no other way.
         measured = arm.around(window.stamp)
         beyond = np.vstack([self._excess(measured).max(axis=0), self._excess(positions)])
         outward = (beyond[1:] > ROUNDING) & (np.diff(beyond, axis=0) > ROUNDING)
         if outward.any():
             k, j = np.argwhere(outward)[0]
-            faults.append(f"{self.joints[j]} is led beyond its limit, to {positions[k, j]:.9g}")
+            faults.append(f"{self.joints[j]} is moved beyond its limit, to {positions[k, j]:.9g}")
         return faults
 
     def _excess(self, positions):
@@ -234,10 +234,10 @@ class Recorder:
             return np.zeros((1, len(self.joints)))
         return np.maximum(np.maximum(self._lower - positions, positions - self._upper), 0.0)
 
-    def _of_start(self, window, epoch, arm, led):
-        """A window begins on the one before; or at rest, where the arm is, or is led.
+    def _of_start(self, window, epoch, arm, references):
+        """Return a fault unless a window begins on the one before, or at rest at arm or reference.
 
-        Beyond what the one before has settled, by what a joint can go at most since then.
+        After the final part of the one before, a joint may be as far as it can go since then.
         """
         positions, velocities = np.array(window.states[0][0]), np.array(window.states[1][0])
         near = np.zeros(len(self.joints), dtype=bool)
@@ -253,8 +253,8 @@ class Recorder:
                 late = 0 if ended else max(since - settled, 0)
                 near = np.abs(positions - expected) <= late / SECOND * self._velocity + CURVE
                 near &= ~ended | (velocities == 0.0)
-        for told in (arm, led):
-            places = told.around(window.stamp)
+        for track in (arm, references):
+            places = track.around(window.stamp)
             if len(places):
                 there = (np.abs(places - positions) <= CURVE).any(axis=0)
                 near |= there & (velocities == 0.0)
@@ -265,14 +265,14 @@ class Recorder:
             f"{self.joints[j]} begins at {positions[j]:.6g}, where neither it nor its command is"
         ]
 
-    def _of_arm(self, told, ahead):
-        """Return what no arm may do: leave its limits, or go faster than it is commanded.
+    def _of_arm(self, track, ahead):
+        """Return faults of the measured arm: positions beyond limits, or too large speeds.
 
         Args:
-            told: What the arm has told.
+            track: The measured positions.
             ahead: By how much it may be ahead beyond that [s].
         """
-        times, positions = told.times, told.positions
+        times, positions = track.times, track.positions
         if not len(times):
             return []
         if not np.isfinite(positions).all():
@@ -288,11 +288,11 @@ class Recorder:
             ways = np.abs(positions[k] - positions[first:k])
             if (ways[-1:] > (spans[-1:] + 1e-6) * self._drives).any():
                 return [*faults, "the measured arm is faster than its drives"]
-            # An arm that had no processor for some whiles lags, and catches up as fast as it can.
+            # An arm whose process was starved lags, and catches up as fast as it can.
             before = int(np.searchsorted(times, times[k] - 2 * HORIZON * SECOND))
             gaps = np.diff(times[before : k + 1]) / SECOND
             stalls = gaps[gaps > LATENESS].sum()
-            late = LATENESS + ahead + max(stalls, max(told.delays[first : k + 1]) / SECOND)
+            late = LATENESS + ahead + max(stalls, max(track.delays[first : k + 1]) / SECOND)
             if (ways > (spans + late) * self._velocity).any():
                 over = (ways / self._velocity - spans).max()
                 return [*faults, f"the measured arm is {over:.3f} s ahead of what it may go"]
@@ -312,8 +312,8 @@ def state_at(window, since):
     k = max(int(np.searchsorted(times, since, side="right")) - 1, 0)
     t, h = max(since - times[k], 0) / SECOND, (times[k + 1] - times[k]) / SECOND
     # In the power basis about the left point; the right point's state gives the other three.
-    known = p[k] + v[k] * h + 0.5 * a[k] * h**2
-    rest = np.stack([p[k + 1] - known, v[k + 1] - v[k] - a[k] * h, a[k + 1] - a[k]])
+    predicted = p[k] + v[k] * h + 0.5 * a[k] * h**2
+    rest = np.stack([p[k + 1] - predicted, v[k + 1] - v[k] - a[k] * h, a[k + 1] - a[k]])
     powers = np.array(
         [[h**3, h**4, h**5], [3 * h**2, 4 * h**3, 5 * h**4], [6 * h, 12 * h**2, 20 * h**3]]
     )

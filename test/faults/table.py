@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The table of all faults: what each row's tests have come to."""
+"""The table of all faults, with the results of the tests of each row."""
 
 from dataclasses import dataclass, field
 
@@ -20,13 +20,13 @@ from catalogue import ROWS
 
 HEAD = """# Faults
 
-What can go wrong, what is required then, and what was seen when it was tried. `make faults` tries
-all of it and writes this file. REJECT: the input is dropped, counted and named in `~/status`. HOLD:
-the arm brakes within its limits, then silence. STOP: nothing is commanded until somebody enables it
-again. REFUSE: the transition, parameter or description fails with its reason, the old one stays.
+Faults, the required reactions and the observed ones. `make faults` tests all and writes this
+file. REJECT: the input is dropped, counted and reported in `~/status`. HOLD: the arm brakes within
+its limits, then no command is sent. STOP: no command is sent until the chain is enabled again.
+REFUSE: the transition, parameter or description fails with a reason, and the old one stays.
 
-Where a row needs processes, a recorder judges every command and the measured arm
-(`test/faults/recorder.py`); `make faults` shows first that it catches bad ones.
+In rows with processes a recorder checks every command and the measured arm
+(`test/faults/recorder.py`); `make faults` first checks that it detects bad ones.
 
 """
 COLUMNS = ("row", "fault", "required", "how", "observed", "pass", "seconds")
@@ -34,12 +34,12 @@ COLUMNS = ("row", "fault", "required", "how", "observed", "pass", "seconds")
 
 @dataclass
 class Outcome:
-    """What the tests of one row have come to.
+    """The results of the tests of one row.
 
     Attributes:
-        observed: What they saw, each once, in their order.
-        seconds: How long they took.
-        ran: Whether a test came to its end.
+        observed: Their observations, each once, in order.
+        seconds: Their duration.
+        ran: Whether a test ended.
         failed: Whether one failed, or was skipped.
     """
 
@@ -50,11 +50,11 @@ class Outcome:
 
     @property
     def word(self):
-        """What the table says: a row has passed when all of its tests have."""
+        """The result in the table: a row passes if all of its tests pass."""
         return "fail" if self.failed else "pass" if self.ran else "not run"
 
     def add(self, report):
-        """Fold in a phase of a test, as pytest reports it."""
+        """Add a phase of a test, as pytest reports it."""
         self.seconds += report.duration
         self.failed = self.failed or not report.passed
         self.ran = self.ran or report.when == "call"

@@ -44,7 +44,7 @@ def test_the_rows_are_numbered_from_1_to_98():
     assert list(ROWS) == list(range(1, 99))
 
 
-def test_no_row_has_two_tests_and_each_is_where_its_kind_belongs():
+def test_each_row_has_one_test_in_the_right_file():
     numbers = [number for number, _ in functions()]
     assert sorted(numbers) == sorted(set(numbers) & ROWS.keys())
     for number, file in functions():
@@ -57,7 +57,7 @@ def test_each_row_has_a_test():
 
 
 @written
-def test_the_page_says_of_each_row_that_it_passed():
+def test_the_page_has_all_rows_as_passed():
     """In the words of the catalogue: `make faults` writes it."""
     page = [line for line in PAGE.read_text().splitlines() if re.match(r"\| \d", line)]
     told = [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in page]
@@ -90,7 +90,7 @@ def report(when="call", outcome="passed", observed=()):
         ([report(), report(outcome="failed"), report()], "fail"),
     ],
 )
-def test_a_row_has_passed_when_all_phases_of_all_its_tests_have(reports, word):
+def test_a_row_passes_if_all_phases_of_its_tests_pass(reports, word):
     outcome = Outcome()
     for each in reports:
         outcome.add(each)
@@ -99,7 +99,7 @@ def test_a_row_has_passed_when_all_phases_of_all_its_tests_have(reports, word):
     assert (1 in not_passed({1: outcome})) == (word != "pass")
 
 
-def test_what_was_observed_is_told_once_each_in_one_line():
+def test_each_observation_is_listed_once():
     outcome = Outcome()
     outcome.add(report("teardown", observed=["a | b", "c\nd"]))
     outcome.add(report("teardown", observed=["c\nd", "e"]))

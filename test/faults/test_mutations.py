@@ -26,16 +26,16 @@ def test_each_mutation_is_found_once_and_changes_something():
     assert len(set(names)) == len(names)
 
 
-def test_the_tests_that_must_fall_exist():
+def test_the_tests_of_mutations_exist():
     lost = [m.name for m in MUTATIONS if len(given_for(m.falls)) != len(m.falls) or not m.falls]
     assert lost == []
 
 
-def test_every_pure_row_stands_on_a_guard_that_was_taken_out():
+def test_every_pure_row_has_a_mutation():
     covered = {each for mutation in MUTATIONS for each in mutation.falls}
     pure = [number for number, row in ROWS.items() if row.how == "pure"]
     assert [number for number in pure if number not in covered] == []
 
 
-def test_the_page_tells_of_all_of_them():
+def test_the_page_lists_all_mutations():
     assert PAGE.read_text() == page(), "make faults-mutate"

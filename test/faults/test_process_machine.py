@@ -28,8 +28,8 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from motions import FAR, NEAR, in_every_period, set_off
+from rig import own_rig, waiting
 from robot_bench import PERIOD, down
-from world import own_world, waiting
 
 REPOSITORY = Path(__file__).parents[2]
 TAKEN_OUT = "rigid_kernel.*"  # kernels that everything needs, and which compile in seconds
@@ -39,7 +39,7 @@ RATE = 100.0  # Hz, of targets out of reach
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache of compiled kernels of which the test may spoil some."""
+    """A cache of compiled kernels of which the test may damage some."""
     copy = tmp_path / "cache"
     shutil.copytree(os.environ["NUMBA_CACHE_DIR"], copy)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(copy))
@@ -48,9 +48,9 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["cannot be written", "is corrupt"])
 def test_row_77_the_cache_of_kernels(own_domain, cache, observed, kind):
-    spoilt = [path for path in cache.rglob(TAKEN_OUT) if path.suffix in (".nbi", ".nbc")]
-    assert spoilt
-    for path in spoilt:
+    damaged = [path for path in cache.rglob(TAKEN_OUT) if path.suffix in (".nbi", ".nbc")]
+    assert damaged
+    for path in damaged:
         if kind == "is corrupt":
             os.truncate(path, 40)
         else:
@@ -59,15 +59,15 @@ def test_row_77_the_cache_of_kernels(own_domain, cache, observed, kind):
         for lock in list(cache.rglob("lock")):  # of kernels of other text, too
             lock.unlink()
             lock.mkdir()  # what not even root can open
-    with own_world(own_domain) as world:
-        assert f"the kernel cache in {cache}" in world.log
-        assert world.log.count(kind) == 1, "it is said once, not for each kernel"
-        world.send("base_link", NEAR)
-        world.wait(lambda: world.at(NEAR, 1e-3), "the arm is there")
+    with own_rig(own_domain) as rig:
+        assert f"the kernel cache in {cache}" in rig.log
+        assert rig.log.count(kind) == 1, "it is said once, not for each kernel"
+        rig.send("base_link", NEAR)
+        rig.wait(lambda: rig.at(NEAR, 1e-3), "the arm is there")
     observed(f"a warning that the kernel cache {kind}; it starts without and reaches its target")
 
 
-def missed_periods(world):
+def missed_periods(rig):
     """Return a function that tells how many periods the node says it has missed."""
     told = []
 
@@ -75,26 +75,26 @@ def missed_periods(world):
         for status in message.status:
             told.extend(int(v.value) for v in status.values if v.key == "missed_periods")
 
-    world.node.create_subscription(DiagnosticArray, "/diagnostics", hear, 10)
+    rig.node.create_subscription(DiagnosticArray, "/diagnostics", hear, 10)
 
     def newest():
         count = len(told)
-        world.wait(lambda: len(told) > count + 1, "diagnostics")
+        rig.wait(lambda: len(told) > count + 1, "diagnostics")
         return told[-1]
 
     return newest
 
 
-def test_row_78_no_processor(world, observed):
-    newest = missed_periods(world)
+def test_row_78_no_processor(rig, observed):
+    newest = missed_periods(rig)
     before = newest()
-    set_off(world)
+    set_off(rig)
     for _ in range(PAUSES):
-        world.process.send_signal(signal.SIGSTOP)
+        rig.process.send_signal(signal.SIGSTOP)
         time.sleep(PAUSE)
-        world.process.send_signal(signal.SIGCONT)
+        rig.process.send_signal(signal.SIGCONT)
         time.sleep(0.1)
-    world.wait(lambda: world.at(FAR, 1e-3), "the arm is there")
+    rig.wait(lambda: rig.at(FAR, 1e-3), "the arm is there")
     counted = newest() - before
     assert counted >= PAUSES * (PAUSE / PERIOD - 1.0)
     observed(f"{PAUSES} pauses of {1e3 * PAUSE:.0f} ms: {counted} periods counted; it arrives")
@@ -103,23 +103,23 @@ def test_row_78_no_processor(world, observed):
 def test_row_79_the_disk_is_full(own_domain, tmp_path, observed):
     """As a limit of the process's own files: what it writes then fails as on a full disk."""
     file = tmp_path / "recording.mcap"
-    with own_world(own_domain, node=("-p", f"record:={file}")) as world:
-        set_off(world)
-        full = os.fstat(world.process.output.fileno()).st_size
-        _, most = resource.prlimit(world.process.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(world.process.pid, resource.RLIMIT_FSIZE, (1, most))
+    with own_rig(own_domain, node=("-p", f"record:={file}")) as rig:
+        set_off(rig)
+        full = os.fstat(rig.process.output.fileno()).st_size
+        _, most = resource.prlimit(rig.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(rig.process.pid, resource.RLIMIT_FSIZE, (1, most))
         try:
             time.sleep(0.5)
             for target in (NEAR, FAR, NEAR):
-                world.send("nowhere", target, stamp=None)  # which it would log
-                world.send("base_link", target)
-                world.wait(lambda target=target: world.at(target, 1e-3), "the arm is there")
+                rig.send("nowhere", target, stamp=None)  # which it would log
+                rig.send("base_link", target)
+                rig.wait(lambda target=target: rig.at(target, 1e-3), "the arm is there")
                 time.sleep(1.0)
-            assert os.fstat(world.process.output.fileno()).st_size == full, "nothing was written"
+            assert os.fstat(rig.process.output.fileno()).st_size == full, "nothing was written"
         finally:
-            resource.prlimit(world.process.pid, resource.RLIMIT_FSIZE, (most, most))
-        world.send("base_link", FAR)
-        world.wait(lambda: world.at(FAR, 1e-3), "the arm is there")
+            resource.prlimit(rig.process.pid, resource.RLIMIT_FSIZE, (most, most))
+        rig.send("base_link", FAR)
+        rig.wait(lambda: rig.at(FAR, 1e-3), "the arm is there")
     observed("neither log nor recording can be written: three targets reached in time")
 
 
@@ -144,19 +144,19 @@ def test_row_80_hours_of_work(tmp_path, observed):
     )
 
 
-def test_row_94_targets_out_of_reach(world, observed):
+def test_row_94_targets_out_of_reach(rig, observed):
     def stream():
         """Send targets on a circle 2 m away for 3 s; return the windows meanwhile."""
-        world.send("base_link", NEAR)
-        world.wait(lambda: world.at(NEAR, 1e-3), "the arm is there")
-        first, start = len(world.recorder.windows), time.monotonic()
-        with waiting(world.process.pid) as waited:
+        rig.send("base_link", NEAR)
+        rig.wait(lambda: rig.at(NEAR, 1e-3), "the arm is there")
+        first, start = len(rig.recorder.windows), time.monotonic()
+        with waiting(rig.process.pid) as waited:
             for k in range(300):
                 time.sleep(max(start + k / RATE - time.monotonic(), 0.0))
                 turn = 0.2 * np.sin(0.02 * k)
-                world.send("base_link", down(2.0 * np.cos(turn), 2.0 * np.sin(turn), 0.5))
-            assert world.statuses[-1]["verdict"] == "TOO_FAR"
-            return world.recorder.windows[first:], waited()
+                rig.send("base_link", down(2.0 * np.cos(turn), 2.0 * np.sin(turn), 0.5))
+            assert rig.statuses[-1]["verdict"] == "TOO_FAR"
+            return rig.recorder.windows[first:], waited()
 
-    count = in_every_period(world, stream)
+    count = in_every_period(rig, stream)
     observed(f"300 targets in 3 s: TOO_FAR; {count} commands, no period missed")

@@ -20,9 +20,9 @@ import numpy as np
 from motions import FAR, NEAR, has_braked, in_every_period, set_off, stands, unstarted
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
-from robot_bench import URDF, wait_until_said
+from rig import SPEED, own_rig, waiting
+from robot_bench import URDF, wait_for_log
 from std_msgs.msg import String
-from world import SPEED, own_world, waiting
 
 LATE = 30.0  # s
 TAKEN = "ready: "  # it says so once for each robot that it takes
@@ -46,88 +46,88 @@ def large(joints):
 
 
 def test_row_39_a_late_description(own_domain, observed):
-    with unstarted(own_domain) as world:
-        world.start_arm()
-        world.start_node()
+    with unstarted(own_domain) as rig:
+        rig.start_arm()
+        rig.start_node()
         time.sleep(LATE)
-        assert world.commands == []
-        assert world.state() == "unconfigured"
-        waiting = world.log.count("waiting for a robot description")
+        assert rig.commands == []
+        assert rig.state() == "unconfigured"
+        waiting = rig.log.count("waiting for a robot description")
         assert 1 <= waiting <= LATE / 5.0 + 1
-        world.description.publish(String(data=URDF))
-        world.ready()
-        world.description.publish(String(data=URDF))  # it may be told twice
-        assert stands(world, 1.0)
-        assert world.log.count(TAKEN) == 1
+        rig.description.publish(String(data=URDF))
+        rig.ready()
+        rig.description.publish(String(data=URDF))  # it may be told twice
+        assert stands(rig, 1.0)
+        assert rig.log.count(TAKEN) == 1
     observed(f"unconfigured for {LATE:.0f} s, which it says {waiting} times; configured once")
 
 
 def test_row_43_another_description_at_run_time(own_domain, observed):
-    with own_world(own_domain) as world:
-        set_off(world)
+    with own_rig(own_domain) as rig:
+        set_off(rig)
         for text in (URDF, URDF[: len(URDF) // 2], "", "<!DOCTYPE robot><robot name='x'/>"):
-            world.description.publish(String(data=text))
+            rig.description.publish(String(data=text))
             time.sleep(0.05)
-        world.wait(lambda: world.at(FAR, 1e-3), "the arm goes on")
-        assert world.log.count(TAKEN) == 1
-        assert "robot description refused" in world.log
+        rig.wait(lambda: rig.at(FAR, 1e-3), "the arm goes on")
+        assert rig.log.count(TAKEN) == 1
+        assert "robot description refused" in rig.log
         observed("the same, a malformed one: the motion goes on")
-        world.send("base_link", NEAR)
-        world.wait(lambda: world.at(NEAR, 1e-3), "the arm is there")
-        set_off(world)
-        world.description.publish(String(data=SLOWER))
-        wait_until_said(world.process, f"{TAKEN}slower")
-        has_braked(world)
-        world.ready()
-        assert stands(world), "nothing of before is taken up"
-        kept = len(world.recorder.windows)
-        world.send("base_link", NEAR)
-        world.wait(lambda: world.at(NEAR, 1e-3), "the arm is there")
-        assert max(fastest(world, window) for window in world.recorder.windows[kept:]) <= 0.501
+        rig.send("base_link", NEAR)
+        rig.wait(lambda: rig.at(NEAR, 1e-3), "the arm is there")
+        set_off(rig)
+        rig.description.publish(String(data=SLOWER))
+        wait_for_log(rig.process, f"{TAKEN}slower")
+        has_braked(rig)
+        rig.ready()
+        assert stands(rig), "nothing of before is taken up"
+        kept = len(rig.recorder.windows)
+        rig.send("base_link", NEAR)
+        rig.wait(lambda: rig.at(NEAR, 1e-3), "the arm is there")
+        assert max(fastest(rig, window) for window in rig.recorder.windows[kept:]) <= 0.501
         observed("another one: HOLD, then its limits hold, and nothing is taken up")
 
 
-def fastest(world, window):
+def fastest(rig, window):
     """Return the largest speed in a window, as a share of the joints' own limits."""
-    return (np.abs(window.states[1]) / (SPEED * world.chain.velocity)).max()
+    return (np.abs(window.states[1]) / (SPEED * rig.chain.velocity)).max()
 
 
 def test_row_93_a_large_description_in_mid_motion(own_domain, observed):
     text = large(990)
     assert len(text) > 190_000
 
-    with own_world(own_domain, node=("-p", "tip_link:=tool0")) as world:
+    with own_rig(own_domain, node=("-p", "tip_link:=tool0")) as rig:
 
         def read():
             """Set off slowly; return the windows from the description's coming to rest."""
-            set_speed(world, SLOW)
-            world.send("base_link", FAR)
-            world.wait(lambda: world.statuses[-1]["state"] == "MOVING", "the arm moves")
-            first, taken = len(world.recorder.windows), world.log.count(f"{TAKEN}large")
-            with waiting(world.process.pid) as waited:
-                say(world, text, BRAKING)
+            set_speed(rig, SLOW)
+            rig.send("base_link", FAR)
+            rig.wait(lambda: rig.statuses[-1]["state"] == "MOVING", "the arm moves")
+            first, taken = len(rig.recorder.windows), rig.log.count(f"{TAKEN}large")
+            with waiting(rig.process.pid) as waited:
+                say(rig, text, BRAKING)
                 wait = waited()
-            world.wait(lambda: world.log.count(f"{TAKEN}large") > taken, "it is taken")
-            windows = [w for w in world.recorder.windows[first:] if np.any(w.states[1])]
-            set_speed(world, SPEED)
-            say(world, URDF, f"{TAKEN}ur5e")
-            world.ready()
+            rig.wait(lambda: rig.log.count(f"{TAKEN}large") > taken, "it is taken")
+            windows = [w for w in rig.recorder.windows[first:] if np.any(w.states[1])]
+            set_speed(rig, SPEED)
+            say(rig, URDF, f"{TAKEN}ur5e")
+            rig.ready()
             return windows, wait
 
-        count = in_every_period(world, read)
-        assert stands(world), "nothing of before is taken up"
+        count = in_every_period(rig, read)
+        assert stands(rig), "nothing of before is taken up"
         observed(f"{len(text) // 1000} kB: a command in each of the {count} periods meanwhile")
 
 
-def set_speed(world, share):
+def set_speed(rig, share):
     """Let the next motion have a share of the velocity limits."""
     wish = [Parameter("max_velocity_scaling_factor", value=share).to_parameter_msg()]
-    answer = world.call(SetParameters, "set_parameters", parameters=wish)
+    answer = rig.call(SetParameters, "set_parameters", parameters=wish)
     assert answer.results[0].successful, answer
 
 
-def say(world, description, words):
+def say(rig, description, words):
     """Publish a robot description, and wait until the node says words once more."""
-    before = world.log.count(words)
-    world.description.publish(String(data=description))
-    world.wait(lambda: world.log.count(words) > before, words)
+    before = rig.log.count(words)
+    rig.description.publish(String(data=description))
+    rig.wait(lambda: rig.log.count(words) > before, words)

@@ -28,28 +28,28 @@ import rclpy
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
-from motions import FAR, NEAR, has_braked, set_off, stands, told_by, unstarted
+from motions import FAR, NEAR, has_braked, set_off, stands, unstarted, with_state_relay
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
+from rig import CONTROLLER
 from robot_bench import HOME, PATIENCE, URDF, output_of, start_node, stop_node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
-from world import CONTROLLER
 
 from basis_ik.transforms.rigid import RigidTransform
 
 
 @contextlib.contextmanager
-def another(world, name):
+def another(rig, name):
     """Give a node that may publish what it likes."""
-    node = rclpy.create_node(name, context=world.context)
+    node = rclpy.create_node(name, context=rig.context)
     try:
         yield node
     finally:
         node.destroy_node()
 
 
-# With worlds of their own; first, for the world that the others share stays to the end ---------
+# With rigs of their own; first, for the rig that the others share stays to the end ---------
 
 
 RELAYED = {
@@ -92,42 +92,42 @@ def relayed(own_domain):
     node, arm = far(RELAYED.keys() - {ARM_HEARS}), far([ARM_HEARS])
     try:
         relay.start()
-        with unstarted(own_domain, node=node, arm=arm) as world:
-            world.start()
-            world.reset()
-            yield world, relay
+        with unstarted(own_domain, node=node, arm=arm) as rig:
+            rig.start()
+            rig.reset()
+            yield rig, relay
             relay.start()
             time.sleep(1.0)  # until both sides have found it
-            world.ready()
+            rig.ready()
     finally:
         relay.stop()
 
 
 @pytest.mark.parametrize("kind", ["lost and reordered", "late"])
 def test_row_74_a_bad_network(relayed, observed, kind):
-    world, relay = relayed
+    rig, relay = relayed
     if kind == "late":
-        set_off(world)
+        set_off(rig)
         relay.start(delay=0.2)
-        world.settled()
-        assert not world.at(FAR, 1e-2)
-        world.wait_status(state="WAITING")
-        held = world.positions
+        rig.settled()
+        assert not rig.at(FAR, 1e-2)
+        rig.wait_status(state="WAITING")
+        held = rig.positions
         for _ in range(10):
-            world.send("base_link", NEAR)
+            rig.send("base_link", NEAR)
             time.sleep(0.1)
-        assert np.abs(world.positions - held).max() < 1e-3
-        observed(f"relay, 200 ms late: HOLD, {world.statuses[-1]['message']}")
+        assert np.abs(rig.positions - held).max() < 1e-3
+        observed(f"relay, 200 ms late: HOLD, {rig.statuses[-1]['message']}")
         return
     relay.start(loss=0.2, jitter=0.02)
     time.sleep(1.0)
     for target in (FAR, NEAR, FAR):
         end = time.monotonic() + PATIENCE
-        while not world.at(target, 1e-3) and time.monotonic() < end:
-            world.send("base_link", target)  # one of five gets lost
+        while not rig.at(target, 1e-3) and time.monotonic() < end:
+            rig.send("base_link", target)  # one of five gets lost
             time.sleep(0.5)
-        assert world.at(target, 1e-3)
-    stale = world.statuses[-1].get("refused.OUT_OF_ORDER", "0")
+        assert rig.at(target, 1e-3)
+    stale = rig.statuses[-1].get("refused.OUT_OF_ORDER", "0")
     assert int(stale) > 0, "what came late was told from what did not"
     observed(f"relay, 20 % lost, up to 20 ms late: it arrives; {stale} states OUT_OF_ORDER")
 
@@ -160,8 +160,8 @@ def test_row_76_a_security_policy(own_domain, tmp_path, monkeypatch, observed):
 
 @pytest.fixture
 def told(own_domain):
-    with told_by(own_domain) as world_and_teller:
-        yield world_and_teller
+    with with_state_relay(own_domain) as rig_and_relay:
+        yield rig_and_relay
 
 
 def of_1970(state):
@@ -170,173 +170,171 @@ def of_1970(state):
 
 
 def test_row_85_joint_states_of_another_time(told, observed):
-    world, teller = told
+    rig, state_relay = told
     for kind in ("one for ever", "1970"):
-        world.reset()
-        set_off(world)
+        rig.reset()
+        set_off(rig)
         kept = []
 
         def first(state, kept=kept):
             kept.append(state)
             return kept[0]
 
-        teller.bend = first if kind == "one for ever" else of_1970
-        world.wait_status(state="WAITING")
-        assert "STALE" in world.statuses[-1]["message"]
-        has_braked(world)
-        world.send("base_link", NEAR)
-        assert stands(world)
-        teller.bend = lambda state: state
-        world.ready()
-        assert stands(world), "what was asked before is not taken up"
+        state_relay.change = first if kind == "one for ever" else of_1970
+        rig.wait_status(state="WAITING")
+        assert "STALE" in rig.statuses[-1]["message"]
+        has_braked(rig)
+        rig.send("base_link", NEAR)
+        assert stands(rig)
+        state_relay.change = lambda state: state
+        rig.ready()
+        assert stands(rig), "what was asked before is not taken up"
     observed("HOLD; STALE, as if it were silent; no motion by itself afterwards")
 
 
 def test_row_86_zeros_beside_the_driver(told, observed):
-    world, _ = told
-    with another(world, "joint_state_publisher") as node:
-        zeros = node.create_publisher(JointState, "told/joint_states", 10)
-        state = JointState(name=list(world.chain.joint_names), position=[0.0] * 6)
+    rig, _ = told
+    with another(rig, "joint_state_publisher") as node:
+        zeros = node.create_publisher(JointState, "relayed/joint_states", 10)
+        state = JointState(name=list(rig.chain.joint_names), position=[0.0] * 6)
         over = threading.Event()
 
-        def tell():
+        def publish():
             while not over.wait(0.011):
-                state.header.stamp = world.node.get_clock().now().to_msg()
+                state.header.stamp = rig.node.get_clock().now().to_msg()
                 zeros.publish(state)
 
-        set_off(world)
-        thread = threading.Thread(target=tell)
+        set_off(rig)
+        thread = threading.Thread(target=publish)
         thread.start()
         try:
-            world.wait_status(state="WAITING")
-            world.wait(
-                lambda: "/joint_state_publisher, /robot" in world.statuses[-1]["message"],
+            rig.wait_status(state="WAITING")
+            rig.wait(
+                lambda: "/joint_state_publisher, /robot" in rig.statuses[-1]["message"],
                 "both are named",
             )
-            assert world.statuses[-1]["last_refusal"].startswith("JUMP: ")
-            world.settled()
-            world.send("base_link", NEAR)
-            assert stands(world, 1.0)
+            assert rig.statuses[-1]["last_refusal"].startswith("JUMP: ")
+            rig.settled()
+            rig.send("base_link", NEAR)
+            assert stands(rig, 1.0)
         finally:
             over.set()
             thread.join()
-    world.ready()
+    rig.ready()
     observed("REJECT(JUMP), both publishers named; HOLD, and no command while they contradict")
 
 
-# In a world that they share --------------------------------------------------------------------
+# In a rig that they share --------------------------------------------------------------------
 
 
-def test_row_70_the_driver_is_killed(world, observed):
-    set_off(world)
-    world.kill_arm()
-    world.wait_status(state="WAITING")
-    world.start_arm()
-    world.wait(lambda: world.at_joints(HOME), "the driver is back")
-    world.wait(lambda: world.statuses[-1]["state"] != "WAITING", "so is the node")
-    assert stands(world, 1.0)
-    world.ready()
+def test_row_70_the_driver_is_killed(rig, observed):
+    set_off(rig)
+    rig.kill_arm()
+    rig.wait_status(state="WAITING")
+    rig.start_arm()
+    rig.wait(lambda: rig.at_joints(HOME), "the driver is back")
+    rig.wait(lambda: rig.statuses[-1]["state"] != "WAITING", "so is the node")
+    assert stands(rig, 1.0)
+    rig.ready()
     observed("WAITING; back at home: READY, nothing moves")
 
 
-def test_row_71_the_node_is_killed(world, observed):
-    set_off(world)
-    world.process.kill()
-    world.process.wait(PATIENCE)
-    world.process.output.close()
-    world.process = None
-    way = has_braked(world)
-    world.statuses.clear()
-    world.start_node()
-    world.description.publish(String(data=URDF))
-    world.ready()
-    assert stands(world)
+def test_row_71_the_node_is_killed(rig, observed):
+    set_off(rig)
+    rig.process.kill()
+    rig.process.wait(PATIENCE)
+    rig.process.output.close()
+    rig.process = None
+    way = has_braked(rig)
+    rig.statuses.clear()
+    rig.start_node()
+    rig.description.publish(String(data=URDF))
+    rig.ready()
+    assert stands(rig)
     observed(f"the arm brakes on the last window, in {way:.2f} rad")
 
 
-@pytest.mark.parametrize("rival", ["publisher", "node"])
-def test_row_72_a_rival(world, observed, rival):
-    if rival == "publisher":
-        publisher = world.node.create_publisher(
-            JointTrajectory, f"{CONTROLLER}/joint_trajectory", 1
-        )
+@pytest.mark.parametrize("other", ["publisher", "node"])
+def test_row_72_another_commander(rig, observed, other):
+    if other == "publisher":
+        publisher = rig.node.create_publisher(JointTrajectory, f"{CONTROLLER}/joint_trajectory", 1)
 
         def end():
-            world.node.destroy_publisher(publisher)
+            rig.node.destroy_publisher(publisher)
 
         words = "has another publisher, /robot; end it"
     else:
-        second = start_node(world.domain)
+        second = start_node(rig.domain)
 
         def end():
             stop_node(second)
 
         words = "there is another node /basis_ik; end one of them"
     try:
-        world.wait(
+        rig.wait(
             lambda: (
-                world.statuses[-1]["level"] == DiagnosticStatus.ERROR
-                and words in world.statuses[-1]["message"]
+                rig.statuses[-1]["level"] == DiagnosticStatus.ERROR
+                and words in rig.statuses[-1]["message"]
             ),
             "it is noticed",
         )
-        world.send("base_link", NEAR)
-        assert stands(world)
-        if rival == "publisher":
-            assert world.transit("deactivate")
-            assert not world.transit("activate"), "refused as long as it is there"
+        rig.send("base_link", NEAR)
+        assert stands(rig)
+        if other == "publisher":
+            assert rig.transit("deactivate")
+            assert not rig.transit("activate"), "refused as long as it is there"
     finally:
         end()
-    if rival == "publisher":
-        world.wait(lambda: world.transit("activate"), "alone, it is activated")
-    world.ready()
-    assert stands(world)
-    observed(f"{rival}: named, nothing moves")
+    if other == "publisher":
+        rig.wait(lambda: rig.transit("activate"), "alone, it is activated")
+    rig.ready()
+    assert stands(rig)
+    observed(f"{other}: named, nothing moves")
 
 
-def test_row_73_nobody_takes_the_commands(world, observed):
-    here = world.positions
-    world.kill_arm()
-    world.wait_status(state="WAITING")
-    world.wait(lambda: world.state() == "active", "it answers")
-    before = int(world.statuses[-1].get("refused.NOT_READY", 0))
-    world.send("base_link", FAR)
-    world.wait(lambda: int(world.statuses[-1].get("refused.NOT_READY", 0)) > before, "it refuses")
-    assert world.quiet()
-    world.start_arm(at=here)
-    world.ready()
-    assert stands(world)
+def test_row_73_nobody_takes_the_commands(rig, observed):
+    here = rig.positions
+    rig.kill_arm()
+    rig.wait_status(state="WAITING")
+    rig.wait(lambda: rig.state() == "active", "it answers")
+    before = int(rig.statuses[-1].get("refused.NOT_READY", 0))
+    rig.send("base_link", FAR)
+    rig.wait(lambda: int(rig.statuses[-1].get("refused.NOT_READY", 0)) > before, "it refuses")
+    assert rig.no_commands()
+    rig.start_arm(at=here)
+    rig.ready()
+    assert stands(rig)
     observed("WAITING, answers, REJECT(NOT_READY); READY once somebody listens")
 
 
-def test_row_75_a_quality_of_service_that_does_not_fit(world, observed):
+def test_row_75_a_quality_of_service_that_does_not_fit(rig, observed):
     took = []
     volatile = QoSProfile(depth=1, durability=DurabilityPolicy.VOLATILE)
     for kind, topic, qos, policy in (
         (PoseStamped, "basis_ik/target_pose", qos_profile_sensor_data, "RELIABILITY"),
         (String, "robot_description", volatile, "DURABILITY"),
     ):
-        with another(world, "camera") as node:
+        with another(rig, "camera") as node:
             since = time.monotonic()
             node.create_publisher(kind, topic, qos)
             words = f"a publisher on /{topic} is incompatible: its QoS does not fit, {policy}"
-            world.wait(lambda words=words: words in world.log, "its line in the log")
+            rig.wait(lambda words=words: words in rig.log, "its line in the log")
             took.append(time.monotonic() - since)
-        (line,) = [line for line in world.log.splitlines() if words in line]
+        (line,) = [line for line in rig.log.splitlines() if words in line]
         assert line.startswith("[ERROR]")
     observed(f"an ERROR with topic and policy after {max(took):.1f} s")
 
 
-def test_row_91_a_frame_comes_to_hang_on_the_tool(world, observed):
+def test_row_91_a_frame_comes_to_hang_on_the_tool(rig, observed):
     """The frame is then 2 cm off where it was: from there it would run ahead of the tool."""
-    world.frames["tool0"], world.frames["box"] = world.tip, lambda: NEAR
-    world.send("box", RigidTransform.identity(), stamp=None)
-    world.wait(lambda: world.at(NEAR, 1e-3), "the arm is there")
-    del world.frames["box"]
+    rig.frames["tool0"], rig.frames["box"] = rig.tip, lambda: NEAR
+    rig.send("box", RigidTransform.identity(), stamp=None)
+    rig.wait(lambda: rig.at(NEAR, 1e-3), "the arm is there")
+    del rig.frames["box"]
     time.sleep(0.1)
-    world.place("tool0", "box", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.02, 0.0, 0.0]))
+    rig.place("tool0", "box", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.02, 0.0, 0.0]))
     time.sleep(1.0)
-    away = np.linalg.norm(world.tip().translation - NEAR.translation)
+    away = np.linalg.norm(rig.tip().translation - NEAR.translation)
     assert away < 1e-3
-    world.settled()
+    rig.settled()
     observed(f"the tool stays within {1e3 * away:.1f} mm")

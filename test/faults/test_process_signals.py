@@ -20,9 +20,9 @@ import time
 import pytest
 from motions import FAR, NEAR, has_braked, set_off, stands
 from recorder import SECOND
-from robot_bench import URDF, down, output_of, start_node, wait_until_said
+from rig import Rig
+from robot_bench import URDF, down, output_of, start_node, wait_for_log
 from std_msgs.msg import String
-from world import World
 
 # What a pose's height makes the node do wrong.
 RAISES, SOLVES_LONG, NEVER_RESTS = 7.0, 8.0, 9.0
@@ -69,7 +69,7 @@ sys.exit(run("ik_node"))
 """
 
 
-class DefectiveWorld(World):
+class DefectiveWorld(Rig):
     """Its node does wrong when it is told to."""
 
     def __init__(self, domain, script):
@@ -78,13 +78,13 @@ class DefectiveWorld(World):
 
     def start_node(self):
         arguments, program = self._node, (str(self._script),)
-        self.process, self._told = start_node(self.domain, *arguments, program=program), 0
+        self.process, self._log_start = start_node(self.domain, *arguments, program=program), 0
 
     def ended(self):
         """Wait for the node's end; return its exit status and what it has said in this test."""
         process, self.process = self.process, None
         status, said = output_of(process)
-        return status, said[self._told :]
+        return status, said[self._log_start :]
 
     def start_again(self):
         """Start the node after it has ended."""
@@ -95,49 +95,49 @@ class DefectiveWorld(World):
 
 
 @pytest.fixture(scope="module")
-def defective_world(domain, tmp_path_factory):
+def defective_rig(domain, tmp_path_factory):
     script = tmp_path_factory.mktemp("defective") / "node.py"
     script.write_text(DEFECTIVE)
-    world = DefectiveWorld(domain, script)
+    rig = DefectiveWorld(domain, script)
     try:
-        world.start()
-        yield world
+        rig.start()
+        yield rig
     finally:
-        print(world.close()[1])
+        print(rig.close()[1])
 
 
 @pytest.fixture
-def defective(defective_world):
-    if defective_world.process is None:
-        defective_world.start_again()
-    defective_world.reset()
-    yield defective_world
-    defective_world.judged()
+def defective(defective_rig):
+    if defective_rig.process is None:
+        defective_rig.start_again()
+    defective_rig.reset()
+    yield defective_rig
+    defective_rig.check()
 
 
-def test_row_62_an_exception_in_a_callback(defective_world, observed):
-    world = defective_world
-    world.reset()
-    set_off(world)
-    world.send("base_link", down(0.3, 0.3, RAISES))
-    world.wait(lambda: world.state() == "inactive", "it is deactivated")
-    world.settled()
-    assert not world.at(FAR, 1e-2)
-    world.send("base_link", NEAR)
-    assert stands(world)
-    assert world.log.count("Traceback") == 1
-    assert world.log.count("ZeroDivisionError: in a callback") == 1
-    assert world.transit("activate")
-    world.ready()
-    world.follows_again()
-    assert world.recorder.judge() == []
+def test_row_62_an_exception_in_a_callback(defective_rig, observed):
+    rig = defective_rig
+    rig.reset()
+    set_off(rig)
+    rig.send("base_link", down(0.3, 0.3, RAISES))
+    rig.wait(lambda: rig.state() == "inactive", "it is deactivated")
+    rig.settled()
+    assert not rig.at(FAR, 1e-2)
+    rig.send("base_link", NEAR)
+    assert stands(rig)
+    assert rig.log.count("Traceback") == 1
+    assert rig.log.count("ZeroDivisionError: in a callback") == 1
+    assert rig.transit("activate")
+    rig.ready()
+    rig.follows_again()
+    assert rig.recorder.check() == []
     observed("braked, inactive until activated; one traceback")
 
 
 @pytest.mark.parametrize(("name", "times"), [("SIGINT", 1), ("SIGTERM", 2)])
 def test_row_69_a_signal_in_mid_solve(defective, observed, name, times):
     defective.send("base_link", down(0.4, 0.2, SOLVES_LONG))
-    wait_until_said(defective.process, "solving for long")
+    wait_for_log(defective.process, "solving for long")
     since = time.monotonic()
     for _ in range(times):
         defective.process.send_signal(getattr(signal, name))

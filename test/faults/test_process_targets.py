@@ -27,8 +27,8 @@ import rclpy
 from geometry_msgs.msg import PoseStamped
 from motions import FAR, NEAR, memory
 from recorder import LATENESS, SECOND, state_at
+from rig import SPEED, own_rig
 from robot_bench import PERIOD, down
-from world import SPEED, own_world
 
 from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
@@ -37,39 +37,39 @@ TIMEOUT = 0.1  # s, incoming_command_timeout
 FLOOD = Path(flood.__file__)
 
 
-def refusals(world, reason):
-    return int(world.statuses[-1].get(f"refused.{reason}", 0))
+def refusals(rig, reason):
+    return int(rig.statuses[-1].get(f"refused.{reason}", 0))
 
 
-def test_row_09_unknown_frame(world, observed):
+def test_row_09_unknown_frame(rig, observed):
     shelf = RigidTransform.from_rpy(0.0, 0.0, 0.3, [0.4, 0.1, 0.2])
-    before = refusals(world, "NO_TRANSFORM")
-    world.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
-    world.wait(lambda: refusals(world, "NO_TRANSFORM") == before + 1, "its refusal")
-    observed(world.statuses[-1]["last_refusal"].split(" (")[0])
-    assert world.recorder.windows == []
-    world.place("base_link", "shelf", shelf)
+    before = refusals(rig, "NO_TRANSFORM")
+    rig.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
+    rig.wait(lambda: refusals(rig, "NO_TRANSFORM") == before + 1, "its refusal")
+    observed(rig.statuses[-1]["last_refusal"].split(" (")[0])
+    assert rig.recorder.windows == []
+    rig.place("base_link", "shelf", shelf)
     time.sleep(0.2)
-    world.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
-    world.wait(lambda: world.at(shelf @ down(0.0, 0.0, 0.2), 1e-3), "the arm is there")
+    rig.send("shelf", down(0.0, 0.0, 0.2), stamp=None)
+    rig.wait(lambda: rig.at(shelf @ down(0.0, 0.0, 0.2), 1e-3), "the arm is there")
     observed("reached once the frame was published")
 
 
-def tip_speed(world, window):
+def tip_speed(rig, window):
     """Return the speed of the tip at the begin of a window [m/s]."""
     here, then = (
-        world.chain.forward(state_at(window, k * PERIOD * SECOND)).translation for k in (0, 1)
+        rig.chain.forward(state_at(window, k * PERIOD * SECOND)).translation for k in (0, 1)
     )
     return np.linalg.norm(then - here) / PERIOD
 
 
-def stream_of_twists(world, seconds):
+def stream_of_twists(rig, seconds):
     """Jog upwards for a while; return the time of the last twist [ns]."""
     last = None
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        last = world.node.get_clock().now().nanoseconds
-        world.jog("base_link", linear=(0.0, 0.0, 0.1))
+        last = rig.node.get_clock().now().nanoseconds
+        rig.jog("base_link", linear=(0.0, 0.0, 0.1))
         time.sleep(0.02)
     return last
 
@@ -77,45 +77,45 @@ def stream_of_twists(world, seconds):
 @pytest.mark.parametrize("clock", ["goes on", "stands still"])
 def test_row_15_stream_ceases(request, own_domain, observed, clock):
     if clock == "goes on":
-        world = request.getfixturevalue("world")
-        slows_down(world, stream_of_twists(world, 2.0), observed)
+        rig = request.getfixturevalue("rig")
+        slows_down(rig, stream_of_twists(rig, 2.0), observed)
         return
-    with own_world(own_domain, simulated_time=True) as world:
-        last = stream_of_twists(world, 2.0)
-        world.clock.pause()
+    with own_rig(own_domain, simulated_time=True) as rig:
+        last = stream_of_twists(rig, 2.0)
+        rig.clock.pause()
         time.sleep(0.2)  # what is on its way
-        assert world.quiet(1.0), "nothing is commanded while it stands"
+        assert rig.no_commands(1.0), "nothing is commanded while it stands"
         observed("no command while /clock stood still")
-        world.clock.run()
-        slows_down(world, last, observed)
+        rig.clock.run()
+        slows_down(rig, last, observed)
 
 
-def slows_down(world, last, observed):
+def slows_down(rig, last, observed):
     """Hold that the tip slows down in time after the last twist [ns]."""
-    world.settled()
-    fast = [w.stamp for w in world.recorder.windows if tip_speed(world, w) > 0.099]
+    rig.settled()
+    fast = [w.stamp for w in rig.recorder.windows if tip_speed(rig, w) > 0.099]
     assert len(fast) > 20, "it was at full speed"
     late = (max(fast) - last) / SECOND
     observed(f"the tip slowed down {1e3 * late:.0f} ms after the last twist")
     # A period, in which it is noticed, and two that were settled by then.
-    assert late <= TIMEOUT + 3 * PERIOD + LATENESS + world.recorder.delay(last)
+    assert late <= TIMEOUT + 3 * PERIOD + LATENESS + rig.recorder.delay(last)
 
 
-def test_row_16_flood(world, observed):
+def test_row_16_flood(rig, observed):
     """60 s long; the node's own windows tell how many periods it has had."""
     seconds = 60.0
     flooding = subprocess.Popen(
         [sys.executable, str(FLOOD), "10000", str(seconds)],
-        env={**os.environ, "ROS_DOMAIN_ID": str(world.domain)},
+        env={**os.environ, "ROS_DOMAIN_ID": str(rig.domain)},
         stdout=subprocess.PIPE,
         text=True,
     )
     try:
-        world.wait(lambda: world.recorder.windows, "it follows the flood")
+        rig.wait(lambda: rig.recorder.windows, "it follows the flood")
         time.sleep(5.0)
-        first, before = len(world.recorder.windows), memory(world.process)
+        first, before = len(rig.recorder.windows), memory(rig.process)
         time.sleep(seconds - 10.0)
-        windows, after = world.recorder.windows[first:], memory(world.process)
+        windows, after = rig.recorder.windows[first:], memory(rig.process)
         said, _ = flooding.communicate(timeout=60.0)
     finally:
         flooding.kill()
@@ -130,48 +130,46 @@ def test_row_16_flood(world, observed):
     assert rate >= 0.95 / PERIOD
     assert after - before < 4.0, "memory is flat"
     end = RigidTransform.from_quaternion_xyzw(flood.QUATERNION, flood.position(0.0))
-    world.wait(lambda: world.at(end, 1e-3), "the newest counts")
+    rig.wait(lambda: rig.at(end, 1e-3), "the newest counts")
 
 
-def test_row_17_two_publishers(world, observed):
+def test_row_17_two_publishers(rig, observed):
     context = rclpy.Context()
-    context.init(domain_id=world.domain)
+    context.init(domain_id=rig.domain)
     second = rclpy.create_node("second", context=context)
     try:
         publisher = second.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
         words = "2 publishers, the newest target wins: published on /basis_ik/target_pose by"
-        world.wait(lambda: f"{words} /robot, /second" in world.log, "its line in the log")
+        rig.wait(lambda: f"{words} /robot, /second" in rig.log, "its line in the log")
         observed("WARN: 2 publishers, /robot and /second")
         for _ in range(4):
-            world.send("base_link", FAR)
+            rig.send("base_link", FAR)
             time.sleep(0.2)
             message = PoseStamped(pose=pose_message(NEAR))
             message.header.frame_id = "base_link"
             message.header.stamp = second.get_clock().now().to_msg()
             publisher.publish(message)
             time.sleep(0.2)
-        world.wait(lambda: world.at(NEAR, 1e-3), "the newest counts")
+        rig.wait(lambda: rig.at(NEAR, 1e-3), "the newest counts")
         observed("the newest of 8 was reached")
     finally:
         second.destroy_node()
         context.shutdown()
 
     def since():
-        return world.log.partition("/robot, /second")[2]
+        return rig.log.partition("/robot, /second")[2]
 
-    world.wait(lambda: "no second publisher on /basis_ik/target_pose" in since(), "alone again")
+    rig.wait(lambda: "no second publisher on /basis_ik/target_pose" in since(), "alone again")
     assert "2 publishers" not in since(), "it is told once"
 
 
-def test_row_18_target_jumps(world, observed):
+def test_row_18_target_jumps(rig, observed):
     turned = FAR @ RigidTransform.from_rpy(0.0, 0.0, np.pi, [0.0, 0.0, 0.0])
     for target in (NEAR, FAR, turned, NEAR):
-        world.send("base_link", target)
+        rig.send("base_link", target)
         time.sleep(0.4)  # in mid-motion the next one comes
-    world.wait(lambda: world.at(NEAR, 1e-3), "the last is reached")
-    shares = [
-        np.abs(w.states[1]).max(axis=0) / world.chain.velocity for w in world.recorder.windows
-    ]
+    rig.wait(lambda: rig.at(NEAR, 1e-3), "the last is reached")
+    shares = [np.abs(w.states[1]).max(axis=0) / rig.chain.velocity for w in rig.recorder.windows]
     fastest = np.max(shares) / SPEED
     observed(f"four jumps of 0.9 m and half a turn; at most {fastest:.1%} of the speed allowed")
     assert 0.9 < fastest <= 1.0 + 1e-9

@@ -71,23 +71,23 @@ SEEDED = {
 }
 
 
-@pytest.mark.parametrize("spoil", SEEDED.values(), ids=SEEDED)
-def test_the_oracle_catches_a_seeded_bad_command(arm, spoil):
+@pytest.mark.parametrize("damage", SEEDED.values(), ids=SEEDED)
+def test_the_recorder_detects_a_bad_command(arm, damage):
     names = list(arm.chain.joint_names)
     near = HOME.copy()
     near[2] = math.pi - 1e-9
-    arm.move_by_hand(near if spoil is SEEDED["beyond the limit"] else HOME)
-    bad = spoil(arm.place)
+    arm.move_by_hand(near if damage is SEEDED["beyond the limit"] else HOME)
+    bad = damage(arm.place)
     with pytest.raises(AssertionError):
-        arm.obey(JointState(name=names[: len(bad)], position=bad.tolist()))
+        arm.execute(JointState(name=names[: len(bad)], position=bad.tolist()))
     with pytest.raises(AssertionError):
-        arm.obey(JointState(name=names[::-1], position=arm.place.tolist()))
-    arm.obey(JointState(name=names, position=arm.place.tolist()))
+        arm.execute(JointState(name=names[::-1], position=arm.place.tolist()))
+    arm.execute(JointState(name=names, position=arm.place.tolist()))
 
 
 def test_row_29_a_joint_is_missing(arm, observed):
     lost = arm.chain.joint_names[5]
-    arm.driver = lambda: arm.tell(arm.chain.joint_names[:5], arm.place[:5])
+    arm.driver = lambda: arm.publish_state(arm.chain.joint_names[:5], arm.place[:5])
     arm.cycles(49)
     assert arm.state.state is State.MOVING, "it may come in the next state"
     arm.cycles(2)
@@ -96,7 +96,7 @@ def test_row_29_a_joint_is_missing(arm, observed):
     assert arm.state.state is State.WAITING
     assert arm.status()["message"].startswith(f"no joint state of {lost}")
     arm.driver = lambda: [
-        arm.tell(arm.chain.joint_names[k::2], arm.place[k::2]) for k in (0, 1)
+        arm.publish_state(arm.chain.joint_names[k::2], arm.place[k::2]) for k in (0, 1)
     ]  # in two parts
     arm.cycles(5)
     arm.follows_again()
@@ -108,7 +108,7 @@ def test_row_30_joints_in_another_order(usual, observed):
 
     def driver(arm):
         order.append(order.pop(0))
-        arm.tell([arm.chain.joint_names[k] for k in order], arm.place[order])
+        arm.publish_state([arm.chain.joint_names[k] for k in order], arm.place[order])
 
     np.testing.assert_array_equal(whole_way(driver), usual)
     observed(f"{len(usual)} commands, all bits alike")
@@ -117,7 +117,7 @@ def test_row_30_joints_in_another_order(usual, observed):
 def test_row_31_joints_of_others(usual, observed):
     def driver(arm):
         names = ["wheel", *arm.chain.joint_names[:3], "", *arm.chain.joint_names[3:], "wheel"]
-        arm.tell(names, [9.0, *arm.place[:3], -9.0, *arm.place[3:], 8.0])
+        arm.publish_state(names, [9.0, *arm.place[:3], -9.0, *arm.place[3:], 8.0])
 
     np.testing.assert_array_equal(whole_way(driver), usual)
     observed(f"{len(usual)} commands, all bits alike")
@@ -125,7 +125,7 @@ def test_row_31_joints_of_others(usual, observed):
 
 def beside(arm, names, positions):
     """Tell a state beside the usual one of the period."""
-    return lambda: arm.tell(names, positions)
+    return lambda: arm.publish_state(names, positions)
 
 
 def test_row_32_a_joint_named_twice(arm, observed):
@@ -157,7 +157,9 @@ def test_row_34_numbers_that_are_none(arm, usual, observed):
     arm.follows_again()
 
     def driver(arm):
-        arm.tell([*arm.chain.joint_names, "wheel", "fan"], [*arm.place, math.nan, -math.inf])
+        arm.publish_state(
+            [*arm.chain.joint_names, "wheel", "fan"], [*arm.place, math.nan, -math.inf]
+        )
 
     np.testing.assert_array_equal(whole_way(driver), usual)
     observed("REJECT(NON_FINITE) of each joint; of other joints ignored, all bits alike")
@@ -212,13 +214,13 @@ class Beside(Arm):
         self.told = deque([HOME + self.AWAY] * (self.LATE + 1), self.LATE + 1)
         super().__init__(start=HOME + self.AWAY, **given)
 
-    def obey(self, message):
-        super().obey(message)
+    def execute(self, message):
+        super().execute(message)
         self.place = self.place + self.AWAY
 
     def driver(self):
         self.told.append(self.place)
-        self.tell(self.chain.joint_names, self.told[0])
+        self.publish_state(self.chain.joint_names, self.told[0])
 
 
 def pause(arm):
@@ -243,7 +245,7 @@ def stop(arm):
 
 
 def take_away(arm):
-    """Let the controller tell that it leads the arm elsewhere."""
+    """Let the controller publish_state that it leads the arm elsewhere."""
     arm.control._output.keeps = lambda _: False
 
 

@@ -127,7 +127,9 @@ def test_row_63_senseless_values(node, context, observed):
             Arm(**{name: value})
         assert "6" in str(caught.value)
         count += 1
-    with pytest.raises(BasisIkError, match=r"^parameter 'joint_limit_margin' wants 1 number or 6"):
+    with pytest.raises(
+        BasisIkError, match=r"^parameter 'joint_limit_margin' must have 1 number or 6"
+    ):
         Arm(joint_limit_margin=[0.1, 0.1])
     observed(f"REFUSE, {count + 1} of {count + 1}")
 
@@ -202,11 +204,11 @@ AT_START = {
     "no name": ("controller:=''", "'controller' is '', which is not a topic name"),
     "chain": ('chains:=["bad name"]', "'chains' has 'bad name', which is not a name"),
     "slash": ("chains:=[a/b]", "'chains' has 'a/b', which is not a name"),
-    "axis": ("pointing_axis:=[0.0,0.0,0.0]", "'pointing_axis' wants three numbers that are not"),
-    "short axis": ("pointing_axis:=[1.0]", "'pointing_axis' wants three numbers"),
+    "axis": ("pointing_axis:=[0.0,0.0,0.0]", "'pointing_axis' must be three numbers that are not"),
+    "short axis": ("pointing_axis:=[1.0]", "'pointing_axis' must be three numbers"),
     "NaN in an axis": ("pointing_axis:=[.nan,1.0,0.0]", "'pointing_axis' must lie in"),
     "chain twice": ("chains:=[a,a]", "'chains' has 'a' twice; each must have a name of its own"),
-    "sim time": ("use_sim_time:=5", "'use_sim_time' wants true or false, not 5"),
+    "sim time": ("use_sim_time:=5", "'use_sim_time' must be true or false, not 5"),
     "home": ("home:=[.nan]", "'home' must lie in"),
     "acceleration": ("max_acceleration:=[-1.0]", "'max_acceleration' must lie in"),
     "jerk": ("max_jerk:=[.inf]", "'max_jerk' must lie in"),

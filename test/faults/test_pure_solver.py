@@ -268,7 +268,7 @@ def test_row_59_the_budget_is_spent(monkeypatch, observed):
     )
 
 
-def spoiled(monkeypatch, value):
+def damaged(monkeypatch, value):
     """Let every solution hold a number that is none."""
 
     def broken(*args, **kwargs):
@@ -313,7 +313,7 @@ def test_row_60_the_solver_returns_nan(monkeypatch, observed, cycles, value):
         arm.go(down(0.45, 0.3))
         arm.cycles(cycles)
     before = len(arm.oracle.commands)
-    spoiled(monkeypatch, value)
+    damaged(monkeypatch, value)
     arm.go(down(0.35, -0.3))
     arm.until_rest()
     if cycles:
@@ -353,8 +353,8 @@ def test_row_61_the_same_input_again(observed):
 
 
 ELBOW = np.eye(6)[2]
-# What one command is spoiled by, in a motion of so many periods from a start of the elbow.
-SPOILED = {
+# What one command is damaged by, in a motion of so many periods from a start of the elbow.
+DAMAGED = {
     "a check that fails, early": (1.57, 8, None),
     "a check that fails": (1.57, 16, None),
     "a check that fails, late": (1.57, 24, None),
@@ -368,20 +368,20 @@ SPOILED = {
 }
 
 
-@pytest.mark.parametrize(("elbow", "after", "spoil"), SPOILED.values(), ids=SPOILED)
-def test_row_92_the_last_check_fails_once_at_speed(monkeypatch, observed, elbow, after, spoil):
+@pytest.mark.parametrize(("elbow", "after", "damage"), DAMAGED.values(), ids=DAMAGED)
+def test_row_92_the_last_check_fails_once_at_speed(monkeypatch, observed, elbow, after, damage):
     start = HOME + (elbow - 1.57) * ELBOW
     arm = Arm(start=start)
     arm.control.go_to(list(map(float, HOME + 0.8 * np.eye(6)[0])))
     arm.cycles(after)
     place, limiter, left = arm.place, arm.control.pipeline._limiter, [True]
-    if spoil is None:
+    if damage is None:
         check = pipeline.is_safe
         monkeypatch.setattr(pipeline, "is_safe", lambda *a: not left.pop() if left else check(*a))
     else:
         step = limiter.step
         monkeypatch.setattr(
-            limiter, "step", lambda *a: spoil(step(*a), place) if left and left.pop() else step(*a)
+            limiter, "step", lambda *a: damage(step(*a), place) if left and left.pop() else step(*a)
         )
     speed = np.abs(np.diff(arm.commands[-2:], axis=0)).max() / PERIOD
     arm.cycles()

@@ -80,36 +80,36 @@ def recorder():
     """One that has heard the arm rest at home for half a second."""
     recorder = Recorder(JOINTS, LOWER, UPPER, VELOCITY, DRIVES, 0.01)
     for k in range(50):
-        hear_state(recorder, (k - 50) * PERIOD, HOME)
+        on_joint_state(recorder, (k - 50) * PERIOD, HOME)
     return recorder
 
 
 def lead(recorder, periods, since=0):
     """Let a sound stream be heard, and the arm follow it 30 ms later."""
     for k in range(since, since + periods):
-        recorder.hear_window(window(k * PERIOD), START + k * PERIOD + 1_000_000)
+        recorder.on_window(window(k * PERIOD), START + k * PERIOD + 1_000_000)
         (state,) = motion([0.01 * k - 0.03])
-        hear_state(recorder, k * PERIOD, state[0])
+        on_joint_state(recorder, k * PERIOD, state[0])
 
 
-def hear_state(recorder, since, positions, delay=0):
-    recorder.hear_state(joint_state(since, positions), START + since + delay)
+def on_joint_state(recorder, since, positions, delay=0):
+    recorder.on_joint_state(joint_state(since, positions), START + since + delay)
 
 
 def caught(recorder, words):
-    faults = recorder.judge()
+    faults = recorder.check()
     assert any(words in fault for fault in faults), faults
     return True
 
 
-def test_a_sound_motion_and_an_arm_that_follows_it_are_not_objected_to(recorder):
+def test_a_valid_motion_has_no_faults(recorder):
     lead(recorder, 60)
-    assert recorder.judge() == []
+    assert recorder.check() == []
     lead(recorder, 60, since=60)
-    assert recorder.judge() == [], "nor what goes on after a judgement"
+    assert recorder.check() == [], "nor what goes on after a judgement"
 
 
-def spoil(change):
+def damage(change):
     """Return a stream's window in mid-motion, changed."""
     message = window(40 * PERIOD)
     change(message)
@@ -169,95 +169,95 @@ BAD = {
     "step": (moved([0.0101, 0.0], 3), "turn goes"),
     "step back": (moved([0.0, -0.0051], 2, 3), "slide goes"),
     "speed": (of_point(3, "velocities", [1.001, 0.0]), "velocity is too large"),
-    "upper limit": (of_point(5, "positions", [0.9, 0.5 + 1e-6]), "slide is led beyond"),
-    "lower limit": (of_point(5, "positions", [0.9, -1e-6]), "slide is led beyond"),
+    "upper limit": (of_point(5, "positions", [0.9, 0.5 + 1e-6]), "slide is moved beyond"),
+    "lower limit": (of_point(5, "positions", [0.9, -1e-6]), "slide is moved beyond"),
     "leap": (moved([1e-5, 0.0]), "turn begins at"),
     "leap of the other": (moved([0.0, -1e-5]), "slide begins at"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_window_in_a_stream_is_caught(recorder, name):
+def test_a_bad_window_is_a_fault(recorder, name):
     change, words = BAD[name]
     lead(recorder, 40)
-    recorder.hear_window(spoil(change), START + 40 * PERIOD + 1_000_000)
+    recorder.on_window(damage(change), START + 40 * PERIOD + 1_000_000)
     assert caught(recorder, words)
-    assert recorder.judge() == [], "told once"
+    assert recorder.check() == [], "told once"
 
 
-def test_the_same_window_unspoilt_is_not_objected_to(recorder):
+def test_a_good_window_is_no_fault(recorder):
     lead(recorder, 40)
-    recorder.hear_window(spoil(lambda _: None), START + 40 * PERIOD + 1_000_000)
-    assert recorder.judge() == []
+    recorder.on_window(damage(lambda _: None), START + 40 * PERIOD + 1_000_000)
+    assert recorder.check() == []
 
 
 @pytest.mark.parametrize("beyond", [-1, 1])
-def test_a_joint_outside_its_limit_may_be_led_inward_only(recorder, beyond):
+def test_a_joint_outside_its_limit_may_only_move_inward(recorder, beyond):
     """Heard from an arm that stands outside, 0.1 beyond the upper limit of its first joint."""
     outside = np.array([2.1, 0.2])
     recorder.clock_leaps()
     for k in range(5):
-        hear_state(recorder, k * PERIOD, outside)
+        on_joint_state(recorder, k * PERIOD, outside)
     message = window(5 * PERIOD)
     for k, point in enumerate(message.points):
         point.positions = [2.1 + beyond * 0.001 * k, 0.2]
         point.velocities = [0.0, 0.0]
-    recorder.hear_window(message, None)
-    faults = [fault for fault in recorder.judge() if "measured" not in fault]
+    recorder.on_window(message, None)
+    faults = [fault for fault in recorder.check() if "measured" not in fault]
     assert (faults == []) == (beyond < 0), faults
 
 
-def test_a_start_elsewhere_than_the_arm_is_caught(recorder):
+def test_a_start_away_from_the_arm_is_a_fault(recorder):
     message = window(0)
     for point in message.points:
         point.positions = [0.51, 0.2]
-    recorder.hear_window(message, None)
+    recorder.on_window(message, None)
     assert caught(recorder, "turn begins at 0.51")
 
 
-def test_a_start_where_the_controller_leads_is_none(recorder):
+def test_a_start_at_the_controllers_reference_is_no_fault(recorder):
     told = JointTrajectoryControllerState(joint_names=JOINTS)
     told.header.stamp, told.reference.positions = time(START), [0.51, 0.2]
-    recorder.hear_controller(told)
+    recorder.on_controller_state(told)
     message = window(0)
     for point in message.points:
         point.positions, point.velocities = [0.51, 0.2], [0.0, 0.0]
-    recorder.hear_window(message, None)
-    assert recorder.judge() == []
+    recorder.on_window(message, None)
+    assert recorder.check() == []
 
 
-def test_a_start_in_mid_motion_is_caught(recorder):
+def test_a_start_in_motion_is_a_fault(recorder):
     """The arm is there, but at rest; the window begins at full speed."""
     message = window(0)
     message.points[0].velocities = [0.3, 0.0]
-    recorder.hear_window(message, None)
+    recorder.on_window(message, None)
     assert caught(recorder, "turn begins at 0.5")
 
 
-def test_a_late_window_may_begin_as_far_away_as_a_joint_can_have_gone(recorder):
+def test_a_late_window_may_begin_within_reach_of_the_joints(recorder):
     """Late by three periods more than was settled: 0.03 s at the largest speed."""
     for way, fine in ((0.029, True), (0.031, False)):
         lead(recorder, 40)
         message = window(44 * PERIOD)
         expected = motion([0.41])[0, 0, 0]  # the end of what was settled
         moved([expected + way - message.points[0].positions[0], 0.0])(message)
-        recorder.hear_window(message, None)
-        faults = [fault for fault in recorder.judge() if "begins" in fault]
+        recorder.on_window(message, None)
+        faults = [fault for fault in recorder.check() if "begins" in fault]
         assert (faults == []) == fine, faults
         recorder.clock_leaps()
-        hear_state(recorder, 0, HOME)
+        on_joint_state(recorder, 0, HOME)
 
 
-def test_what_was_missed_is_what_a_window_may_have_begun_on(recorder):
+def test_a_window_may_continue_from_a_missed_one(recorder):
     for missed, fine in ((0, False), (1, True)):
         lead(recorder, 20)
         if missed:
             recorder.miss(missed)
-        recorder.hear_window(window(70 * PERIOD), None)
-        faults = [fault for fault in recorder.judge() if "begins" in fault]
+        recorder.on_window(window(70 * PERIOD), None)
+        faults = [fault for fault in recorder.check() if "begins" in fault]
         assert (faults == []) == fine, faults
         recorder.clock_leaps()
-        hear_state(recorder, 0, HOME)
+        on_joint_state(recorder, 0, HOME)
 
 
 BAD_ARM = {
@@ -268,60 +268,60 @@ BAD_ARM = {
 
 
 @pytest.mark.parametrize("name", BAD_ARM)
-def test_a_bad_state_of_the_arm_is_caught(recorder, name):
+def test_a_bad_joint_state_is_a_fault(recorder, name):
     positions, words = BAD_ARM[name]
-    hear_state(recorder, 0, positions)
+    on_joint_state(recorder, 0, positions)
     assert caught(recorder, words)
 
 
-def test_an_arm_that_leaps_at_the_speed_of_its_drives_is_caught(recorder):
+def test_a_jump_at_the_speed_of_the_drives_is_a_fault(recorder):
     """At 2 rad/s, where 1 rad/s is allowed, and 0.02 s may be made up for."""
     for k in range(5):
-        hear_state(recorder, k * PERIOD, [HOME[0] + 0.02 * k, HOME[1]])
+        on_joint_state(recorder, k * PERIOD, [HOME[0] + 0.02 * k, HOME[1]])
     assert caught(recorder, "ahead of what it may go")
 
 
-def test_an_arm_that_makes_up_for_a_late_cycle_is_not_objected_to(recorder):
+def test_catching_up_after_a_late_cycle_is_no_fault(recorder):
     for k in range(5):
-        hear_state(recorder, k * PERIOD, [HOME[0] + 0.02 * k, HOME[1]], delay=30_000_000)
-    assert recorder.judge() == []
+        on_joint_state(recorder, k * PERIOD, [HOME[0] + 0.02 * k, HOME[1]], delay=30_000_000)
+    assert recorder.check() == []
 
 
 @pytest.mark.parametrize(("periods", "sound"), [(9, True), (11, False)])
-def test_an_arm_that_had_no_processor_may_catch_up_by_as_much(recorder, periods, sound):
-    """It tells nothing for twice 40 ms, and then goes at 2 rad/s, where 1 rad/s is allowed."""
-    hear_state(recorder, 3 * PERIOD, HOME)
+def test_catching_up_after_two_stalls_is_bounded(recorder, periods, sound):
+    """Without states for twice 40 ms, then 2 rad/s, where 1 rad/s is allowed."""
+    on_joint_state(recorder, 3 * PERIOD, HOME)
     for k in range(periods + 1):
-        hear_state(recorder, (7 + k) * PERIOD, [HOME[0] + 0.02 * k, HOME[1]])
-    assert sound == (recorder.judge() == [])
+        on_joint_state(recorder, (7 + k) * PERIOD, [HOME[0] + 0.02 * k, HOME[1]])
+    assert sound == (recorder.check() == [])
 
 
-def test_it_tells_how_late_the_states_of_the_arm_came(recorder):
-    hear_state(recorder, 0, HOME, delay=SECOND)
-    hear_state(recorder, PERIOD, HOME, delay=200_000_000)
+def test_the_delay_of_joint_states_is_reported(recorder):
+    on_joint_state(recorder, 0, HOME, delay=SECOND)
+    on_joint_state(recorder, PERIOD, HOME, delay=200_000_000)
     assert recorder.delay(START) == 1.0
     assert recorder.delay(START + 1) == 0.2
-    hear_state(recorder, PERIOD + 3 * SECOND, HOME)
+    on_joint_state(recorder, PERIOD + 3 * SECOND, HOME)
     assert recorder.delay(START) == 3.0, "three seconds in which none came"
     assert recorder.delay(START + 9 * SECOND) == 0.0
 
 
-def test_states_that_go_back_in_time_are_caught_unless_the_clock_does(recorder):
-    hear_state(recorder, -20 * PERIOD, HOME)
+def test_states_that_go_back_in_time_are_a_fault_unless_the_clock_does(recorder):
+    on_joint_state(recorder, -20 * PERIOD, HOME)
     assert caught(recorder, "go back")
     recorder.clock_leaps()
-    hear_state(recorder, -100 * PERIOD, HOME)
-    assert recorder.judge() == []
+    on_joint_state(recorder, -100 * PERIOD, HOME)
+    assert recorder.check() == []
 
 
-def test_after_a_leap_of_the_clock_a_window_goes_on_from_the_one_before(recorder):
+def test_after_a_jump_of_the_clock_a_window_continues_the_last(recorder):
     for way, fine in ((0.0, True), (0.05, False)):
         lead(recorder, 40)
         recorder.clock_leaps()
         message = window(41 * PERIOD)
         message.header.stamp = time(START - 5 * SECOND)
         moved([way, 0.0])(message)
-        recorder.hear_window(message, None)
-        faults = [fault for fault in recorder.judge() if "begins" in fault]
+        recorder.on_window(message, None)
+        faults = [fault for fault in recorder.check() if "begins" in fault]
         assert (faults == []) == fine, faults
         recorder.clock_leaps()

@@ -132,7 +132,7 @@ class Node(ParameterNode):
     def __init__(self, given, arm):
         super().__init__(given)
         self._arm = arm
-        self.listeners, self.rivals, self.subscriptions = 1, 1, []
+        self.subscribers, self.other_publishers, self.subscriptions = 1, 1, []
 
     def get_clock(self):
         return self
@@ -148,12 +148,12 @@ class Node(ParameterNode):
     def create_publisher(self, kind, topic, *_):
         def publish(message):
             if topic.endswith("status"):
-                self._arm.hear_status(message)
+                self._arm.on_status(message)
             else:
                 self._arm.take(message)
 
         return SimpleNamespace(
-            topic_name=topic, publish=publish, get_subscription_count=lambda: self.listeners
+            topic_name=topic, publish=publish, get_subscription_count=lambda: self.subscribers
         )
 
     def create_subscription(self, kind, topic, callback, *_, **__):
@@ -174,7 +174,7 @@ class Node(ParameterNode):
 
     def get_logger(self):
         return SimpleNamespace(
-            info=self._arm.hear_log, warning=self._arm.hear_log, error=self._arm.hear_log
+            info=self._arm.on_log, warning=self._arm.on_log, error=self._arm.on_log
         )
 
     def resolve_topic_name(self, topic):
@@ -195,10 +195,10 @@ class Node(ParameterNode):
         return [("basis_ik", "/")]
 
     def count_publishers(self, topic):
-        return self.rivals
+        return self.other_publishers
 
     def get_publishers_info_by_topic(self, topic):
-        names = ("basis_ik", "rival\n", "x" * 255)[: self.rivals]
+        names = ("basis_ik", "rival\n", "x" * 255)[: self.other_publishers]
         return [SimpleNamespace(node_namespace="/", node_name=each) for each in names]
 
 
@@ -216,7 +216,7 @@ class Arm:
         self.now = Moment(STEADY, BEGIN)
         self.outcomes, self._refused, self._reason = Counter(), 0, "taken"
         self.sent, self.said = [], []
-        self.talking = self.telling = True
+        self.publishing = self.publishing_state = True
         self.node = Node({**FAST, "command_interface": interface}, self)
         self.node.boundary = Times(self)
         self.parameters = Parameters(self.node)
@@ -394,16 +394,16 @@ class Arm:
     def _joint_state(self, names, positions, when):
         """A state of which nobody knows where it comes from."""
         if self.robot is not None:
-            self._hear(names, positions, *when)
+            self._receive_state(names, positions, *when)
 
-    def _hear(self, names, positions, sec, nanosec):
+    def _receive_state(self, names, positions, sec, nanosec):
         timeout = round(1e9 * self.parameters["joint_state_timeout"])
         when = StateStamp(sec, nanosec, self.now.clock, timeout)
         self.arm.on_joint_state(names, positions, self.now.loop, when)
 
-    def _talk(self, talking):
+    def _talk(self, publishing):
         """Let the driver be silent, or talk again."""
-        self.talking = talking
+        self.publishing = publishing
 
     def _push(self, way):
         """Let others move the arm, or hold it back."""
@@ -411,9 +411,13 @@ class Arm:
         self.place = np.clip(place, CHAIN.lower - 0.3, CHAIN.upper + 0.3)
         self._window = None
 
-    def _controller(self, listeners, publishers, telling):
+    def _controller(self, subscribers, publishers, publishing_state):
         """Let controllers come and go, and others who command; let it tell its state, or not."""
-        self.node.listeners, self.node.rivals, self.telling = listeners, publishers, telling
+        self.node.subscribers, self.node.other_publishers, self.publishing_state = (
+            subscribers,
+            publishers,
+            publishing_state,
+        )
 
     def _controller_state(self, case):
         """A state of the controller that may be any."""
@@ -476,10 +480,10 @@ class Arm:
         self._follow()
         if self.robot is None:
             return
-        if self.talking:
+        if self.publishing:
             seconds, nanoseconds = divmod(self.now.clock, 10**9)
-            self._hear(list(CHAIN.joint_names), self.place.tolist(), seconds, nanoseconds)
-        if self.telling:
+            self._receive_state(list(CHAIN.joint_names), self.place.tolist(), seconds, nanoseconds)
+        if self.publishing_state:
             names = list(CHAIN.joint_names)
             case = {"names": names, "positions": self.place.tolist(), "scaling": 1.0}
             self._controller_state({**case, "stamp": divmod(self.now.clock, 10**9)})
@@ -494,11 +498,11 @@ class Arm:
         """Take what the node sends to the controller."""
         self.sent.append(message)
 
-    def hear_status(self, message):
+    def on_status(self, message):
         for text in (message.message, *(pair.value for pair in message.values)):
             check_text(text)
 
-    def hear_log(self, text, **_):
+    def on_log(self, text, **_):
         check_text(text)
 
     # The oracle ------------------------------------------------------------------------------
@@ -524,15 +528,15 @@ class Arm:
             self._window, self._history = None, self._history[-1:]
         for message in sent:
             if self.streams_windows:
-                self._judge_window(message)
+                self._check_window(message)
             else:
-                self._judge_command(message)
+                self._check_command(message)
         if not sent and len(self._history) > 1 and not self.streams_windows:
             way = np.abs(self._history[-1] - self._history[-2])
             assert (way <= SLACK).all(), f"silence at full speed: {way.max() / PERIOD}"
             self._history = []
 
-    def _judge_command(self, message):
+    def _check_command(self, message):
         names = getattr(message, "name", None)
         assert names in (None, list(CHAIN.joint_names))
         command = np.array(message.data if names is None else message.position)
@@ -547,7 +551,7 @@ class Arm:
             here = self.arm.measured.positions()
             before = np.where(np.abs(command - before) <= np.abs(command - here), before, here)
             self._history = []
-        self._judge(before, command)
+        self._check_step(before, command)
         self._history = [*self._history[-3:], command]
         for order, most in ((2, self.limits.acceleration), (3, self.limits.jerk)):
             if len(self._history) <= order:
@@ -557,7 +561,7 @@ class Arm:
             assert (rate <= most * ROUNDING + noise).all(), (order, rate / most)
         self.place = command
 
-    def _judge(self, before, command, periods=1.0):
+    def _check_step(self, before, command, periods=1.0):
         """A command is finite, within the limits or on the way there, and not too far."""
         assert np.isfinite(command).all()
         low, high = CHAIN.lower, CHAIN.upper
@@ -566,7 +570,7 @@ class Arm:
         step = np.abs(command - before)
         assert (step <= CHAIN.velocity * PERIOD * periods + SLACK).all(), step / CHAIN.velocity
 
-    def _judge_window(self, data):
+    def _check_window(self, data):
         """Judge a window by itself, and where it takes over from the one before."""
         message = deserialize_message(data, JointTrajectory)
         command = to_command(message, 0)
@@ -584,7 +588,7 @@ class Arm:
         for before, after, width in zip(
             motion.positions, motion.positions[1:], widths[:, 0], strict=False
         ):
-            self._judge(before, after, width / PERIOD)
+            self._check_step(before, after, width / PERIOD)
         assert (np.abs(motion.velocities) <= CHAIN.velocity * ROUNDING + SLACK).all()
         rates = np.abs(np.diff(motion.velocities, axis=0)) / widths
         assert (rates <= self.limits.acceleration * ROUNDING + 1e-6).all()

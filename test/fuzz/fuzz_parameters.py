@@ -47,10 +47,10 @@ class ParameterNode:
     def __init__(self, given=()):
         self.values = dict(given)
         self.overrides = {}
-        self.judges, self.keepers = [], []
+        self.checks, self.keepers = [], []
 
     def add_on_set_parameters_callback(self, callback):
-        self.judges.append(callback)
+        self.checks.append(callback)
 
     def add_post_set_parameters_callback(self, callback):
         self.keepers.append(callback)
@@ -73,8 +73,8 @@ class ParameterNode:
         assert result.successful, result.reason
 
     def set_parameters(self, changes):
-        for judge in self.judges:
-            result = judge(changes)
+        for check in self.checks:
+            result = check(changes)
             if not result.successful:
                 return result
         self.values.update({each.name: each.value for each in changes})

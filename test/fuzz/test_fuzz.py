@@ -29,19 +29,19 @@ SHORT = {"urdf": 300, "parameters": 200, "file": 100, "arm": 160}  # inputs; of 
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_what_has_failed_once_does_not_fail_again(path):
+def test_stored_failures_pass(path):
     fuzz_run.replay(path)
 
 
 @pytest.mark.parametrize("target", fuzz_run.TARGETS)
-def test_inputs_of_a_kind_are_taken_or_refused(target):
+def test_inputs_are_accepted_or_refused(target):
     tally = fuzz_run.feed(target, SHORT.get(target, 2000), 0)
     assert tally.outcomes["taken"] > 0
     assert len(tally.outcomes) > 1, "nothing is ever refused"
 
 
 @pytest.mark.parametrize("target", fuzz_run.TARGETS)
-def test_a_case_outlives_its_way_to_the_corpus(target):
+def test_a_case_survives_storage_in_the_corpus(target):
     for seed in range(20):
         case = fuzz_run.TARGETS[target].make(random.Random(seed))
         again = from_text(as_text(case))
@@ -49,7 +49,7 @@ def test_a_case_outlives_its_way_to_the_corpus(target):
 
 
 @pytest.mark.parametrize("pattern", [0x7FF8000000000001, 0xFFF0000000000001, 1, 1 << 63])
-def test_numbers_keep_all_their_bits(pattern):
+def test_stored_numbers_keep_all_bits(pattern):
     assert bits(from_text(as_text([of_bits(pattern)]))[0]) == pattern
 
 
@@ -90,7 +90,7 @@ def test_a_failure_is_counted_and_its_input_kept(broken, tmp_path, monkeypatch):
         fuzz_run.feed(broken, 200, 1)
 
 
-def test_what_hangs_is_interrupted(monkeypatch):
+def test_a_hanging_case_is_interrupted(monkeypatch):
     monkeypatch.setattr(fuzz_run, "PATIENCE", 0.2)
 
     def hang():
@@ -116,9 +116,9 @@ def test_the_page_lists_each_target_and_no_failure():
     assert inputs >= int(asked) >= 1_000_000
 
 
-def test_the_shares_are_parts_of_a_whole():
+def test_the_shares_sum_to_one():
     assert sum(target.share for target in fuzz_run.TARGETS.values()) == 100
 
 
-def test_corpus_holds_nothing_of_a_target_that_is_gone():
+def test_the_corpus_has_only_existing_targets():
     assert {Path(path).parent.name for path in KEPT} <= set(fuzz_run.TARGETS)

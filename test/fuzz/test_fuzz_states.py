@@ -78,7 +78,7 @@ def arm():
     return arm
 
 
-def spoil(arm, change):
+def damage(arm, change):
     """Let the node send another command than it wants to."""
     publish = arm.arm._output._publisher.publish
 
@@ -108,7 +108,7 @@ def outside(data):
 
 @pytest.mark.parametrize("change", [nan, leap, jerk, outside])
 def test_a_bad_command_is_caught(arm, change):
-    spoil(arm, change)
+    damage(arm, change)
     with pytest.raises(AssertionError):
         arm.step(["cycle", 1])
 
@@ -128,14 +128,14 @@ def test_a_command_in_a_latched_state_is_caught(arm):
         arm.step(["cycle", 1])
 
 
-def test_a_latch_that_something_else_ends_is_caught(arm, monkeypatch):
+def test_a_latch_left_without_enable_is_caught(arm, monkeypatch):
     arm.step(["stop"])
     monkeypatch.setattr(Arm, "_home", lambda self: setattr(self.state, "latch", None))
     with pytest.raises(AssertionError, match="home has ended STOPPED"):
         arm.step(["home"])
 
 
-def test_a_table_that_leads_out_of_a_latch_is_caught(monkeypatch):
+def test_a_transition_out_of_a_latch_is_caught(monkeypatch):
     monkeypatch.setitem(TRANSITIONS, (State.STOPPED, Event.UNMET), State.MOVING)
     latch = Latch()
     for event in (Event.CONFIGURE, Event.ACTIVATE, Event.STOP):
@@ -145,7 +145,7 @@ def test_a_table_that_leads_out_of_a_latch_is_caught(monkeypatch):
 
 
 @pytest.mark.parametrize("event", LATCHES)
-def test_a_latch_that_is_forgotten_is_caught(event, monkeypatch):
+def test_a_lost_latch_is_caught(event, monkeypatch):
     latch = Latch()
     for each in (Event.CONFIGURE, Event.ACTIVATE, event):
         latch.handle(each)

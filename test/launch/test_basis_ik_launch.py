@@ -73,7 +73,7 @@ class TestArguments(unittest.TestCase):
         rclpy.spin_until_future_complete(self.node, answer, timeout_sec=PATIENCE)
         return answer.result()
 
-    def test_they_are_what_the_node_has(self):
+    def test_launch_arguments_reach_the_node(self):
         names = ["use_sim_time", "autostart", "controller", "tip_link"]
         answer = self.call(
             GetParameters, "/cell/basis_ik/get_parameters", GetParameters.Request(names=names)
@@ -99,5 +99,5 @@ class TestArguments(unittest.TestCase):
 
 @launch_testing.post_shutdown_test()
 class TestAfterwards(unittest.TestCase):
-    def test_it_ended_cleanly(self, proc_info):
+    def test_the_node_ended_cleanly(self, proc_info):
         launch_testing.asserts.assertExitCodes(proc_info)

@@ -44,7 +44,7 @@ def generate_test_description(robot):
 
 
 class TestTour(unittest.TestCase):
-    def test_the_tour_ends_well(self, proc_output):
+    def test_the_tour_succeeds(self, proc_output):
         proc_output.assertWaitFor("10 of 10 targets as expected", timeout=PATIENCE, stream="stdout")
 
 
@@ -53,7 +53,7 @@ class TestAfterwards(unittest.TestCase):
     def test_every_process_ended_cleanly(self, proc_info):
         launch_testing.asserts.assertExitCodes(proc_info)
 
-    def test_what_the_tour_said(self, proc_output):
+    def test_the_tour_prints_its_table(self, proc_output):
         for words in (
             "first motion after",
             "REACHED",

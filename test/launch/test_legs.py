@@ -117,7 +117,7 @@ class TestLegs(unittest.TestCase):
         self.assertLess(flexions.max(), 2.4 + 1e-6)
         self.assertLess(off_axis.max(), 1e-6)
 
-    def test_what_is_said_is_that_both_are_met(self):
+    def test_the_status_is_met_for_both_constraints(self):
         said = {}
         self.node.create_subscription(
             DiagnosticStatus,
@@ -131,7 +131,7 @@ class TestLegs(unittest.TestCase):
             time.sleep(0.05)
         self.assertEqual({name: said[name].message for name in names}, dict.fromkeys(names, "met"))
 
-    def test_the_source_is_not_fought(self):
+    def test_the_source_frames_are_not_overwritten(self):
         frames = self.buffer.all_frames_as_string()
         self.assertIn("Frame ik/calf_l exists with parent thigh_l.", frames)
         self.assertIn("Frame calf_l exists with parent thigh_l.", frames)

@@ -54,5 +54,5 @@ class TestAfterwards(unittest.TestCase):
         """The checker's exit status is its verdict."""
         launch_testing.asserts.assertExitCodes(proc_info)
 
-    def test_it_was_measured(self, proc_output):
+    def test_the_measurement_is_printed(self, proc_output):
         launch_testing.asserts.assertInStdout(proc_output, "tf): good", "moving_point")

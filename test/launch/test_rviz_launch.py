@@ -94,7 +94,7 @@ def test_rviz_looks_for_the_robot_in_its_namespace(started, namespace):
     assert remappings == [f"/{name}:={space}/{name}" for name in MOVED]
 
 
-def test_what_else_a_configuration_names_stays_where_it_is(started, tmp_path):
+def test_other_topics_of_a_configuration_are_not_remapped(started, tmp_path):
     config = tmp_path / "own.rviz"
     config.write_text(CONFIG.read_text().replace("/basis_ik/markers", "/map"))
     _, remappings = started(rviz_config=config, namespace="arm1")
@@ -102,7 +102,7 @@ def test_what_else_a_configuration_names_stays_where_it_is(started, tmp_path):
     assert len(remappings) == len(MOVED) - 1
 
 
-def test_the_nodes_launch_file_tells_rviz_its_namespace(with_rviz, tmp_path):
+def test_the_launch_file_of_the_node_passes_its_namespace_to_rviz(with_rviz, tmp_path):
     arguments = ["namespace:=arm1", "launch_rviz:=true", "log_level:=fatal"]
     process = subprocess.Popen(
         ["ros2", "launch", "basis_ik", "basis_ik.launch.py", *arguments],
@@ -121,6 +121,6 @@ def test_the_nodes_launch_file_tells_rviz_its_namespace(with_rviz, tmp_path):
         process.wait(60)
 
 
-def test_without_rviz_it_is_said(tmp_path):
+def test_a_missing_rviz_is_logged(tmp_path):
     """It is looked for on the PATH, which has nothing here, not even an RViz that is installed."""
     assert "RViz is not installed here" in launch({**os.environ, "PATH": str(tmp_path)})

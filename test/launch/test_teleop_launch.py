@@ -85,7 +85,7 @@ def test_an_arm_and_a_joystick_are_started(with_joystick, tmp_path, robot, frame
     assert len(numbers) == len(set(numbers)) == 6, "each direction has an axis of its own"
 
 
-def test_without_the_packages_one_line_names_them(tmp_path, own_domain):
+def test_missing_packages_are_logged_in_one_line(tmp_path, own_domain):
     environment = {**os.environ, "ROS_DOMAIN_ID": str(own_domain)}
     words = "No joystick is read"
     said = launch(environment, lambda said: words in said, tmp_path, robot="real")

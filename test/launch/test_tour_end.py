@@ -119,7 +119,7 @@ def stage(tmp_path):
 
 @pytest.mark.parametrize("file", TOURS)
 @pytest.mark.parametrize("status", [0, 1])
-def test_without_rviz_a_launch_ends_with_the_tour_and_as_it_did(stage, file, status):
+def test_without_rviz_a_launch_ends_with_the_status_of_the_tour(stage, file, status):
     launch = stage(file, rviz=False)
     launch.end(TOURS[file], status)
     assert bool(launch.status()) == bool(status), launch.said()
@@ -128,7 +128,7 @@ def test_without_rviz_a_launch_ends_with_the_tour_and_as_it_did(stage, file, sta
 
 @pytest.mark.parametrize("file", TOURS)
 @pytest.mark.parametrize("status", [0, 1])
-def test_rviz_outlives_the_tour_until_it_is_closed(stage, file, status):
+def test_the_launch_continues_until_rviz_is_closed(stage, file, status):
     launch = stage(file, rviz=True)
     launch.wait_for(lambda: launch.started("rviz2"))
     launch.end(TOURS[file], status)
@@ -137,7 +137,7 @@ def test_rviz_outlives_the_tour_until_it_is_closed(stage, file, status):
     assert bool(launch.status()) == bool(status), launch.said()
 
 
-def test_a_tour_outlives_an_rviz_that_ends_at_once(stage):
+def test_the_tour_continues_if_rviz_ends(stage):
     launch = stage("point_head.launch.py", rviz=True)
     launch.end("rviz2", 1)  # it found no screen
     launch.wait_for(lambda: "process has died" in launch.said())

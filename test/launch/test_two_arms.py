@@ -41,7 +41,7 @@ def generate_test_description():
 
 
 class TestTours(unittest.TestCase):
-    def test_both_tours_end_well(self, proc_output):
+    def test_both_tours_succeed(self, proc_output):
         for side in ("left", "right"):
             proc_output.assertWaitFor(
                 "5 of 5 targets as expected",

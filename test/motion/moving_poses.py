@@ -139,7 +139,7 @@ class Figures(NamedTuple):
     """The largest error [m]."""
 
 
-def judge(run, path, *, since=1.0, until=None):
+def measure(run, path, *, since=1.0, until=None):
     """Compare the tip with the path, while poses came."""
     until = run.told if until is None else until
     chosen = (run.times >= since) & (run.times <= until)
@@ -163,7 +163,7 @@ def judge(run, path, *, since=1.0, until=None):
     )  # fmt: skip
 
 
-def judge_errors(times, places, path):
+def measure_errors(times, places, path):
     """Return the lag of places (k, 3) behind a path [s], and the root mean square of the rest.
 
     The path gives the places (k, 3) for times (k,).

@@ -72,7 +72,7 @@ def test_absurd_coordinates_are_out_of_range(axis):
     ],
 )
 @pytest.mark.parametrize("axis", range(3))
-def test_points_and_twists_are_looked_at_in_every_field(axis, bad, reason):
+def test_every_field_of_points_and_twists_is_checked(axis, bad, reason):
     numbers, still = [0.1, 0.2, 0.3], (0.0, 0.0, 0.0)
     assert admit_point(*numbers) == tuple(numbers)
     assert admit_twist(tuple(numbers), still) is None
@@ -84,7 +84,7 @@ def test_points_and_twists_are_looked_at_in_every_field(axis, bad, reason):
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -1.1e6])
 @pytest.mark.parametrize("axis", range(3))
-def test_no_place_beyond_the_solvers_reach_is_passed_on(axis, bad):
+def test_positions_too_far_for_the_solver_are_refused(axis, bad):
     place = [1e6, -1e6, 0.0]
     assert admit_place(place) is None
     place[axis] = bad
@@ -105,7 +105,7 @@ def test_a_nearly_unit_quaternion_is_normalised():
 
 
 @pytest.mark.parametrize("length", [1.001, 0.999])
-def test_just_at_the_tolerance_it_is_one_or_the_other(length):
+def test_at_the_tolerance_it_is_normalised_or_refused(length):
     """Two sums of squares may differ in their last bit; what is admitted must be usable."""
     random = np.random.default_rng(5)
     for _ in range(300):
@@ -117,7 +117,7 @@ def test_just_at_the_tolerance_it_is_one_or_the_other(length):
 
 
 @given(st.lists(st.floats(-1, 1), min_size=4, max_size=4))
-def test_q_and_minus_q_are_the_same_to_the_last_bit(q):
+def test_q_and_minus_q_give_identical_transforms(q):
     norm = math.hypot(*q)
     if norm < 1e-3:
         return
@@ -136,7 +136,7 @@ def test_q_and_minus_q_are_the_same_to_the_last_bit(q):
         pytest.param("x" * 1_000_000, Refusal.BAD_FRAME, id="long"),
     ],
 )
-def test_frames_that_tf_cannot_hold(frame_id, reason):
+def test_invalid_frame_ids_are_refused(frame_id, reason):
     refused = admit_frame(frame_id)
     assert refused.reason is reason
     assert len(str(refused)) < 256
@@ -144,7 +144,7 @@ def test_frames_that_tf_cannot_hold(frame_id, reason):
 
 
 @pytest.mark.parametrize("frame_id", ["base_link", "robot1/tool0", "größe", "a b"])
-def test_other_frames_pass(frame_id):
+def test_valid_frame_ids_are_accepted(frame_id):
     assert admit_frame(frame_id) is None
 
 
@@ -162,7 +162,7 @@ def test_other_frames_pass(frame_id):
         (0, 0, 99_500_000_000, 0),
     ],
 )
-def test_stamps(sec, nanosec, newest, expected):
+def test_stamps_are_accepted_or_refused(sec, nanosec, newest, expected):
     result = admit_stamp(sec, nanosec, now=NOW, newest=newest, rules=RULES)
     assert (result.reason if isinstance(result, Refused) else result) == expected
 
@@ -176,7 +176,7 @@ def test_printable_is_short_and_printable(text):
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-9, 0.3, 1.0])
-def test_a_fraction_is_taken(value):
+def test_a_fraction_is_accepted(value):
     assert admit_fraction(value) == value
 
 
@@ -189,18 +189,18 @@ def test_a_fraction_is_taken(value):
         (1.01, "OUT_OF_RANGE"),
     ],
 )
-def test_what_is_no_fraction_is_refused(value, reason):
+def test_a_value_outside_0_to_1_is_refused(value, reason):
     assert admit_fraction(value).reason.name == reason
 
 
-def test_a_joint_named_twice_among_very_many_is_found_at_once():
+def test_a_duplicate_among_many_joints_is_found_fast():
     """With a count for each name this would take minutes."""
     names = [f"joint{k}" for k in range(200_000)] + ["elbow", "elbow"]
     refused = admit_joint_velocities(names, [0.0] * len(names), ("elbow",))
     assert str(refused).endswith("('elbow')")
 
 
-def test_an_unknown_joint_and_a_long_chain_are_told_in_short():
+def test_the_refusal_of_an_unknown_joint_is_short():
     known = tuple(f"{k}" * 50 for k in range(30))
     refused = admit_joint_velocities(["\x1b" * 500], [0.0], known)
     assert refused.reason.name == "UNKNOWN_JOINT"

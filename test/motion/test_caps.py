@@ -38,7 +38,7 @@ class Arm:
     def __init__(self, robot, linear, angular=0.0, *, elbow=True, period=PERIOD, q=None):
         self.chain = chain = chain_of(robot)
         links = [ELBOWS[robot]] * elbow
-        self.judges = [Kinematics(urdf_of(robot), link) for link in (chain.tip, *links)]
+        self.kinematics = [Kinematics(urdf_of(robot), link) for link in (chain.tip, *links)]
         self.caps = SpeedCaps(chain, [chain_of(robot, link) for link in links])
         self.caps.set(linear, angular)
         self.linear, self.angular, self.period = linear, angular, period
@@ -65,7 +65,7 @@ class Arm:
 
     def speeds(self, since=0):
         """Return linear and angular speeds (links, k) between the commands."""
-        poses = [judge(np.array(self.commands[since:])) for judge in self.judges]
+        poses = [each(np.array(self.commands[since:])) for each in self.kinematics]
         ways = [np.linalg.norm(np.diff(pose[:, :3, 3], axis=0), axis=1) for pose in poses]
         turns = []
         for pose in poses:
@@ -88,7 +88,7 @@ def anywhere(rng, chain, home, size):
 
 
 @pytest.mark.parametrize("robot", HOMES)
-def test_big_joint_goals_go_at_the_cap_for_most_of_their_way(robot):
+def test_long_joint_motions_run_at_the_cap(robot):
     rng, shares = np.random.default_rng(0), []
     for _ in range(6):
         arm = Arm(robot, 0.25, elbow=False)
@@ -123,7 +123,7 @@ def something(rng, arm):
 
 @pytest.mark.parametrize("path", ["joint", "straight_or_joint"])
 @pytest.mark.parametrize("robot", HOMES)
-def test_goals_of_every_kind_that_change_in_mid_motion(robot, path):
+def test_goals_that_change_in_motion_keep_the_cap(robot, path):
     rng = np.random.default_rng(1)
     for angular in (0.0, 0.5):
         arm = Arm(robot, 0.25, angular)
@@ -140,7 +140,7 @@ def test_goals_of_every_kind_that_change_in_mid_motion(robot, path):
 
 
 @pytest.mark.parametrize("robot", HOMES)
-def test_streams_of_poses(robot):
+def test_streams_of_poses_keep_the_cap(robot):
     arm = Arm(robot, 0.2)
     centre = arm.chain.forward(arm.q)
     for pace in (0.5, 2.0, 4.0):  # 0.05, 0.2, 0.4 m/s on a circle of 0.1 m
@@ -178,7 +178,7 @@ def test_a_twist_and_a_line_are_scaled_to_the_cap(robot):
     arm.check()
 
 
-def test_a_joint_that_is_jogged_is_scaled_to_the_cap():
+def test_a_jogged_joint_is_scaled_to_the_cap():
     arm = Arm("ur5e", 0.2)
     arm.go(JointVelocityGoal((2.0, 0.0, 0.0, 0.0, 0.0, 1.0)), 200)
     assert arm.speeds(100)[0][0].min() > 0.9 * 0.2
@@ -188,7 +188,7 @@ def test_a_joint_that_is_jogged_is_scaled_to_the_cap():
 
 
 @pytest.mark.parametrize("robot", HOMES)
-def test_a_cap_that_is_lowered_in_mid_motion_is_soon_kept(robot):
+def test_a_cap_lowered_in_motion_is_soon_kept(robot):
     rng = np.random.default_rng(3)
     for _ in range(5):
         arm = Arm(robot, 0.5)
@@ -202,7 +202,7 @@ def test_a_cap_that_is_lowered_in_mid_motion_is_soon_kept(robot):
 
 
 @pytest.mark.parametrize("robot", HOMES)
-def test_whole_motions(robot):
+def test_whole_motions_keep_the_cap(robot):
     rng = np.random.default_rng(4)
     for _ in range(10):
         arm = Arm(robot, 0.25)
@@ -216,7 +216,7 @@ def test_whole_motions(robot):
         assert 0.98 * 0.25 < arm.speeds()[0].max() <= 0.25
 
 
-def test_caps_cost_nothing_where_there_are_none():
+def test_without_caps_the_commands_are_unchanged():
     free, none = Arm("ur5e", 0.0), Pipeline(Arm("ur5e", 0.0).chain, period=PERIOD)
     goal = JointGoal(tuple(HOMES["ur5e"] + 0.7))
     free.go(goal)
@@ -240,7 +240,7 @@ def test_braking_joints_end_together():
     assert peaks[0.0] > 0.25
 
 
-def test_braking_together_makes_no_joint_too_fast():
+def test_braking_together_keeps_the_velocity_limits():
     """A joint that is about to reach its speed has no time to let its acceleration fade slowly."""
     rng, speed, top, jerk = np.random.default_rng(1), 1.0, 4.0, 80.0
     limits = np.array([[-9.0] * 2, [9.0] * 2, [speed] * 2, [0.5 * top, top], [0.5 * jerk, jerk]])

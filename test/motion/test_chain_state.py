@@ -53,7 +53,7 @@ def moving(state):
 
 
 @pytest.mark.parametrize("pair", [p for p in ALL if p in TRANSITIONS], ids=named)
-def test_a_transition_leads_where_the_table_says(pair):
+def test_a_transition_follows_the_table(pair):
     chain = ChainState()
     chain.state, chain.active = pair[0], pair[0] not in (State.UNCONFIGURED, State.INACTIVE)
     assert chain.handle(pair[1], "why")
@@ -66,7 +66,7 @@ def test_a_transition_leads_where_the_table_says(pair):
 
 
 @pytest.mark.parametrize("pair", [p for p in ALL if p not in TRANSITIONS], ids=named)
-def test_what_is_not_in_the_table_changes_nothing(pair):
+def test_other_events_change_nothing(pair):
     chain = ChainState()
     chain.state, chain.active = pair[0], True
     assert not chain.handle(pair[1], "why")
@@ -81,7 +81,7 @@ def test_what_is_not_in_the_table_changes_nothing(pair):
 
 @pytest.mark.parametrize("has_target", WITH_TARGET)
 @pytest.mark.parametrize("event", LATCHES)
-def test_a_latch_outlives_rest_deactivation_and_another_robot(active, has_target, event):
+def test_a_latch_survives_rest_deactivation_and_a_new_robot(active, has_target, event):
     active.state = has_target
     active.handle(event, "reason")
     assert active.state is State.BRAKING
@@ -101,7 +101,7 @@ def test_a_latch_outlives_rest_deactivation_and_another_robot(active, has_target
 
 
 @pytest.mark.parametrize("event", [Event.STOP, Event.ENABLE])
-def test_stop_and_enable_count_while_there_is_no_robot(event):
+def test_stop_and_enable_work_without_a_robot(event):
     chain = ChainState()
     chain.handle(Event.STOP, "stopped")
     assert chain.handle(event)
@@ -110,7 +110,7 @@ def test_stop_and_enable_count_while_there_is_no_robot(event):
     assert chain.state is (State.STOPPED if event is Event.STOP else State.READY)
 
 
-def test_the_first_fault_is_kept_and_the_operator_has_the_last_word(active):
+def test_the_first_fault_is_kept_until_a_stop(active):
     moving(active).handle(Event.LOSE_TRACKING, "elbow is off")
     active.handle(Event.FAIL_CHECK, "unsafe")
     assert active.latch is State.TRACKING_LOST
@@ -119,7 +119,7 @@ def test_the_first_fault_is_kept_and_the_operator_has_the_last_word(active):
     assert active.latch is State.STOPPED
 
 
-def test_nothing_moves_while_something_is_missing(active):
+def test_a_chain_with_unmet_requirements_does_not_move(active):
     active.handle(Event.UNMET, "no joint state of elbow")
     assert active.state is State.WAITING
     assert active.why_not == "no joint state of elbow"
@@ -128,7 +128,7 @@ def test_nothing_moves_while_something_is_missing(active):
     assert moving(active).has_target
 
 
-def test_what_is_missing_ends_a_motion_and_another_one_waits_for_it(active):
+def test_an_unmet_requirement_ends_motion_until_it_is_met(active):
     moving(active).handle(Event.UNMET, "the controller is gone")
     assert active.state is State.BRAKING
     assert not active.handle(Event.MOVE)
@@ -136,7 +136,7 @@ def test_what_is_missing_ends_a_motion_and_another_one_waits_for_it(active):
     assert active.state is State.WAITING
 
 
-def test_an_inactive_chain_is_not_set_in_motion():
+def test_an_inactive_chain_does_not_move():
     chain = ChainState()
     chain.handle(Event.CONFIGURE)
     assert chain.why_not == "not active"
@@ -153,7 +153,7 @@ def test_deactivation_brakes_first(active):
     assert active.resting
 
 
-def test_activated_while_it_brakes_it_is_active_at_rest(active):
+def test_activation_while_braking_takes_effect_at_rest(active):
     moving(active).handle(Event.DEACTIVATE)
     assert active.handle(Event.ACTIVATE)
     assert active.state is State.BRAKING

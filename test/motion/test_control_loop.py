@@ -55,7 +55,7 @@ def test_a_command_is_executed_in_the_next_cycle(rig):
     assert joints.positions[1] == pytest.approx(0.1)
 
 
-def test_the_last_command_stays_when_the_controller_is_inactive(rig):
+def test_the_last_command_is_kept_while_the_controller_is_inactive(rig):
     loop, joints, controller = rig
     controller.follow(TO_ONE)
     loop.cycle(0.0)

@@ -24,8 +24,8 @@ from moving_poses import (
     eight,
     ending,
     follow,
-    judge,
     line,
+    measure,
 )
 from shipped_arms import HOMES, Kinematics, chain_of, urdf_of, worst
 
@@ -58,7 +58,7 @@ def arms():
     return {robot: Arm(robot) for robot in HOMES}
 
 
-def test_the_independent_kinematics_are_right(arms):
+def test_the_independent_kinematics_are_correct(arms):
     for arm in arms.values():
         expected = arm.chain.forward(arm.home + 0.1).matrix
         assert np.allclose(arm.kinematics(arm.home + 0.1), expected, atol=1e-9)
@@ -67,8 +67,8 @@ def test_the_independent_kinematics_are_right(arms):
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)
 @pytest.mark.parametrize("rate", [20, 50, 100, 200])
 @pytest.mark.parametrize("robot", HOMES)
-def test_a_stream_is_followed_without_lag_and_in_shape(arms, robot, rate, path):
-    figures = judge(arms[robot].follow(path, Sender(rate), after=0.0), path)
+def test_a_stream_is_followed_without_lag_or_distortion(arms, robot, rate, path):
+    figures = measure(arms[robot].follow(path, Sender(rate), after=0.0), path)
     assert abs(figures.lag) < 2e-3
     assert figures.shape < (6e-4 if rate == 20 else 2e-4)
     assert figures.shape_max < (2e-3 if rate == 20 else 5e-4)
@@ -76,40 +76,40 @@ def test_a_stream_is_followed_without_lag_and_in_shape(arms, robot, rate, path):
 
 
 @pytest.mark.parametrize("robot", HOMES)
-def test_where_lines_are_asked_for_a_stream_is_followed_as_well(arms, robot):
-    figures = judge(arms[robot].follow(eight, Sender(50), way="straight", after=0.0), eight)
+def test_with_straight_paths_a_stream_is_followed_as_well(arms, robot):
+    figures = measure(arms[robot].follow(eight, Sender(50), way="straight", after=0.0), eight)
     assert abs(figures.lag) < 2e-3
     assert figures.shape_max < 1e-3
 
 
 @pytest.mark.parametrize("path", [circle, eight], ids=lambda path: path.__name__)
 @pytest.mark.parametrize("rate", [20, 50, 100, 200])
-def test_stamps_make_good_what_comes_unevenly_late_or_not_at_all(arms, rate, path):
+def test_stamps_compensate_for_jitter_delay_and_loss(arms, rate, path):
     sender = Sender(rate, jitter=0.004, loss=0.2, late=0.01)
-    figures = judge(arms["ur5e"].follow(path, sender, after=0.0), path)
+    figures = measure(arms["ur5e"].follow(path, sender, after=0.0), path)
     assert abs(figures.lag) < 5e-3
     assert figures.shape < (2.5e-3 if rate == 20 and path is eight else 1e-3)
 
 
 @pytest.mark.parametrize("rate", [20, 50])
-def test_without_stamps_uneven_arrivals_are_evened_out(arms, rate):
+def test_without_stamps_arrival_times_are_smoothed(arms, rate):
     sender = Sender(rate, jitter=0.004, loss=0.2, stamped=False)
-    figures = judge(arms["ur5e"].follow(circle, sender, after=0.0), circle)
+    figures = measure(arms["ur5e"].follow(circle, sender, after=0.0), circle)
     late = 0.004 * np.sqrt(2.0 / np.pi)  # the mean of what messages are late
     assert abs(figures.lag - late) < 2e-3
     assert figures.shape < 1e-3
 
 
-def test_at_10_hz_a_circle_is_followed_as_far_as_a_cubic_foretells_it(arms):
+def test_at_10_hz_a_circle_is_followed_as_well_as_a_cubic_predicts(arms):
     """A cubic through four goals, h apart, misses h⁴ x⁗ at the next: 0.1⁴ s⁴ · 9.2 m/s⁴."""
-    figures = judge(arms["ur5e"].follow(circle, Sender(10), after=0.0), circle)
+    figures = measure(arms["ur5e"].follow(circle, Sender(10), after=0.0), circle)
     assert abs(figures.lag) < 5e-3
     assert figures.shape < 1e-3
 
 
 def test_a_fast_loop_follows_as_well(arms):
     sender = Sender(50, jitter=0.004, loss=0.2)
-    figures = judge(
+    figures = measure(
         arms["panda"].follow(circle, sender, period=0.002, until=2.5, after=0.0), circle
     )
     assert abs(figures.lag) < 1e-3
@@ -118,7 +118,7 @@ def test_a_fast_loop_follows_as_well(arms):
 
 @pytest.mark.parametrize("robot", HOMES)
 @pytest.mark.parametrize("rate", [10, 20, 50, 100])
-def test_when_poses_cease_the_arm_stops_soon_and_goes_back_to_the_last(arms, robot, rate):
+def test_at_the_end_of_a_stream_the_arm_returns_to_the_last_pose(arms, robot, rate):
     arm = arms[robot]
     run = arm.follow(circle, Sender(rate))
     end = ending(run, circle)
@@ -137,7 +137,7 @@ def test_when_poses_cease_the_arm_stops_soon_and_goes_back_to_the_last(arms, rob
     assert end.missing < 1e-4
 
 
-def test_a_sharp_reversal_is_not_overshot_by_far(arms):
+def test_a_sharp_reversal_has_a_small_overshoot(arms):
     def zigzag(t):
         return np.array([0.0, 0.1 * abs((2.0 * t + 0.5) % 2.0 - 1.0) - 0.05, 0.0]), 0.0
 
@@ -147,7 +147,7 @@ def test_a_sharp_reversal_is_not_overshot_by_far(arms):
     assert y.min() > -0.05 - 0.02
 
 
-def test_a_step_in_a_stream_is_gone_to_without_passing_it(arms):
+def test_a_step_in_a_stream_has_no_overshoot(arms):
     def step(t):
         return np.array([0.0, 0.05 if t > 1.0 else 0.0, 0.0]), 0.0
 
@@ -157,7 +157,7 @@ def test_a_step_in_a_stream_is_gone_to_without_passing_it(arms):
     assert ending(run, step).missing < 1e-4
 
 
-def test_bursts_and_repeated_messages_do_no_harm(arms):
+def test_bursts_and_repeated_messages_do_not_disturb(arms):
     class Bursts(Sender):
         def messages(self, until, rng):
             times, _ = super().messages(until, rng)
@@ -165,6 +165,6 @@ def test_bursts_and_repeated_messages_do_no_harm(arms):
             return np.repeat(times, 2), np.repeat(arrivals, 2)
 
     run = arms["ur5e"].follow(line, Bursts(50), after=0.0)
-    figures = judge(run, line)
+    figures = measure(run, line)
     assert abs(figures.lag) < 5e-3
     assert figures.shape < 2e-3

@@ -47,7 +47,7 @@ def run(motion, place, times, arrivals=None, *, until=None, timed=True):
 
 
 @pytest.mark.parametrize("interval", [0.005, 0.01, 0.035, 0.075])
-def test_even_motion_is_found_and_carried_on_between_two_goals(motion, interval):
+def test_even_motion_is_estimated_and_extrapolated(motion, interval):
     moments, seen = run(motion, lambda t: V * t, np.arange(0.0, 1.0, interval))
     late = moments > 0.5
     np.testing.assert_allclose(seen[late, 1], np.tile(V, (late.sum(), 1)), atol=1e-9)
@@ -62,21 +62,21 @@ def test_two_goals_are_a_motion(motion):
     np.testing.assert_allclose(place, 0.02 * V)
 
 
-def test_two_goals_that_are_far_apart_are_none_but_three_are(motion):
+def test_two_distant_goals_are_no_motion_but_three_are(motion):
     motion.observe(np.zeros(2), 0.0)
     assert not motion.observe(0.2 * V, 0.2)[1].any()
     np.testing.assert_allclose(motion.observe(0.4 * V, 0.4)[1], V)
 
 
 @pytest.mark.parametrize(("interval", "most"), [(0.01, 3e-5), (0.02, 6e-5), (0.05, 3e-4)])
-def test_motion_that_bends_is_foretold(motion, interval, most):
+def test_curved_motion_is_predicted(motion, interval, most):
     """A cubic fitted over T misses T⁴ x⁗ / 1680 at its end; T is 0.2 s, and x⁗ 16 rad/s⁴."""
     moments, seen = run(motion, wave, np.arange(0.0, 3.0, interval))
     off = seen[:, 0] - np.array([wave(t) for t in moments])
     assert np.abs(off[moments > 1.0]).max() < most
 
 
-def test_where_goals_were_is_known_by_their_times_and_not_by_when_they_come(motion):
+def test_the_times_of_goals_count_not_their_arrival(motion):
     rng = np.random.default_rng(1)
     times = np.arange(0.0, 3.0, 0.02)
     arrivals = np.maximum.accumulate(times + 0.03 + np.abs(0.004 * rng.normal(size=len(times))))
@@ -103,7 +103,7 @@ def test_late_goals_of_an_even_motion_are_evened_out(motion, monkeypatch):
     assert errors[0] < 0.5 * errors[1]
 
 
-def test_a_goal_that_is_told_anew_with_its_time_rests(motion):
+def test_a_goal_repeated_with_its_time_rests(motion):
     _, seen = run(motion, lambda _: V, np.arange(0.0, 1.0, 0.02))
     assert not seen[:, 1:].any()
     assert (seen[:, 0] == V).all()
@@ -117,7 +117,7 @@ def test_the_first_goal_rests(motion):
 
 
 @pytest.mark.parametrize("interval", [0.01, 0.05])
-def test_a_goal_that_is_overdue_rests_where_it_was_told(motion, interval):
+def test_an_overdue_goal_rests_at_its_last_position(motion, interval):
     times = np.arange(0.0, 1.0, interval)
     moments, seen = run(motion, lambda t: V * t, times, until=times[-1] + 0.3)
     since = moments - times[-1]
@@ -127,7 +127,7 @@ def test_a_goal_that_is_overdue_rests_where_it_was_told(motion, interval):
     assert np.array_equal(seen[-1, 0], V * times[-1])
 
 
-def test_of_a_stream_with_losses_more_is_expected(motion):
+def test_a_stream_with_losses_is_expected_to_continue(motion):
     times = np.arange(0.0, 1.0, 0.02)
     lossy = np.delete(times, [len(times) - 9, len(times) - 8])
     moments, seen = run(motion, lambda t: V * t, lossy, until=lossy[-1] + 0.3)
@@ -136,7 +136,7 @@ def test_of_a_stream_with_losses_more_is_expected(motion):
     assert not moving[-1]
 
 
-def test_a_loss_of_long_ago_counts_no_more(motion):
+def test_an_old_loss_has_no_effect(motion):
     times = 0.02 * np.arange(80)
     lossy = np.delete(times, [80 - INTERVALS - 4, 80 - INTERVALS - 3])
     moments, seen = run(motion, lambda t: V * t, lossy, until=lossy[-1] + 0.3)
@@ -163,7 +163,7 @@ def test_rare_goals_are_single_goals(motion):
     assert not seen[:, 1].any()
 
 
-def test_goals_of_the_same_time_do_no_harm(motion):
+def test_goals_with_equal_times_do_not_disturb(motion):
     times = np.repeat(np.arange(0.0, 0.5, 0.02), 2)
     times[1::2] += 0.5 * SHORTEST
     arrivals = times.copy()
@@ -173,7 +173,7 @@ def test_goals_of_the_same_time_do_no_harm(motion):
     assert np.abs(seen[-1, 1] - V).max() < 0.01
 
 
-def test_a_time_that_goes_back_begins_anew(motion):
+def test_a_time_that_goes_back_restarts_the_estimate(motion):
     run(motion, lambda t: V * t, np.arange(0.0, 0.5, 0.02))
     assert not motion.observe(V, 0.5, 0.3)[1].any()
 
@@ -186,7 +186,7 @@ def test_noise_is_smoothed(motion):
     assert np.std((seen[:, 1] - V)[moments > 1.0]) < 0.3 * raw
 
 
-def test_what_is_forgotten_has_no_velocity(motion):
+def test_after_a_reset_the_goal_has_no_velocity(motion):
     run(motion, lambda t: V * t, np.arange(0.0, 1.0, PERIOD))
     motion.reset()
     assert not motion.observe(V, 1.0, 1.0)[1].any()

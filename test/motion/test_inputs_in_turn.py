@@ -57,7 +57,7 @@ def goals(rng):
 
 @pytest.mark.parametrize("path", ["joint", "straight"])
 @pytest.mark.parametrize("longest", [3, 40])
-def test_they_take_over_from_each_other_in_mid_motion(chain, path, longest):
+def test_kinds_of_input_replace_each_other_in_motion(chain, path, longest):
     rng = np.random.default_rng(5)
     pipe, commands, limits = (
         Pipeline(chain, period=PERIOD),

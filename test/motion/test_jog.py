@@ -101,7 +101,7 @@ def test_speeding_up_and_braking_keep_the_line(chains, robot, period):
     assert bench.worst() <= 1.0 + 1e-6
 
 
-def test_a_speed_that_the_joints_do_not_have_is_scaled_down_on_the_line(chains):
+def test_a_speed_beyond_the_joints_limits_is_scaled_on_the_line(chains):
     goal = TwistGoal((0.0, 3.0, 0.0), STILL, in_tip=True)
     bench = Bench(chains["ur5e"], HOMES["ur5e"])
     for _ in range(30):
@@ -155,7 +155,7 @@ def test_twists_that_change_on_the_way_keep_all_limits(chains, robot):
     assert moved > 10.0
 
 
-def test_a_stick_that_trembles_does_not_keep_the_tip_from_speeding_up(chains):
+def test_a_noisy_joystick_does_not_prevent_acceleration(chains):
     rng = np.random.default_rng(2)
     bench = Bench(chains["ur5e"], HOMES["ur5e"])
     for _ in range(50):
@@ -167,7 +167,7 @@ def test_a_stick_that_trembles_does_not_keep_the_tip_from_speeding_up(chains):
     assert bench.worst() <= 1.0 + 1e-6
 
 
-def test_a_limit_is_approached_on_the_line_and_named(chains):
+def test_a_limit_is_approached_on_the_line_and_reported(chains):
     chain = chains["panda"]
     goal, back = (TwistGoal((x, 0.0, 0.0), STILL) for x in (-0.2, 0.2))
     bench = Bench(chain, HOMES["panda"])
@@ -189,7 +189,7 @@ def test_a_limit_is_approached_on_the_line_and_named(chains):
     assert not np.array_equal(bench.commands[-1], last)
 
 
-def test_a_joint_at_its_limit_that_does_not_move_holds_nothing(chains):
+def test_a_resting_joint_at_its_limit_does_not_hold_the_tip(chains):
     chain, goal = chains["ur5e"], TwistGoal((0.05, 0.0, 0.1), STILL)
     for bound in (chain.lower[5], chain.upper[5]):
         bench = Bench(chain, np.append(HOMES["ur5e"][:5], bound))
@@ -221,7 +221,7 @@ def test_a_joint_beyond_its_limit_moves_inward_only(chains):
 STRAIGHT = np.array([0.0, -1.0, 0.0, -1.2, -1.0, 0.0])  # no joint speeds move the tip outward
 
 
-def test_where_no_joint_speeds_keep_the_direction_the_arm_stands_and_says_so(chains):
+def test_an_impossible_direction_holds_the_tip_and_is_reported(chains):
     bench = Bench(chains["ur5e"], STRAIGHT)
     for _ in range(20):
         bench.step(TwistGoal((0.1, 0.0, 0.1), STILL))
@@ -240,7 +240,7 @@ def test_where_no_joint_speeds_keep_the_direction_the_arm_stands_and_says_so(cha
     [(STRAIGHT, (-0.1, 0.0, -0.1), 1e-4), (np.zeros(6), (0.0, -0.1, 0.0), 1e-2)],
 )
 @pytest.mark.parametrize("in_tip", [False, True])
-def test_off_a_singularity_it_steps(chains, start, inward, largest, in_tip):
+def test_the_tip_leaves_a_singularity_by_a_step(chains, start, inward, largest, in_tip):
     chain = chains["ur5e"]
     axes = chain.forward(start).rotation if in_tip else np.eye(3)
     goal = TwistGoal(tuple(axes.T @ inward), STILL, in_tip)
@@ -267,7 +267,7 @@ def test_a_step_off_a_singularity_can_be_braked(chains):
     assert bench.worst() <= 1.0 + 1e-6
 
 
-def test_where_no_step_leads_off_it_is_looked_for_once_and_at_a_limit_never(chains, monkeypatch):
+def test_a_missing_step_is_searched_for_once_and_never_at_a_limit(chains, monkeypatch):
     calls = []
     track = jog_module.track
     monkeypatch.setattr(jog_module, "track", lambda *a, **k: calls.append(1) or track(*a, **k))
@@ -282,7 +282,7 @@ def test_where_no_step_leads_off_it_is_looked_for_once_and_at_a_limit_never(chai
 
 
 @pytest.mark.parametrize("speed", [1.0, 0.1])
-def test_an_arm_that_is_stretched_slows_down_on_its_line_stops_and_comes_back(chains, speed):
+def test_a_stretched_arm_stops_on_its_line_and_returns(chains, speed):
     goal, back = (TwistGoal((0.5 * s, 0.0, 0.3 * s), STILL) for s in (speed, -speed))
     bench = Bench(chains["ur5e"], HOMES["ur5e"])
     for _ in range(800):
@@ -304,7 +304,7 @@ def test_an_arm_that_is_stretched_slows_down_on_its_line_stops_and_comes_back(ch
     assert bench.worst() <= 1.0 + 1e-6
 
 
-def test_two_joints_do_what_they_can(chains):
+def test_two_joints_move_as_near_as_possible(chains):
     chain = chain_of("pan_tilt")
     bench = Bench(chain, np.array([0.1, 0.2]))
     for _ in range(50):
@@ -313,7 +313,7 @@ def test_two_joints_do_what_they_can(chains):
     assert bench.commands[-1][0] > 0.2
 
 
-def test_what_the_limiter_refuses_ends_in_braking(chains, monkeypatch):
+def test_a_step_refused_by_the_limiter_brakes(chains, monkeypatch):
     bench = Bench(chains["ur5e"], HOMES["ur5e"])
     goal = TwistGoal((0.2, 0.0, 0.0), STILL)
     for _ in range(20):
@@ -329,7 +329,7 @@ def test_what_the_limiter_refuses_ends_in_braking(chains, monkeypatch):
 
 
 @pytest.mark.parametrize(("top", "jerk"), [(1.0, 1e9), (1e9, 10.0), (2.0, 20.0)])
-def test_from_the_fastest_speed_one_stops_at_the_gap(top, jerk):
+def test_the_fastest_speed_stops_exactly_at_the_gap(top, jerk):
     for gap in (1e-6, 1e-3, 0.1, 3.0):
         speed = fastest_before(gap, top, jerk)
         ramp = min(top / jerk, np.sqrt(speed / jerk))

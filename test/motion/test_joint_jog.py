@@ -66,7 +66,7 @@ def one(joint, velocity):
     return np.where(np.arange(7) == joint, velocity, 0.0)
 
 
-def test_a_joint_moves_as_told_and_the_others_stand(chain):
+def test_a_joint_moves_as_commanded_and_the_others_rest(chain):
     arm = Arm(chain)
     arm.jog(one(3, 0.5), 100)
     assert np.allclose(arm.velocity, one(3, 0.5), rtol=0, atol=1e-9)
@@ -76,7 +76,7 @@ def test_a_joint_moves_as_told_and_the_others_stand(chain):
     assert arm.worst() <= 1.0 + 1e-9
 
 
-def test_what_is_too_fast_is_scaled_down_together(chain):
+def test_velocities_beyond_a_limit_are_scaled_together(chain):
     arm = Arm(chain)
     arm.jog([0.0, 0.0, 0.0, 0.0, 10.0, 0.0, 5.0], 40)
     assert arm.velocity[4] == pytest.approx(chain.velocity[4], rel=2e-3)
@@ -85,7 +85,7 @@ def test_what_is_too_fast_is_scaled_down_together(chain):
 
 
 @pytest.mark.parametrize("velocity", [-2.0, -0.2, 2.0])
-def test_at_its_limit_a_joint_stops_and_is_named_and_the_others_go_on(chain, velocity):
+def test_a_joint_stops_at_its_limit_and_the_others_continue(chain, velocity):
     arm = Arm(chain)
     arm.jog(one(3, velocity) + one(0, 0.05), 1500)
     bound = (chain.upper if velocity > 0.0 else chain.lower)[3]
@@ -109,7 +109,7 @@ def test_random_velocities_keep_all_limits(chain):
     assert (np.array(arm.commands) <= chain.upper).all()
 
 
-def test_it_takes_over_from_a_pose_in_mid_motion_and_a_pose_from_it(chain):
+def test_jogging_and_poses_replace_each_other_in_motion(chain):
     arm, there = Arm(chain), chain.forward(HOME + 0.4)
     arm.go(PoseGoal(there), 30)
     assert np.abs(arm.velocity).max() > 0.2
@@ -122,7 +122,7 @@ def test_it_takes_over_from_a_pose_in_mid_motion_and_a_pose_from_it(chain):
     assert arm.worst() <= 1.0 + 1e-9
 
 
-def test_it_is_braked(chain):
+def test_joint_jogging_can_brake(chain):
     arm = Arm(chain)
     arm.jog(one(0, 1.0), 50)
     arm.pipe.brake()

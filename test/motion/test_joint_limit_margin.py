@@ -52,7 +52,7 @@ def run(pipe, goal, q, periods=400):
     return np.array(commands)
 
 
-def test_solutions_keep_it(wide, chain):
+def test_solutions_keep_the_margin(wide, chain):
     rng, beyond = np.random.default_rng(0), 0
     for _ in range(200):
         target = wide.forward(rng.uniform(wide.lower, wide.upper))
@@ -65,7 +65,7 @@ def test_solutions_keep_it(wide, chain):
     assert beyond > 50, "without the margin they do not"
 
 
-def test_the_nearer_limit_is_named(chain):
+def test_the_reduced_limit_is_reported(chain):
     pipe = Pipeline(chain, period=0.01)
     commands = run(pipe, JointVelocityGoal((0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0)), HOME, 1500)
     assert commands[-1][3] == pytest.approx(chain.upper[3], abs=1e-3)

@@ -274,7 +274,7 @@ def misses(stream):
 
 
 @pytest.mark.parametrize("stream", RECORDED, ids=key)
-def test_a_stream_of_messages_makes_what_it_makes_of_the_real_one(stream):
+def test_a_stream_moves_the_simulation_like_the_real_controller(stream):
     assert list(misses(stream)) == MISSES.get(key(stream), [])
 
 
@@ -412,9 +412,7 @@ TOLD_WITHIN = 0.06
     DONE,
     ids=[" ".join(row[:3]) for row in DONE],
 )
-def test_what_is_done_in_motion_has_the_consequences_that_were_recorded(
-    hardware, controller, case, ends, travel, peak
-):
+def test_events_in_motion_have_the_recorded_effects(hardware, controller, case, ends, travel, peak):
     rig, at = acted(case, hardware, controller)
     assert [int(end.code) for _, end in rig.ends] == [code for code, _ in ends]
     for (time, _), (_, told) in zip(rig.ends, ends, strict=True):
@@ -482,7 +480,7 @@ def test_tolerances_end_a_goal_as_recorded(hardware, command, tolerances, code, 
     ],
     ids=["h6", "h6b", "h7", "h7b"],
 )
-def test_a_message_is_judged_by_the_tolerances_of_the_goal_before_it(after, command, violated):
+def test_a_message_keeps_the_tolerances_of_the_goal_before(after, command, violated):
     rig = Rig("lag30", "tol")
     if after is not None:
         rig.controller.start_goal(to(0.0, 0.0), after)
@@ -518,7 +516,7 @@ def test_a_stream_that_the_arm_can_follow_violates_no_tolerance(case):
         ("b2", 0.0, 6.24, 3320),
     ],
 )
-def test_scaling_does_not_slow_a_stream_but_makes_it_go_in_steps(case, factor, speed, acceleration):
+def test_scaling_makes_a_stream_move_in_steps(case, factor, speed, acceleration):
     rig = Rig("dyn", "scl")
     rig.controller.speed_scaling = factor
     for index in range(100):
@@ -569,7 +567,7 @@ def test_nothing_ends_while_the_scaling_is_zero():
 # ---- Times of messages
 
 
-def test_a_stamp_a_second_ahead_is_left_for_at_once():
+def test_a_first_point_a_second_ahead_is_approached_at_once():
     rig = Rig("dyn", "meas")
     rig.until(DELAY)
     rig.controller.follow(to(0.3, 0.1, 0.0, 0.0, stamp=1.0))
@@ -591,7 +589,7 @@ def test_a_stamp_ahead_in_motion_keeps_the_velocity_at_first(ahead, until, trave
     assert rig.arm[-1] - at == pytest.approx(travel, rel=0.1)
 
 
-def test_a_stamp_in_the_past_is_entered_where_it_is():
+def test_a_trajectory_from_the_past_is_entered_at_its_present_time():
     rig = Rig("dyn", "meas")
     rig.until(DELAY)
     rig.controller.follow(TrajectoryCommand(("a",), quintic().waypoints, -0.5))
@@ -657,7 +655,7 @@ STRICTER = ("d2", "d17 d18 x5", "d19")
 @pytest.mark.parametrize(
     ("case", "points", "given", "taken"), MESSAGES, ids=[entry[0] for entry in MESSAGES]
 )
-def test_what_the_real_one_refuses_is_refused_and_little_else(case, points, given, taken):
+def test_refusals_match_the_real_controller(case, points, given, taken):
     command = TrajectoryCommand(given.pop("names", UR), tuple(points), given.pop("start", None))
     refusal = refuse_trajectory(command, UR, 0.0, **given)
     assert (refusal is None) == (taken and case not in STRICTER)

@@ -36,20 +36,20 @@ def changes(said):
 
 
 @pytest.mark.parametrize("between", [None, OTHER])
-def test_what_comes_and_goes_with_the_periods_is_said_once(between):
+def test_an_intermittent_reason_is_shown_without_flicker(between):
     said = told([None] * 5 + [LIMIT, between] * 100)
     assert changes(said) == 1
     assert said[5:] == [LIMIT] * 200
 
 
 @pytest.mark.parametrize("then", [None, OTHER])
-def test_once_it_has_not_been_there_for_a_while_it_is_said_no_more(then):
+def test_a_reason_is_cleared_after_a_while(then):
     said = told([LIMIT] * 10 + [then] * 50)
     count = 10 + round(LASTS / PERIOD) - 1
     assert said == [LIMIT] * count + [then] * (60 - count)
 
 
-def test_nothing_is_said_after_a_reset():
+def test_a_reset_clears_the_reason():
     lasting = Lasting()
     assert lasting.update(LIMIT, 0.0) is LIMIT
     lasting.reset()

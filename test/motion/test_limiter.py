@@ -107,7 +107,7 @@ def moving(rng, limiter, limits, goal):
     "stream",
     [jumping, jumping_more_often_than_it_can_move, trembling, braking_now_and_then, moving],
 )
-def test_random_streams(stream):
+def test_random_streams_keep_all_limits(stream):
     rng = np.random.default_rng(0)
     for _ in range(20):
         limits, period = random_limits(rng), 10 ** rng.uniform(-3, -1.5)
@@ -122,13 +122,13 @@ def test_random_streams(stream):
         assert np.array_equal(limiter.step(goal), goal)
 
 
-def test_a_goal_beyond_a_limit_is_approached_as_far_as_that():
+def test_a_goal_beyond_a_limit_is_clamped():
     limiter = Limiter(ONE, PERIOD, np.zeros(1))
     assert settle(limiter, np.array([1.5])).tolist() == [1.0]
     assert settle(limiter, np.array([-np.inf])).tolist() == [-1.0]
 
 
-def test_nan_shows():
+def test_a_nan_goal_gives_a_nan_command():
     limiter = Limiter(ONE, PERIOD, np.zeros(1))
     assert np.isnan(limiter.step(np.array([np.nan]))).all()
     assert np.isnan(Limiter(ONE, PERIOD, np.zeros(1)).step(np.zeros(1), np.array([np.nan]))).all()
@@ -149,7 +149,7 @@ def test_a_joint_measured_outside_only_moves_inward():
             assert commands[-1] == goal
 
 
-def test_one_shot_moves_are_straight_when_the_limits_are_alike():
+def test_single_moves_are_straight_for_equal_limits():
     rng = np.random.default_rng(3)
     velocity = rng.uniform(0.5, 3.0, 6)
     limits = MotionLimits(
@@ -165,7 +165,7 @@ def test_one_shot_moves_are_straight_when_the_limits_are_alike():
         assert (np.diff(along) >= 0).all()
 
 
-def test_a_planned_motion_is_what_the_commands_are():
+def test_a_planned_motion_equals_the_commands():
     rng = np.random.default_rng(4)
     limits = random_limits(rng)
     start, goal = somewhere(rng, limits), somewhere(rng, limits)
@@ -181,7 +181,7 @@ def test_a_planned_motion_is_what_the_commands_are():
 
 
 @pytest.mark.parametrize("braking", [False, True])
-def test_from_mid_motion_too_the_plan_is_what_the_commands_are(braking):
+def test_a_plan_from_motion_equals_the_commands(braking):
     rng = np.random.default_rng(5)
     for _ in range(20):
         limits = random_limits(rng)
@@ -198,14 +198,14 @@ def test_from_mid_motion_too_the_plan_is_what_the_commands_are(braking):
         assert not motion.accelerations[-1].any()
 
 
-def test_a_plan_has_no_more_samples_than_asked_for():
+def test_a_plan_keeps_the_maximum_number_of_samples():
     limiter = Limiter(ONE, PERIOD, np.zeros(1))
     motion = limiter.plan(np.ones(1), 20)
     assert len(motion.times) == 21
     assert np.array_equal(motion.positions[-1], np.ones(1))
 
 
-def test_rounding_leads_no_joint_past_its_limit():
+def test_rounding_moves_no_joint_past_its_limit():
     rng = np.random.default_rng(8)
     for _ in range(100):
         upper, short = rng.uniform(0.5, 3.0, 1), 10 ** rng.uniform(-13, -9)
@@ -237,7 +237,7 @@ def own_duration(limits, state, goal):
 
 
 @pytest.mark.parametrize("synchronization", ["Time", "No"])
-def test_one_shot_moves_are_as_quick_as_ruckigs(ruckig, synchronization):
+def test_single_moves_are_as_quick_as_ruckigs(ruckig, synchronization):
     rng = np.random.default_rng(5)
     shares = []
     for _ in range(3000):
@@ -266,7 +266,7 @@ def test_moves_from_any_state_are_as_quick_as_ruckigs(ruckig):
     assert min(shares) >= 1 - 1e-6
 
 
-def test_a_goal_that_moves_evenly_is_caught_and_then_followed_without_lag():
+def test_an_evenly_moving_goal_is_followed_without_lag():
     limiter, speed = Limiter(ONE, PERIOD, np.array([-0.5])), np.array([0.3])
     goal, late = np.array([-0.9]), []
     for _ in range(500):
@@ -277,7 +277,7 @@ def test_a_goal_that_moves_evenly_is_caught_and_then_followed_without_lag():
     assert limiter.velocity[0] == pytest.approx(0.3, abs=1e-12)
 
 
-def test_a_moving_goal_carries_no_joint_past_its_limit():
+def test_a_moving_goal_moves_no_joint_past_its_limit():
     limiter = Limiter(ONE, PERIOD, np.array([0.0]))
     commands = [limiter.position]
     for k in range(600):
@@ -346,7 +346,7 @@ def after(x, v, a, jerk, time=PERIOD):
         ((1.001, 0.0, 0.0), -80.0),  # beyond a limit: inward
     ],
 )
-def test_states_that_keep_all_limits_are_taken(state, jerk):
+def test_states_within_all_limits_are_accepted(state, jerk):
     limiter, states = taker(*state), after(*state, jerk)
     assert limiter.take(states)
     assert limiter.position == states[0, 0]
@@ -365,7 +365,7 @@ def test_states_that_keep_all_limits_are_taken(state, jerk):
         ((-1.001, 0.0, 0.0), -80.0, "position, from beyond"),
     ],
 )
-def test_states_beyond_a_limit_are_not_taken(state, jerk, limit):
+def test_states_beyond_a_limit_are_refused(state, jerk, limit):
     limiter = taker(*state)
     assert not limiter.take(after(*state, jerk)), limit
     assert limiter.position == state[0]
@@ -373,14 +373,14 @@ def test_states_beyond_a_limit_are_not_taken(state, jerk, limit):
 
 
 @pytest.mark.parametrize("column", range(3))
-def test_states_that_are_not_finite_or_leap_are_not_taken(column):
+def test_states_that_are_not_finite_or_jump_are_refused(column):
     for bad in (np.nan, np.inf, -np.inf):
         states = np.zeros((1, 3))
         states[0, column] = bad
         assert not taker().take(states)
 
 
-def test_states_that_the_jerk_leads_to_if_it_changes_at_once_are_taken():
+def test_states_at_the_largest_jerk_are_accepted():
     for first, second in ((80.0, -80.0), (-80.0, 80.0), (80.0, 0.0)):
         middle = after(0.0, 0.2, 1.0, first, 0.3 * PERIOD)
         states = after(*middle[0], second, 0.7 * PERIOD)
@@ -388,7 +388,7 @@ def test_states_that_the_jerk_leads_to_if_it_changes_at_once_are_taken():
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_a_position_that_no_jerk_leads_to_with_that_velocity_and_acceleration_is_not_taken(sign):
+def test_an_unreachable_position_is_refused(sign):
     states = after(0.0, 0.2, 1.0, 0.0)
     states[0, 0] += sign * 0.03 * 80.0 * PERIOD**3  # 1/32 of it is the most
     assert taker(0.0, 0.2, 1.0).take(states)
@@ -397,14 +397,14 @@ def test_a_position_that_no_jerk_leads_to_with_that_velocity_and_acceleration_is
 
 
 @pytest.mark.parametrize("column", range(3))
-def test_states_that_no_jerk_leads_to_are_not_taken(column):
+def test_states_beyond_the_jerk_limit_are_refused(column):
     states = after(0.0, 0.5, 1.0, 79.0)
     assert taker(0.0, 0.5, 1.0).take(states)
     states[0, column] += 80.0 * PERIOD ** (3 - column) / 10.0
     assert not taker(0.0, 0.5, 1.0).take(states)
 
 
-def test_a_speed_that_passes_its_limit_before_the_acceleration_has_faded_is_not_taken():
+def test_a_speed_that_will_exceed_its_limit_is_refused():
     fading = 0.5 * 1.0**2 / 80.0  # what the velocity gains meanwhile
     for spare, taken in ((1e-6, True), (-1e-6, False)):
         limiter = taker(0.0, 1.0 - fading - 1.0 * PERIOD - spare, 1.0)
@@ -438,7 +438,7 @@ def test_windows_join_keep_the_limits_and_end_at_rest(seed):
         before = window
 
 
-def test_what_a_controller_draws_through_a_window_keeps_the_limits():
+def test_a_controllers_interpolation_of_a_window_keeps_the_limits():
     rng, n = np.random.default_rng(0), 6
     high, speed = np.full(n, 6.3), np.full(n, np.pi)
     limits = MotionLimits(-high, high, speed, speed / 0.25, speed / 0.0125)
@@ -456,7 +456,7 @@ def test_what_a_controller_draws_through_a_window_keeps_the_limits():
         assert rates <= 1.1 * speed[0] / 0.25
 
 
-def test_a_window_foresees_what_is_done_and_then_the_way_to_rest():
+def test_a_window_predicts_the_commands_and_then_brakes():
     limiter = Limiter(ONE, PERIOD, np.array([-0.5]))
     commands = [limiter.step(np.array([0.5])) for _ in range(100)]
     window = limiter.window()
@@ -469,14 +469,14 @@ def test_a_window_foresees_what_is_done_and_then_the_way_to_rest():
     np.testing.assert_allclose(window.positions[-1], limiter.position, rtol=0, atol=1e-12)
 
 
-def test_a_window_does_not_run_on_where_the_joint_could_not_stop():
+def test_a_window_brakes_at_once_before_a_position_limit():
     limiter = Limiter(ONE, 0.1, np.array([0.0]))
     for goal in np.linspace(0.1, 1.0, 20):  # a goal that moves: no profile tells what comes
         limiter.step(np.array([goal]), np.array([0.9]))
         assert limiter.window().positions.max() <= 1.0 + 1e-9
 
 
-def test_a_window_does_not_run_on_where_the_joint_would_get_too_fast():
+def test_a_window_brakes_at_once_before_a_velocity_limit():
     limiter = Limiter(ONE, 0.01, np.array([-1.0]))
     for goal in np.linspace(-0.7, 0.5, 60):
         limiter.step(np.array([goal]), np.array([0.2]))
@@ -491,7 +491,7 @@ def test_a_window_at_rest_is_still_some_periods_long():
     assert (window.positions == 0.2).all()
 
 
-def test_it_goes_on_in_motion_and_takes_a_command_back():
+def test_a_restart_in_motion_continues_and_a_command_can_be_undone():
     limiter, other = (Limiter(ONE, PERIOD, np.array([0.0])) for _ in range(2))
     for _ in range(30):
         limiter.step(np.array([1.0]))

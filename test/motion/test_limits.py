@@ -37,7 +37,7 @@ def chain():
     return RobotModel.from_urdf(ROBOT).chain("a", "c")
 
 
-def test_what_no_urdf_states(chain):
+def test_acceleration_and_jerk_have_defaults(chain):
     limits = MotionLimits.of_chain(chain)
     assert limits.lower.tolist() == [-np.inf, 0.0]
     assert limits.upper.tolist() == [np.inf, 1.0]
@@ -46,7 +46,7 @@ def test_what_no_urdf_states(chain):
     np.testing.assert_allclose(limits.jerk * ACCELERATION_TIME, limits.acceleration)
 
 
-def test_stated_limits_are_taken(chain):
+def test_given_limits_are_used(chain):
     limits = MotionLimits.of_chain(chain, acceleration=np.array([2.0, 3.0]))
     assert limits.acceleration.tolist() == [2.0, 3.0]
     np.testing.assert_allclose(limits.jerk * ACCELERATION_TIME, [2.0, 3.0])
@@ -58,18 +58,18 @@ def test_stated_limits_are_taken(chain):
 
 @pytest.mark.parametrize("bad", [[0.0, 1.0], [-1.0, 1.0], [np.nan, 1.0], [np.inf, 1.0], [1.0]])
 @pytest.mark.parametrize("name", ["acceleration", "jerk"])
-def test_nonsense_is_refused_by_name(chain, name, bad):
+def test_an_invalid_limit_is_refused_by_name(chain, name, bad):
     with pytest.raises(MotionLimitError, match=f"max_{name} must be"):
         MotionLimits.of_chain(chain, **{name: np.array(bad)})
 
 
-def test_limits_the_wrong_way_round_are_refused():
+def test_a_lower_limit_above_the_upper_is_refused():
     one = np.ones(1)
     with pytest.raises(MotionLimitError, match="lower must be below"):
         MotionLimits(one, -one, one, one, one)
 
 
-def test_scaling(chain):
+def test_fractions_scale_the_limits(chain):
     limits = MotionLimits.of_chain(chain)
     scaled = limits.scaled(0.5, 0.25, 1.0)
     np.testing.assert_array_equal(scaled[:2], [limits.lower, limits.upper])

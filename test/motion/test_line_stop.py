@@ -110,7 +110,7 @@ def stops(chain, home, *, turned, seed):
 
 
 @pytest.mark.parametrize("robot", HOMES)
-def test_on_its_line_a_tip_stops_nearly_as_soon_as_the_slowest_joint_could(chains, robot):
+def test_a_stop_on_the_line_takes_little_longer_than_the_slowest_joint(chains, robot):
     found = stops(chains[robot], HOMES[robot], turned=False, seed=3)
     assert np.median([stop.time / stop.best for stop in found]) <= 1.1
     assert np.median([stop.way / stop.best_way for stop in found]) <= 1.1
@@ -122,7 +122,7 @@ def test_on_its_line_a_tip_stops_nearly_as_soon_as_the_slowest_joint_could(chain
 
 
 @pytest.mark.parametrize("robot", HOMES)
-def test_out_of_a_turn_it_stops_nearly_as_soon_as_the_slowest_joint_could(chains, robot):
+def test_a_stop_from_a_turn_takes_little_longer_than_the_slowest_joint(chains, robot):
     found = stops(chains[robot], HOMES[robot], turned=True, seed=4)
     assert np.median([stop.time / stop.best for stop in found]) <= 1.1
     assert np.median([stop.way / stop.best_way for stop in found]) <= 1.1
@@ -148,7 +148,7 @@ def test_it_stops_from_an_acceleration_beyond_a_limit_that_was_lowered(chains):
 
 
 @pytest.mark.parametrize("on_line_first", [False, True])
-def test_who_wants_the_arm_to_stand_has_each_joint_stop_as_soon_as_it_can(chains, on_line_first):
+def test_a_quickest_stop_stops_each_joint_independently(chains, on_line_first):
     limits, home = MotionLimits.of_chain(chains["ur5e"]), HOMES["ur5e"]
     pipe = Pipeline(chains["ur5e"], period=PERIOD)
     goal = TwistGoal((0.2, 0.1, 0.0), (0.0, 0.0, 0.5))

@@ -38,12 +38,12 @@ def walk(pace, way, period=0.01):
     return now, fastest
 
 
-def test_without_wishes_the_joints_own_speeds_are_used():
+def test_without_bounds_the_joints_own_speeds_are_used():
     pace = Pace(SPEEDS, -1.0, math.inf, TURNING)
     assert pace.scaling(np.ones(2), 0.0) == 1.0
 
 
-def test_no_joint_that_turns_is_faster_than_the_greatest_velocity():
+def test_no_revolute_joint_exceeds_the_largest_velocity():
     duration, fastest = walk(Pace(SPEEDS, -1.0, 0.5, TURNING), [1.0, 1.0])
     assert (fastest <= 0.5 + 1e-9).all()
     assert duration > 2.0
@@ -53,19 +53,19 @@ def test_a_velocity_above_the_joints_own_changes_nothing():
     assert Pace(SPEEDS, -1.0, 9.0, TURNING).scaling(np.ones(2), 0.0) == 1.0
 
 
-def test_joints_that_slide_have_no_angular_velocity():
+def test_prismatic_joints_ignore_the_angular_velocity():
     pace = Pace(SPEEDS, -1.0, 0.5, np.array([True, False]))
     assert pace.scaling(np.ones(2), 0.0) == 0.25
     assert Pace(SPEEDS, -1.0, 0.5, np.array([False, False])).scaling(np.ones(2), 0.0) == 1.0
 
 
 @pytest.mark.parametrize("way", [[0.3, 0.1], [-0.2, 0.0], [1e-3, 1e-3]])
-def test_a_motion_takes_the_time_asked_for(way):
+def test_a_motion_takes_the_requested_time(way):
     duration, _ = walk(Pace(SPEEDS, 3.0, math.inf, TURNING), way)
     assert 2.98 <= duration <= 3.03
 
 
-def test_a_way_that_takes_longer_anyway_is_not_slowed_down():
+def test_a_longer_motion_is_not_slowed_down():
     assert Pace(SPEEDS, 3.0, math.inf, TURNING).scaling(np.array([9.0, 0.0]), 0.0) == 1.0
 
 

@@ -32,7 +32,7 @@ def test_the_angle_between_ray_and_point():
     assert pointing_error(root_T_tip, ray, (1.0, 0.0, 0.5)) == math.pi
 
 
-def test_coming_nearer_by_angle_or_by_way_is_progress():
+def test_a_smaller_angle_or_distance_is_progress():
     progress = Progress(since=10.0)
     assert not progress.stalled(10.0 + STALL)
     assert progress.stalled(10.1 + STALL), "nothing has been observed at all"
@@ -45,7 +45,7 @@ def test_coming_nearer_by_angle_or_by_way_is_progress():
     assert progress.stalled(15.1 + STALL)
 
 
-def test_slow_crawling_adds_up():
+def test_slow_progress_adds_up():
     progress = Progress(since=0.0)
     for k in range(1000):
         progress.observe(1.0 - 3e-5 * k, 1.0, 0.05 * k)
@@ -59,7 +59,7 @@ def test_before_the_motion_may_end_no_progress_is_expected():
     assert progress.stalled(100.1 + STALL)
 
 
-def test_an_arm_that_waits_need_come_no_nearer():
+def test_a_waiting_arm_needs_no_progress():
     progress = Progress(since=0.0)
     progress.observe(1.0, 1.0, 1.0)
     progress.wait(20.0)

@@ -91,7 +91,7 @@ def test_every_profile_ends_at_rest_at_its_goal_within_the_limits():
         assert found[-1, 0] == pytest.approx(distance, rel=1e-11, abs=1e-12)
 
 
-def test_as_quick_as_ruckig(ruckig):
+def test_profiles_are_as_quick_as_ruckigs(ruckig):
     row = np.empty(kernels.ROW)
     for move in moves(1, MOVES):
         distance, v, a, speed, top, jerk = move
@@ -99,7 +99,7 @@ def test_as_quick_as_ruckig(ruckig):
         assert kernels.duration(row) == pytest.approx(quickest(ruckig, *move), rel=1e-6), move
 
 
-def test_what_is_beyond_the_limits_comes_back_as_fast_as_the_jerk_allows():
+def test_a_state_beyond_the_limits_returns_as_fast_as_the_jerk_allows():
     row = np.empty(kernels.ROW)
     slow = 0
     for distance, v, a, speed, top, jerk in moves(2, MOVES, beyond=3.0):
@@ -161,7 +161,7 @@ def test_the_extent_of_a_profile_is_that_of_its_samples():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("place", range(3))
-def test_what_is_not_finite_is_not_hidden(bad, place):
+def test_non_finite_input_gives_nan(bad, place):
     row, given = np.empty(kernels.ROW), [1.0, 0.1, 0.1]
     given[place] = bad
     plan(*given, -1.0, 1.0, 1.0, 1.0, row)

@@ -40,7 +40,7 @@ def joints() -> SimulatedJoints:
 
 
 @given(steps)
-def test_no_target_whatsoever_breaks_a_limit(sequence):
+def test_no_target_violates_a_limit(sequence):
     arm = joints()
     for target, dt in sequence:
         before = arm.positions
@@ -70,7 +70,7 @@ def test_a_target_beyond_the_limit_is_followed_to_the_limit():
     np.testing.assert_array_equal(arm.velocities, [0.0, 0.0, 0.0])
 
 
-def test_a_target_too_fast_is_followed_at_the_greatest_speed():
+def test_a_target_too_fast_is_followed_at_the_largest_speed():
     arm = joints()
     arm.step(np.array([1.0, 1.5, 0.0]), 0.1)
     np.testing.assert_allclose(arm.positions, [0.1, 1.3, 0.0], atol=1e-15)
@@ -99,7 +99,7 @@ def test_a_lagging_drive_covers_the_same_share_of_its_way_in_equal_times():
     assert coarse.positions[0] == pytest.approx(arm.positions[0])
 
 
-def test_a_lagging_drive_obeys_the_greatest_speed():
+def test_a_lagging_drive_keeps_the_largest_speed():
     arm = SimulatedJoints(LOWER, UPPER, SPEED, np.array([0.0, 1.0, 0.0]), time_constant=0.03)
     arm.step(np.array([9.0, 9.0, 0.0]), 0.1)
     np.testing.assert_allclose(arm.velocities[:2], [1.0, 3.0])
@@ -115,7 +115,7 @@ def test_a_measured_state_is_as_old_as_the_delay():
     np.testing.assert_allclose([velocity for _, velocity in measured], [0.0] * 5 + [100.0] * 5)
 
 
-def test_stopped_drives_stand_and_go_on_when_released():
+def test_stopped_drives_rest_until_they_are_released():
     arm = at_target(joints())
     arm.stopped = True
     arm.step(np.array([0.0, 1.0, 0.0]), 0.1)
@@ -126,26 +126,26 @@ def test_stopped_drives_stand_and_go_on_when_released():
     np.testing.assert_allclose(arm.positions, [0.0, 1.0, 0.0], atol=1e-15)
 
 
-def test_a_blocked_joint_stands_while_the_others_move():
+def test_a_blocked_joint_rests_while_the_others_move():
     arm = at_target(joints())
     arm.blocked = np.array([False, True, False])
     arm.step(np.array([0.0, 1.0, 0.0]), 0.1)
     np.testing.assert_allclose(arm.positions, [0.0, 1.1, 0.0], atol=1e-15)
 
 
-def test_positions_once_handed_out_do_not_change():
+def test_returned_positions_do_not_change():
     arm = joints()
     before = arm.positions
     arm.step(np.array([1.0, 1.2, 1.0]), 0.1)
     np.testing.assert_array_equal(before, [0.0, 1.0, 0.0])
 
 
-def test_joints_placed_beyond_a_limit_stand_at_it():
+def test_joints_placed_beyond_a_limit_rest_at_it():
     arm = SimulatedJoints(LOWER, UPPER, SPEED, np.array([2.1, 0.4, 7.0]))
     np.testing.assert_array_equal(arm.positions, [2.0, 0.5, 7.0])
 
 
-def test_joints_stand_at_zero_or_midway_where_zero_is_out_of_reach():
+def test_joints_begin_at_zero_or_midway():
     lower = np.array([-1.0, 0.0, 0.5, -3.0, -math.inf])
     upper = np.array([2.0, 1.0, 1.5, -1.0, math.inf])
     np.testing.assert_array_equal(initial_positions(lower, upper), [0.0, 0.0, 1.0, -2.0, 0.0])

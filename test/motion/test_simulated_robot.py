@@ -41,7 +41,7 @@ SLIDE = joint("slide", "prismatic", 'lower="0.1" upper="0.5" velocity="1"')
 TURN = joint("turn", "revolute", 'lower="-2" upper="2" velocity="3"')
 
 
-def test_all_movable_joints_are_told_and_the_others_are_not():
+def test_only_movable_joints_are_listed():
     rig = robot(
         joint("plate", "fixed"),
         TURN,
@@ -93,7 +93,7 @@ def test_the_limits_of_a_mimic_joint_stop_the_joint_that_it_mimics():
         assert -0.2 <= rig.state()[0][1] <= 0.1
 
 
-def test_a_mimic_joint_that_does_not_follow_limits_nothing():
+def test_a_mimic_joint_without_motion_limits_nothing():
     still = joint("still", "revolute", 'lower="0" upper="1" velocity="1"', mimic("turn", 0, 0.5))
     rig = robot(TURN, still)
     np.testing.assert_allclose((rig.lower[0], rig.upper[0]), (-2.0, 2.0))
@@ -125,7 +125,7 @@ def test_joints_that_cannot_be_controlled_are_refused_with_those_that_can(wrong)
         rig.columns(wrong)
 
 
-def test_placed_joints_have_the_drives_that_were_asked_for():
+def test_placed_joints_have_the_requested_drives():
     rig = robot(joint("wheel", "continuous"))
     rig.place(np.zeros(1), time_constant=0.1, feedback_delay=0.1)
     rig.joints.step(np.array([0.1]), 0.1)
@@ -134,7 +134,7 @@ def test_placed_joints_have_the_drives_that_were_asked_for():
     assert rig.state()[0][0] == pytest.approx(0.1 * (1.0 - math.exp(-1.0)))
 
 
-def test_placed_joints_stand_there_and_keep_their_limits():
+def test_placed_joints_rest_there_and_keep_their_limits():
     rig = robot(TURN, joint("wheel", "continuous"))
     rig.place(np.array([1.5, 40.0]))
     np.testing.assert_allclose(rig.state(), [[1.5, 40.0], [0.0, 0.0]])

@@ -84,7 +84,7 @@ def through_the_wrist(chain, tilt=0.03):
     return TwistGoal(STILL, tuple(0.3 * turn / np.linalg.norm(turn)))
 
 
-def test_the_wrist_flips_at_full_speed_where_it_may(chain):
+def test_in_mode_pass_the_wrist_flips_at_full_speed(chain):
     run = Run(chain, WRIST, through_the_wrist(chain), "pass", 400)
     assert run.parts().max() > 0.8
     assert run.held is None
@@ -92,7 +92,7 @@ def test_the_wrist_flips_at_full_speed_where_it_may(chain):
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.03, 0.1])
-def test_slowly_the_wrist_flips_with_a_part_of_its_speed(chain, tilt):
+def test_in_mode_slow_the_wrist_flips_at_part_of_its_speed(chain, tilt):
     run = Run(chain, WRIST, through_the_wrist(chain, tilt), "slow", 900)
     turned = np.abs(run.commands[run.end - 1] - WRIST)
     assert turned[[3, 5]].min() > 2.0, "it has flipped"
@@ -103,7 +103,7 @@ def test_slowly_the_wrist_flips_with_a_part_of_its_speed(chain, tilt):
     assert run.keeps_limits()
 
 
-def test_ahead_of_the_wrists_singularity_it_stops_and_comes_back(chain):
+def test_in_mode_stop_the_tip_stops_ahead_and_returns(chain):
     run = Run(chain, WRIST, through_the_wrist(chain), "stop", 400)
     assert run.rests
     assert run.held.verdict is Verdict.SINGULAR
@@ -115,7 +115,7 @@ def test_ahead_of_the_wrists_singularity_it_stops_and_comes_back(chain):
 
 
 @pytest.mark.parametrize("mode", ["pass", "slow", "stop"])
-def test_what_flips_is_told_before_and_while_it_does(chain, mode):
+def test_joints_that_flip_are_reported_before_and_meanwhile(chain, mode):
     run = Run(chain, WRIST, through_the_wrist(chain), mode, 300)
     kinds = [None if each is None else each.passing for each in run.notices]
     first = kinds.index(False)
@@ -134,7 +134,7 @@ def test_what_flips_is_told_before_and_while_it_does(chain, mode):
 
 
 @pytest.mark.parametrize("mode", ["pass", "slow", "stop"])
-def test_an_arm_that_is_stretched_stops_and_comes_back(chain, mode):
+def test_a_stretched_arm_stops_and_returns(chain, mode):
     run = Run(chain, HOME, OUT, mode, 700)
     assert run.rests
     assert run.held.verdict is Verdict.SINGULAR
@@ -144,7 +144,7 @@ def test_an_arm_that_is_stretched_stops_and_comes_back(chain, mode):
     assert run.keeps_limits()
 
 
-def test_beside_a_singularity_that_the_motion_does_not_touch_nothing_is_done(chain):
+def test_a_motion_past_a_singularity_is_not_slowed(chain):
     beside = np.array([0.0, -1.57, 1.57, -1.57, -0.02, 0.0])
     along = chain.jacobian(beside)[:, 5]
     goal = TwistGoal(tuple(0.3 * along[:3]), tuple(0.3 * along[3:]))
@@ -154,7 +154,7 @@ def test_beside_a_singularity_that_the_motion_does_not_touch_nothing_is_done(cha
     assert run.commands[run.end - 1][5] > 0.25
 
 
-def test_a_line_to_a_pose_ends_ahead_of_a_singularity_where_it_is_to_stop(chain):
+def test_in_mode_stop_a_line_ends_ahead_of_a_singularity(chain):
     goal = through_the_wrist(chain)
     start = chain.forward(WRIST)
     turn = RigidTransform.exp(np.array([0.0, 0.0, 0.0, *goal.angular]) * 2.0).rotation
@@ -171,7 +171,7 @@ def test_a_line_to_a_pose_ends_ahead_of_a_singularity_where_it_is_to_stop(chain)
     assert "passing a singularity" not in notices
 
 
-def test_what_a_singularity_is_about_to_do_is_said_for_a_while_and_ends_with_the_motion(chain):
+def test_a_notice_lasts_a_while_and_ends_with_the_motion(chain):
     pipe = Pipeline(chain, period=PERIOD)
     pipe.set_goal(through_the_wrist(chain), WRIST)
     told = []

@@ -76,7 +76,7 @@ def way(commands):
 @pytest.mark.parametrize("path", ["joint", "straight"])
 @pytest.mark.parametrize("kind", GOALS)
 @pytest.mark.parametrize("periods", [7, 23, 40])
-def test_every_limit_is_kept_whenever_it_changes(chain, kind, path, periods):
+def test_a_change_keeps_every_limit(chain, kind, path, periods):
     arm = Arm(chain, path)
     for override in (*CHANGES, *CHANGES, 0.0, 0.001, 1.0):
         arm.pipe.speed_override = override
@@ -85,7 +85,7 @@ def test_every_limit_is_kept_whenever_it_changes(chain, kind, path, periods):
 
 
 @pytest.mark.parametrize("path", ["joint", "straight"])
-def test_at_zero_it_brakes_keeps_its_goal_and_goes_on_by_itself(chain, path):
+def test_at_zero_the_arm_brakes_and_later_continues(chain, path):
     arm = Arm(chain, path)
     arm.go(GOALS["pose"], 25)
     arm.pipe.speed_override = 0.0
@@ -102,7 +102,7 @@ def test_at_zero_it_brakes_keeps_its_goal_and_goes_on_by_itself(chain, path):
     assert arm.worst() <= 1.0 + 1e-6
 
 
-def test_on_its_way_a_straight_line_stays_one(chain):
+def test_a_straight_line_stays_straight(chain):
     arm = Arm(chain, "straight")
     start = chain.forward(HOME)
     for override in (*CHANGES, 0.0, 1.0):
@@ -116,7 +116,7 @@ def test_on_its_way_a_straight_line_stays_one(chain):
     assert np.linalg.norm(aside, axis=1).max() < 5e-4
 
 
-def test_a_twist_stays_on_its_line_and_has_the_fraction_of_its_speed(chain):
+def test_a_twist_is_scaled_on_its_line(chain):
     arm, goal = Arm(chain), TwistGoal((0.0, 0.06, -0.08), (0.0, 0.0, 0.0))
     for override in (1.0, 0.25, 0.0, 0.5):
         arm.pipe.speed_override = override
@@ -129,7 +129,7 @@ def test_a_twist_stays_on_its_line_and_has_the_fraction_of_its_speed(chain):
     assert np.linalg.norm(ways - np.outer(ways @ line, line), axis=1).max() < 1e-6
 
 
-def test_joints_that_are_jogged_have_the_fraction_of_their_speeds(chain):
+def test_jogged_joints_are_scaled(chain):
     arm, velocities = Arm(chain), np.array([0.4, 0.0, -0.3, 0.2, 0.0, 1.0])
     for override in (1.0, 0.25, 0.0, 0.5):
         arm.pipe.speed_override = override
@@ -138,7 +138,7 @@ def test_joints_that_are_jogged_have_the_fraction_of_their_speeds(chain):
 
 
 @pytest.mark.parametrize("path", ["joint", "straight"])
-def test_a_goal_is_gone_to_with_the_fraction_of_the_speed(chain, path):
+def test_a_motion_to_a_goal_is_scaled(chain, path):
     arms = [Arm(chain, path), Arm(chain, path)]
     arms[1].pipe.speed_override = 0.1
     fast, slow = (way(arm.go(GOALS["pose"], 5000)).max() for arm in arms)
@@ -147,7 +147,7 @@ def test_a_goal_is_gone_to_with_the_fraction_of_the_speed(chain, path):
     assert slow < 0.11 * np.linalg.norm(arms[1].limits.velocity) * PERIOD
 
 
-def test_in_mid_motion_a_goal_is_gone_on_to_with_the_fraction_of_the_speed(chain):
+def test_a_motion_in_progress_is_scaled(chain):
     arm, goal = Arm(chain), JointGoal((*(HOME[:5]), 6.0))
     assert way(arm.go(goal, 60)).max() == pytest.approx(np.pi * PERIOD)
     arm.pipe.speed_override = 0.3
@@ -155,7 +155,7 @@ def test_in_mid_motion_a_goal_is_gone_on_to_with_the_fraction_of_the_speed(chain
     assert way(arm.go(goal, 20)) == pytest.approx(0.3 * np.pi * PERIOD)
 
 
-def test_a_goal_that_comes_while_it_is_zero_moves_nothing_until_it_is_more(chain):
+def test_a_goal_received_at_zero_waits(chain):
     arm = Arm(chain)
     arm.pipe.speed_override = 0.0
     assert np.array_equal(arm.go(GOALS["joints"], 50), [HOME] * 50)
@@ -164,7 +164,7 @@ def test_a_goal_that_comes_while_it_is_zero_moves_nothing_until_it_is_more(chain
     assert np.array_equal(arm.commands[-1], GOALS["joints"].positions)
 
 
-def test_at_zero_it_can_be_stopped_and_then_is_silent(chain):
+def test_at_zero_a_stop_ends_the_commands(chain):
     arm = Arm(chain)
     arm.go(GOALS["joints"], 30)
     arm.pipe.speed_override = 0.0
@@ -176,7 +176,7 @@ def test_at_zero_it_can_be_stopped_and_then_is_silent(chain):
     assert arm.worst() <= 1.0 + 1e-6
 
 
-def test_a_twist_off_a_singularity_does_not_step_while_it_is_zero(chain):
+def test_at_zero_there_is_no_step_off_a_singularity(chain):
     stretched = np.array([0.0, -1.57, 0.0, -1.57, 0.0, 0.0])
     arm = Arm(chain)
     arm.commands = [stretched] * 4
@@ -188,7 +188,7 @@ def test_a_twist_off_a_singularity_does_not_step_while_it_is_zero(chain):
     assert arm.worst() <= 1.0 + 1e-6
 
 
-def test_a_whole_motion_has_the_fraction_of_the_speed_and_at_zero_comes_to_rest(chain):
+def test_a_whole_motion_is_scaled_and_rests_at_zero(chain):
     arm = Arm(chain)
     arm.pipe.set_goal(GOALS["joints"], HOME)
     arm.pipe.speed_override = 0.3

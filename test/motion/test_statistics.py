@@ -46,7 +46,7 @@ def test_a_windows_values_are_a_copy():
     assert window.quantiles(1.0) == (1.0,)
 
 
-def test_a_rate_is_that_since_it_was_asked():
+def test_a_rate_is_that_since_the_last_call():
     rate = Rate()
     rate.count += 7
     assert math.isnan(rate.since_last_call(10.0))  # since when is not known
@@ -76,7 +76,7 @@ def test_missed_periods_are_counted(gap, missed):
     assert meter.missed == missed
 
 
-def test_an_end_without_a_beginning_is_nothing():
+def test_an_end_without_a_beginning_is_ignored():
     meter = LoopMeter(0.01)
     meter.end(3.0)
     assert meter.work.count == 0

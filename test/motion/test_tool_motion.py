@@ -85,7 +85,7 @@ def test_a_twist_turns_about_the_tools_origin(arm, bare):
     assert np.linalg.norm(origins, axis=1).max() < 1e-6
 
 
-def test_the_position_alone_is_the_tools(arm, bare):
+def test_a_position_only_goal_moves_the_tool(arm, bare):
     goal = PoseGoal(RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.5, 0.1, 0.3]), position_only=True)
     poses, _ = ways(bare, walk(arm, goal))
     np.testing.assert_allclose(poses[-1].translation, [0.5, 0.1, 0.3], atol=2e-5)

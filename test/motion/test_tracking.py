@@ -29,7 +29,7 @@ def tracking():
 
 
 @pytest.mark.parametrize("measured", [[0.0, -1.0], [0.5, -1.09], [-0.09, -0.91], [0.59, -1.0]])
-def test_near_enough_is_between_the_commands_or_within_the_margin(tracking, measured):
+def test_joints_within_the_margin_of_the_commands_follow(tracking, measured):
     assert tracking.check(WAY, np.array(measured)) is None
 
 
@@ -45,14 +45,14 @@ def test_near_enough_is_between_the_commands_or_within_the_margin(tracking, meas
         ([0.0, np.inf], [False, True], "lift is inf from"),
     ],
 )
-def test_what_is_too_far_away_is_told(tracking, measured, lost, text):
+def test_joints_too_far_away_are_reported(tracking, measured, lost, text):
     departure = tracking.check(WAY, np.array(measured))
     assert departure.text.startswith(text)
     assert departure.text.endswith("more than 0.1")
     assert departure.joints.tolist() == lost
 
 
-def test_whole_turns_count_only_where_a_joint_has_limits(tracking):
+def test_whole_turns_count_only_for_joints_with_limits(tracking):
     turned = np.array([0.25 + 4.0 * np.pi, -1.0])
     assert tracking.check(WAY, turned) is None
     departure = tracking.check(WAY, np.array([0.25, -1.0 - 2.0 * np.pi]))

@@ -86,7 +86,7 @@ def test_accelerations_are_continuous_where_they_are_stated(case):
 
 
 @given(knots(["linear"]), st.floats(0.0, 1.0))
-def test_between_bare_positions_the_way_is_straight(case, s):
+def test_between_positions_only_the_path_is_linear(case, s):
     times, states = case
     trajectory = Trajectory(times, *states)
     for row in range(len(times) - 1):
@@ -135,7 +135,7 @@ def test_a_segment_of_a_nanosecond_is_still_exact():
     assert np.all(np.isfinite(trajectory.sample(100.0 + 5e-10).positions))
 
 
-def test_before_the_beginning_it_rests_there_and_after_the_end_there():
+def test_before_and_after_its_waypoints_it_rests():
     states = np.array([[[1.0], [7.0], [2.0]], [[0.0]] * 3, [[np.nan]] * 3])
     trajectory = Trajectory(np.array([5.0, 5.5, 6.0]), *states)
     assert trajectory.sample(4.0).positions[0] == 1.0
@@ -164,7 +164,7 @@ def plan(*points, names=("a", "b"), continuous=(False, False), now=10.0, start=1
     )
 
 
-def test_the_way_leads_from_the_present_state_to_the_first_waypoint():
+def test_it_leads_from_the_present_state_to_the_first_waypoint():
     trajectory = plan(point(2.0, (1.0, -2.0)), positions=(0.5, 0.0), velocities=(3.0, 3.0))
     np.testing.assert_allclose(trajectory.sample(10.0).positions, [0.5, 0.0])
     np.testing.assert_allclose(trajectory.sample(11.0).positions, [0.75, -1.0])
@@ -172,17 +172,17 @@ def test_the_way_leads_from_the_present_state_to_the_first_waypoint():
     np.testing.assert_allclose(trajectory.sample(12.0).positions, [1.0, -2.0])
 
 
-def test_the_present_velocity_is_kept_where_the_first_waypoint_states_one():
+def test_the_present_velocity_is_kept_if_the_first_waypoint_has_one():
     trajectory = plan(point(2.0, (1.0, 0.0), (0.0, 0.0)), velocities=(0.5, -0.5))
     np.testing.assert_allclose(trajectory.sample(10.0).velocities, [0.5, -0.5])
 
 
-def test_the_present_acceleration_is_kept_where_the_first_waypoint_states_one():
+def test_the_present_acceleration_is_kept_if_the_first_waypoint_has_one():
     trajectory = plan(point(2.0, (1.0, 0.0), (0.0, 0.0), (0.0, 0.0)), accelerations=(0.4, -0.4))
     np.testing.assert_allclose(trajectory.sample(10.0).accelerations, [0.4, -0.4])
 
 
-def test_the_way_begins_at_the_time_of_the_state():
+def test_it_begins_at_the_time_of_the_state():
     trajectory = plan(point(1.0, (1.0, 0.0)), since=9.0)
     np.testing.assert_allclose(trajectory.sample(10.0).positions, [0.5, 0.0])
 
@@ -205,14 +205,14 @@ def test_a_first_waypoint_that_is_due_at_once_is_desired_at_once():
     np.testing.assert_allclose(trajectory.sample(10.5).positions, [1.5, 1.0])
 
 
-def test_a_trajectory_that_began_in_the_past_is_entered_where_it_is():
+def test_a_trajectory_from_the_past_is_entered_at_its_present_time():
     points = [point(x, (x, 0.0)) for x in (1.0, 2.0, 3.0, 4.5, 6.0)]
     trajectory = plan(*points, start=5.5, positions=(-9.0, 9.0))
     for now in (10.0, 10.2, 11.0, 11.4):
         np.testing.assert_allclose(trajectory.sample(now).positions, [now - 5.5, 0.0])
 
 
-def test_a_continuous_joint_that_is_late_joins_the_turn_that_is_due():
+def test_a_late_continuous_joint_joins_the_present_turn():
     points = [point(x, (4.0 * x, 0.0)) for x in (1.0, 2.0, 3.0)]
     trajectory = plan(
         *points, start=7.5, positions=(12.0 - 2 * math.tau, 0), continuous=(True, False)

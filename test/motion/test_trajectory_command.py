@@ -62,7 +62,7 @@ def refusal(*points, names=JOINTS, start=None, **rules):
         command(point(positions=(1e9, -1e9))),
     ],
 )
-def test_what_a_controller_executes_is_not_refused(fit):
+def test_valid_commands_are_accepted(fit):
     assert refuse_trajectory(fit, JOINTS, NOW) is None
 
 
@@ -102,7 +102,7 @@ def test_what_a_controller_executes_is_not_refused(fit):
         (command(point(velocities=(0, 0.1))), GOAL, "joint 'b' has velocity 0.1 at the last point"),
     ],
 )
-def test_what_a_controller_refuses_is_refused_with_its_reason(unfit, code, reason):
+def test_invalid_commands_are_refused_with_a_reason(unfit, code, reason):
     refused = refuse_trajectory(unfit, JOINTS, NOW)
     assert refused is not None
     assert refused.code == code
@@ -110,14 +110,14 @@ def test_what_a_controller_refuses_is_refused_with_its_reason(unfit, code, reaso
     assert "\n" not in refused.reason
 
 
-def test_some_joints_are_enough_only_when_allowed():
+def test_partial_joints_are_accepted_only_if_allowed():
     assert refusal(point(positions=(1.0,)), names=("b",)) is not None
     assert refusal(point(positions=(1.0,)), names=("b",), allow_partial_joints=True) is None
     assert refusal(point(), names=("a", "c"), allow_partial_joints=True).code == JOINT
     assert refusal(names=(), allow_partial_joints=True).reason == "no joint names"
 
 
-def test_the_end_may_be_passed_at_speed_only_when_allowed():
+def test_a_final_velocity_is_accepted_only_if_allowed():
     moving = point(velocities=(0.0, 0.1))
     assert refusal(moving) is not None
     assert refusal(moving, allow_final_velocity=True) is None

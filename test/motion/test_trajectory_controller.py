@@ -102,7 +102,7 @@ def test_without_a_command_the_position_is_held():
     assert rig.at == 0.0
 
 
-def test_what_is_commanded_now_is_desired_and_measured_a_cycle_later():
+def test_a_command_is_desired_and_measured_a_cycle_later():
     rig = Rig()
     rig.controller.follow(to((0.5, 0.4)))
     before = rig.cycle()
@@ -112,7 +112,7 @@ def test_what_is_commanded_now_is_desired_and_measured_a_cycle_later():
     np.testing.assert_allclose(after.errors, 0.0, atol=1e-12)
 
 
-def test_the_end_is_reached_in_time_told_once_and_held():
+def test_the_end_is_reached_in_time_reported_once_and_held():
     rig = Rig()
     rig.controller.start_goal(to((0.5, 0.4)), tolerances())
     end, time = rig.until_end()
@@ -162,7 +162,7 @@ def test_from_the_desired_state_the_command_advances_two_cycles_at_once():
     assert rig.out[-1] - rig.out[-2] == pytest.approx(2 * step, rel=1e-6)
 
 
-def test_an_acceleration_that_nobody_measured_counts_as_zero():
+def test_an_unmeasured_acceleration_counts_as_zero():
     rig = Rig()
     rig.controller.follow(to((1.0, 0.1, 0.0, 0.0)))
     assert rig.cycle().reference.accelerations[0] == 0.0
@@ -174,7 +174,7 @@ def test_an_acceleration_that_nobody_measured_counts_as_zero():
 
 
 @pytest.mark.parametrize("from_desired", [False, True])
-def test_a_first_point_at_the_present_is_entered_where_it_is(from_desired):
+def test_a_first_point_at_the_present_is_entered_at_once(from_desired):
     rig = Rig(time_constant=0.1, from_desired=from_desired)
     window = to((0.0, 0.0), (1.0, 0.5), start=rig.now)
     rig.controller.follow(window)
@@ -184,7 +184,7 @@ def test_a_first_point_at_the_present_is_entered_where_it_is(from_desired):
     np.testing.assert_allclose(np.diff(rig.out[2:]), 0.5 * DT, atol=1e-12)
 
 
-def test_a_stamp_ahead_is_left_for_at_once_and_reached_then():
+def test_a_first_point_ahead_is_approached_at_once():
     rig = Rig()
     rig.controller.start_goal(to((0.2, 0.6), start=rig.now + 0.4), tolerances())
     rig.run(0.1)
@@ -242,11 +242,11 @@ def test_tolerances_are_not_checked_while_a_position_is_held():
 
 
 @pytest.mark.parametrize("as_goal", [True, False])
-def test_the_end_of_a_goal_is_not_judged_after_it_but_that_of_a_message_is(as_goal):
-    judged = tolerances(path=0.1, goal=0.1, goal_time=0.05)
-    controller = TrajectoryController(("a",), np.array([False]), np.zeros(1), judged, period=DT)
+def test_the_end_is_checked_again_for_messages_but_not_for_goals(as_goal):
+    limits = tolerances(path=0.1, goal=0.1, goal_time=0.05)
+    controller = TrajectoryController(("a",), np.array([False]), np.zeros(1), limits, period=DT)
     if as_goal:
-        controller.start_goal(to((0.0, 0.3)), judged)
+        controller.start_goal(to((0.0, 0.3)), limits)
     else:
         controller.follow(to((0.0, 0.3)))
     there = controller.update(0.0, np.array([0.3]), np.zeros(1))
@@ -273,7 +273,7 @@ def test_joints_that_are_left_out_end_where_they_were_commanded():
     np.testing.assert_allclose(controller.output.positions, [0.0, 0.4], atol=1e-12)
 
 
-def test_the_tolerances_of_a_goal_stay_in_force():
+def test_the_tolerances_of_a_goal_stay_valid():
     rig = Rig()
     fast = to((0.1, 0.5))
     rig.controller.follow(fast)
@@ -337,7 +337,7 @@ def test_canceling_without_a_goal_changes_nothing():
     assert rig.at == pytest.approx(0.4)
 
 
-def test_a_deactivated_controller_leaves_its_command_and_takes_nothing():
+def test_a_deactivated_controller_keeps_its_command_and_accepts_nothing():
     rig = Rig(time_constant=0.1)
     rig.controller.start_goal(to((1.0, 0.8)), tolerances())
     rig.run(0.5)
@@ -368,7 +368,7 @@ def test_stopped_trajectory_time_still_commands_one_cycle_ahead():
     assert rig.at == pytest.approx(0.4 * DT / 0.5)
 
 
-def test_a_leap_of_the_clock_does_not_disturb_a_motion():
+def test_a_jump_of_the_clock_does_not_disturb_a_motion():
     rig = Rig()
     rig.controller.follow(to((0.0, 0.0), (1.0, 0.5), start=rig.now + DT))
     rig.run(0.3)

@@ -54,7 +54,7 @@ def twist_between(before: RigidTransform, after: RigidTransform, middle, time):
 
 
 @pytest.mark.parametrize("in_tip", [False, True])
-def test_the_motion_that_the_states_begin_has_the_twist_and_its_rate(in_tip):
+def test_the_states_move_the_tip_with_the_twist_and_its_rate(in_tip):
     ur5e = chain_of("ur5e")
     states, lost = states_at(ur5e, HOME, TWIST, RATE, in_tip)
     assert lost < 1e-6
@@ -70,7 +70,7 @@ def test_the_motion_that_the_states_begin_has_the_twist_and_its_rate(in_tip):
     np.testing.assert_allclose((made[1] - made[0]) / TIME, RATE, atol=1e-3)
 
 
-def test_what_no_velocities_make_is_told():
+def test_the_lost_part_of_a_twist_is_returned():
     ur5e = chain_of("ur5e")
     stretched = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, -1.0, 0.0])
     up = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -79,7 +79,7 @@ def test_what_no_velocities_make_is_told():
     assert np.isfinite(states).all()
 
 
-def test_of_all_velocities_they_are_the_least():
+def test_the_velocities_are_the_least():
     panda = chain_of("panda")
     q = np.array([0.1, -0.8, 0.2, -2.4, 0.1, 1.6, 0.8])
     states, _ = states_at(panda, q, TWIST, np.zeros(6), False)

@@ -77,7 +77,7 @@ def start_node(domain, *arguments, program=("-m", "basis_ik.ros.programs", "ik_n
     return process
 
 
-def wait_until_said(process, words):
+def wait_for_log(process, words):
     """Wait for words in a running node's output, and return what it has said so far."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
@@ -108,18 +108,18 @@ def stop_node(process, with_signal=signal.SIGINT):
     return output_of(process)
 
 
-TROUBLE = re.compile(r"\[(?:WARN|ERROR)\] \[(\d+\.\d+)\] \[basis_ik\]: (.*)")
+PROBLEM = re.compile(r"\[(?:WARN|ERROR)\] \[(\d+\.\d+)\] \[basis_ik\]: (.*)")
 REASON = re.compile(r"(target refused|joint state): [A-Z_]+|[^0-9'\"(]*")
 
 
-def too_often_told(output):
+def logged_too_often(output):
     """Return the reasons that a node's log gives twice within a second."""
     last, found = {}, []
     for line in output.splitlines():
-        trouble = TROUBLE.fullmatch(line)
-        if trouble is None:
+        problem = PROBLEM.fullmatch(line)
+        if problem is None:
             continue
-        then, reason = float(trouble[1]), REASON.match(trouble[2])[0]
+        then, reason = float(problem[1]), REASON.match(problem[2])[0]
         if then - last.get(reason, -1.0) < 0.99:  # the node's own clock is another
             found.append(reason)
         last[reason] = then
@@ -145,7 +145,7 @@ def running(domain, *arguments, urdf=URDF, home=HOME):
         print(robot.output)  # shown with a failure
     assert code == 0, robot.output
     assert "Traceback" not in robot.output
-    assert too_often_told(robot.output) == []
+    assert logged_too_often(robot.output) == []
     assert robot.complaints == [], robot.complaints
 
 
@@ -156,7 +156,7 @@ class Robot:
         self.model = RobotModel.from_urdf(urdf)
         self.chain = self.model.chain()
         self.positions = home.copy()
-        self.talking, self.window, self.recorded = True, None, 0.0
+        self.publishing, self.window, self.recorded = True, None, 0.0
         self.stalls = 0  # of the node, in motion: the arm then begins its window's way to rest
         self.commands = []
         self.complaints = []
@@ -179,20 +179,20 @@ class Robot:
         deep = 1000
         lost = SubscriptionEventCallbacks(message_lost=self._lose)
         self.node.create_subscription(
-            JointTrajectory, topic, self._obey_trajectory, deep, event_callbacks=lost
+            JointTrajectory, topic, self._on_trajectory, deep, event_callbacks=lost
         )
         topic = "joint_trajectory_controller/commands"
         self.node.create_subscription(
-            Float64MultiArray, topic, lambda m: self._obey("commands", None, m.data), deep
+            Float64MultiArray, topic, lambda m: self._record_command("commands", None, m.data), deep
         )
         self.node.create_subscription(
             JointState,
             "joint_commands",
-            lambda m: self._obey("joint_commands", m.name, m.position),
+            lambda m: self._record_command("joint_commands", m.name, m.position),
             deep,
         )
-        self.node.create_subscription(DiagnosticStatus, "basis_ik/status", self._hear, 10)
-        self.node.create_timer(PERIOD, self._tell)
+        self.node.create_subscription(DiagnosticStatus, "basis_ik/status", self._on_status, 10)
+        self.node.create_timer(PERIOD, self._publish_states)
         self.frames = {}
         self._clients = {}
         self._executor = SingleThreadedExecutor(context=self.context)
@@ -210,10 +210,10 @@ class Robot:
         with contextlib.suppress(ExternalShutdownException):
             self._executor.spin()
 
-    def _tell(self):
+    def _publish_states(self):
         now = self.node.get_clock().now()
         self._follow_window(1e-9 * now.nanoseconds)
-        if not self.talking:
+        if not self.publishing:
             return
         stamp = now.to_msg()
         state = JointState(name=list(self.chain.joint_names), position=self.positions.tolist())
@@ -225,16 +225,16 @@ class Robot:
         moving = [transform_message("base_link", n, f(), stamp) for n, f in frames]
         self.tf.sendTransform([tool, *moving])
 
-    def _obey_trajectory(self, message):
+    def _on_trajectory(self, message):
         """Follow a window from where it is by now; there the one before has to lead, too."""
         now = 1e-9 * self.node.get_clock().now().nanoseconds
         stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
         times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points]
         positions = np.array([p.positions for p in message.points])
         whole = positions[0].shape == self.positions.shape and np.isfinite(positions).all()
-        sound = whole and times[0] == 0.0 and not any(message.points[-1].velocities)
-        sound = sound and message.joint_names == list(self.chain.joint_names)
-        if not (sound and np.all(np.diff(times) > 0)):
+        valid = whole and times[0] == 0.0 and not any(message.points[-1].velocities)
+        valid = valid and message.joint_names == list(self.chain.joint_names)
+        if not (valid and np.all(np.diff(times) > 0)):
             self.complaints.append(("window", message))
         if whole:
             set_back = self.window is not None and now < self.window[0]
@@ -242,7 +242,7 @@ class Robot:
                 self.stalls += 1
             self._follow_window(now)
             before, self.window = self.positions, (stamp, times, positions)
-            self._record(stamp, times, positions)
+            self._record_window(stamp, times, positions)
             self._follow_window(now)
             # Where this process is late itself, the two may be ways to rest from different times:
             # what is settled, and so common to both, ends here.
@@ -250,18 +250,20 @@ class Robot:
             if not late and (self._way(before) > self.chain.velocity * PERIOD).any():
                 self.complaints.append((before, self.positions))
         else:
-            self._obey("joint_trajectory", message.joint_names, message.points[1].positions)
+            self._record_command(
+                "joint_trajectory", message.joint_names, message.points[1].positions
+            )
 
     def _lose(self, _):
         """Leave it: where this process is late, positions are judged by time."""
 
-    def _record(self, stamp, times, positions):
+    def _record_window(self, stamp, times, positions):
         """Judge and keep each command once: those that are settled, two after a window's first."""
         here = self.positions
         for k in range(1, 1 + LEAD):
             if stamp + times[k] > self.recorded + 0.5 * PERIOD or stamp < self.recorded - LATE:
                 self.recorded, self.positions = stamp + times[k], positions[k - 1]
-                self._obey("joint_trajectory", None, positions[k])
+                self._record_command("joint_trajectory", None, positions[k])
         self.positions = here
 
     def _follow_window(self, now):
@@ -272,19 +274,19 @@ class Robot:
             if now - stamp >= times[-1]:  # whoever moves it now moves it from there
                 self.window = None
 
-    def _obey(self, interface, names, positions):
+    def _record_command(self, interface, names, positions):
         """Record a command and whatever is unsafe about it; go there."""
         command = np.array(positions)
         self.interface = interface
         whole = command.shape == self.positions.shape and bool(np.isfinite(command).all())
-        fine = (
+        safe = (
             whole
             and names in (None, list(self.chain.joint_names))
             and (command >= self.chain.lower - 1e-9).all()
             and (command <= self.chain.upper + 1e-9).all()
             and (self._way(command) <= self.chain.velocity * PERIOD + 1e-9).all()
         )
-        if not fine:
+        if not safe:
             self.complaints.append((self.positions, command))
         self.commands.append(command)
         if whole:
@@ -296,7 +298,7 @@ class Robot:
         turn = np.abs(np.remainder(way + np.pi, 2.0 * np.pi) - np.pi)
         return np.where(self.chain.continuous, turn, way)
 
-    def _hear(self, message):
+    def _on_status(self, message):
         values = {pair.key: pair.value for pair in message.values}
         self.statuses.append({**values, "message": message.message, "level": message.level})
 
@@ -388,12 +390,12 @@ class Robot:
         """Send a target pose, and wait until the arm rests there."""
         self.send("base_link", root_T_target)
         self.wait(lambda: self.at(root_T_target), "the arm is there")
-        self.wait(self.quiet, "silence")
+        self.wait(self.no_commands, "silence")
 
     def go_home(self):
         self.go(self.chain.forward(HOME))
 
-    def quiet(self, seconds=0.3):
+    def no_commands(self, seconds=0.3):
         """Tell whether no command comes for a while."""
         count = len(self.commands)
         time.sleep(seconds)

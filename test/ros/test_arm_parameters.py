@@ -75,7 +75,7 @@ def test_a_given_axis_is_in_the_axes_of_its_frame(head):
         ([], "base", "pan"),
     ],
 )
-def test_a_ray_that_makes_no_sense_is_refused(head, axis, frame, word):
+def test_an_invalid_ray_is_refused(head, axis, frame, word):
     with pytest.raises(BasisIkError, match=word):
         pointing_ray(*head, axis, frame)
 
@@ -86,14 +86,14 @@ def test_a_ray_that_makes_no_sense_is_refused(head, axis, frame, word):
      [math.inf, 0.0, 0.0]],
     ids=["one", "two", "four", "zero", "vanishing", "nan", "inf"],
 )  # fmt: skip
-def test_what_is_no_direction_is_refused_without_a_robot(axis):
+def test_an_invalid_direction_is_refused_without_a_robot(axis):
     assert "three numbers that are not all 0" in axis_complaint(axis)
 
 
 @pytest.mark.parametrize(
     "axis", [[], [0.0, 0.0, 1e-3], [-3.0, 4.0, 0.0]], ids=["none", "short", "long"]
 )
-def test_a_direction_of_any_length_will_do(axis):
+def test_a_direction_may_have_any_length(axis):
     assert axis_complaint(axis) is None
 
 

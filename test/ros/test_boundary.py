@@ -58,7 +58,7 @@ def replaying(**readings):
     return boundary
 
 
-def test_what_sources_say_is_said_again_in_turn(recording, entries):
+def test_values_of_sources_are_replayed_in_order(recording, entries):
     said = []
 
     def work():
@@ -71,7 +71,7 @@ def test_what_sources_say_is_said_again_in_turn(recording, entries):
     assert boundary.read("listeners", lambda: 99) == 3
 
 
-def test_a_node_that_asks_more_often_is_told_the_same_and_no_wait_is_endless():
+def test_further_readings_repeat_the_last_value():
     boundary = replaying(steady=[1.0], listeners=[2])
     assert boundary.read("listeners", lambda: 99) == 2
     assert boundary.read("listeners", lambda: 99) == 2
@@ -81,7 +81,7 @@ def test_a_node_that_asks_more_often_is_told_the_same_and_no_wait_is_endless():
     assert boundary.steady() == 1.5
 
 
-def test_what_a_thread_had_done_is_done_and_what_it_had_not_is_not():
+def test_results_of_threads_are_replayed_at_the_same_time():
     boundary, goes_on = replaying(done=[False, True]), Event()
     with ThreadPoolExecutor(1) as threads:
         quick = threads.submit(lambda: 1)
@@ -93,14 +93,14 @@ def test_what_a_thread_had_done_is_done_and_what_it_had_not_is_not():
         assert slow.done()
 
 
-def test_an_idle_answer_is_no_entry(recording, entries):
+def test_an_idle_request_is_not_recorded(recording, entries):
     recording.run("answer", lambda: None)
     assert entries == []
     recording.run("answer", recording.steady)
     assert len(entries) == 1
 
 
-def test_what_is_sent_is_recorded_and_in_a_replay_kept_back(recording, entries):
+def test_sent_messages_are_recorded_and_not_sent_in_a_replay(recording, entries):
     published = []
     publisher = SimpleNamespace(topic_name="/a", msg_type=String, publish=published.append)
     recording.run("any", lambda: recording.publish(publisher, String(data="x")))
@@ -114,7 +114,7 @@ def test_what_is_sent_is_recorded_and_in_a_replay_kept_back(recording, entries):
     assert len(published) == 1
 
 
-def test_a_request_is_recorded_with_what_it_says(recording, entries):
+def test_a_request_is_recorded_with_its_content(recording, entries):
     calls = []
 
     class Service:
@@ -136,7 +136,7 @@ def test_a_request_is_recorded_with_what_it_says(recording, entries):
     assert only.given
 
 
-def test_of_several_alike_each_has_a_name():
+def test_entities_of_one_kind_have_unique_names():
     def look():
         """Stand for a timer's callback."""
 
@@ -148,7 +148,7 @@ def test_of_several_alike_each_has_a_name():
     assert names[2].endswith("look 0")
 
 
-def test_a_node_without_a_boundary_has_the_plain_one():
+def test_the_default_is_the_plain_boundary():
     assert boundary_of(SimpleNamespace()) is LIVE
     assert boundary_of(SimpleNamespace(boundary=NODE)) is NODE
 
@@ -166,14 +166,14 @@ def heard(form, argument):
 
 
 @pytest.mark.parametrize("accepted", [True, False])
-def test_a_controllers_answer_comes_back(accepted):
+def test_the_response_of_a_controller_is_replayed(accepted):
     handle = heard(ANSWER, SimpleNamespace(result=lambda: SimpleNamespace(accepted=accepted)))
     assert handle.result().accepted is accepted
     handle.result().cancel_goal_async()
     assert isinstance(handle.result().get_result_async(), Future)
 
 
-def test_a_controllers_feedback_and_the_end_of_a_motion_come_back():
+def test_feedback_and_result_of_a_controller_are_replayed():
     feedback = FollowJointTrajectory.Feedback()
     feedback.desired.positions = [0.1, -0.0]
     assert heard(FEEDBACK, SimpleNamespace(feedback=feedback)).feedback == feedback
@@ -182,7 +182,7 @@ def test_a_controllers_feedback_and_the_end_of_a_motion_come_back():
     assert (end.result().status, end.result().result.error_string) == (6, "too late")
 
 
-def test_a_goal_to_point_at_comes_back():
+def test_a_head_goal_is_replayed():
     goal = PointHead.Goal(max_velocity=0.3)
     assert heard(HEAD_GOAL, goal) == goal
     handle = heard(HEAD_HANDLE, SimpleNamespace(request=goal))
@@ -212,13 +212,13 @@ def raises():
 OWN = {name: lambda: None for name in ("check_kernels", "start", "handle_target", "give_up", "end")}
 
 
-def test_what_this_node_does_not_have_is_told():
+def test_an_unknown_input_is_an_error():
     node = SimpleNamespace(subscriptions=[], timers=[], services=[], **OWN)
-    with pytest.raises(RecordingError, match="tells of 'topic /gone 0', which there is not"):
+    with pytest.raises(RecordingError, match="has 'topic /gone 0', which this node does not have"):
         replay_of("topic /gone 0", node=node)
 
 
-def test_what_the_recorded_node_raised_is_raised_again_and_nothing_else():
+def test_only_recorded_exceptions_may_be_raised_again():
     node = SimpleNamespace(
         subscriptions=[], timers=[], services=[], **OWN | {"handle_target": raises}
     )
@@ -227,7 +227,7 @@ def test_what_the_recorded_node_raised_is_raised_again_and_nothing_else():
         replay_of("answer", "start", node=node)
 
 
-def test_a_message_that_is_missing_or_too_many_is_a_difference():
+def test_a_missing_or_extra_message_is_a_difference():
     played = replay_of()
     sent = Sent("/a", TEXT, WORD)
     assert played._compare(entry()._replace(sent=[sent]), 1.0).replayed is None
@@ -241,7 +241,7 @@ def test_a_message_that_is_missing_or_too_many_is_a_difference():
     assert played._compare(entry()._replace(sent=[padded]), 1.0) is None
 
 
-def test_forms_are_not_asked_where_nothing_is_recorded():
+def test_without_a_recording_arguments_are_not_converted():
     def never(_):
         raise AssertionError
 
@@ -266,7 +266,7 @@ def test_forms_are_not_asked_where_nothing_is_recorded():
     ],
     ids=["equal", "stopped", "differs"],
 )
-def test_what_a_replay_says_in_the_end(monkeypatch, capsys, difference, stopped, status, words):
+def test_the_outcome_of_a_replay_as_text(monkeypatch, capsys, difference, stopped, status, words):
     outcome, stop = Outcome(3, 2, 1.5, False, difference), Event()
     if stopped:
         stop.set()

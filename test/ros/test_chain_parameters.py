@@ -72,7 +72,7 @@ STIFF = RobotModel.from_urdf('<robot name="stiff"><link name="a"/></robot>')
     ids=["same ends", "home and jerk", "acceleration and jerk"],
 )
 @pytest.mark.parametrize("chain", ["", "left"], ids=["alone", "named"])
-def test_what_no_robot_is_needed_for_is_refused_without_one(chain, given, name, words):
+def test_invalid_values_are_refused_without_a_robot(chain, given, name, words):
     with pytest.raises(ConfigError) as caught:
         of(chain, **given).check()
     prefix = f"{chain}." if chain else ""
@@ -81,7 +81,7 @@ def test_what_no_robot_is_needed_for_is_refused_without_one(chain, given, name, 
     assert "\n" not in str(caught.value)
 
 
-def test_defaults_and_what_agrees_are_accepted_without_a_robot():
+def test_valid_values_are_accepted_without_a_robot():
     of().check()
     of(home=[0.0] * 2, max_acceleration=[1.0] * 2, max_jerk=[1.0] * 2, root_link="a").check()
 
@@ -112,19 +112,19 @@ def test_defaults_and_what_agrees_are_accepted_without_a_robot():
     ids=["tip", "root", "root at the end", "tip that stands", "two arms", "planar", "swapped",
          "swapped inside", "too long"],
 )  # fmt: skip
-def test_a_chain_that_a_robot_does_not_have_is_its_parameters_fault(model, given, name, words):
+def test_a_missing_chain_names_the_parameter(model, given, name, words):
     with pytest.raises(ConfigError, match=f"^parameter '{name}' ") as caught:
         of(**given).chain(model)
     assert words in str(caught.value)
     assert "world" not in str(caught.value)
 
 
-def test_a_robot_without_an_arm_is_nobodys_parameter():
+def test_a_robot_without_an_arm_names_no_parameter():
     with pytest.raises(ChainError, match="no joint moves below 'a'"):
         of().chain(STIFF)
 
 
-def test_chains_down_and_across_the_tree_are_made():
+def test_chains_down_and_across_the_tree_are_valid():
     assert of(tip_link="tool0").chain(UR5E).root == "base_link"
     assert len(of(root_link="calf_l", tip_link="ankle_r").chain(LEGS).joint_names) == 8
     assert len(of().chain(snake(MOST_JOINTS)).joint_names) == MOST_JOINTS
@@ -146,12 +146,12 @@ def test_a_pointing_frame_that_the_tip_does_not_carry_is_refused(chain, frame, w
     assert words in str(caught.value)
 
 
-def test_a_ray_of_another_link_that_the_tip_carries(chain):
+def test_a_ray_may_begin_at_a_link_fixed_to_the_tip(chain):
     ray = of(pointing_frame="panda_link7", pointing_axis=[0.0, 0.0, 2.0]).ray(PANDA, chain)
     np.testing.assert_allclose(ray.origin, [0.0, 0.0, -0.107])
 
 
-def test_home_as_given_or_nowhere(chain):
+def test_home_is_as_given_or_empty(chain):
     of(home=(0.5 * (chain.lower + chain.upper)).tolist()).check_home(chain)
     of().check_home(chain)
 
@@ -161,19 +161,19 @@ def test_home_as_given_or_nowhere(chain):
     [([0.0], "7 positions are wanted"), ([0.0] * 7, "panda_joint4 must lie in")],
     ids=["too few", "outside"],
 )
-def test_a_home_that_makes_no_sense_is_refused(chain, home, words):
+def test_an_invalid_home_is_refused(chain, home, words):
     with pytest.raises(ConfigError, match=r"^parameter 'home' does not fit: ") as caught:
         of(home=home).check_home(chain)
     assert words in str(caught.value)
 
 
-def test_motion_limits_are_given_for_each_joint_or_not_at_all(chain):
+def test_motion_limits_have_one_number_for_each_joint_or_none(chain):
     given = of(max_acceleration=[2.0] * 7).limits(chain)
     assert given.acceleration.tolist() == [2.0] * 7
     assert given.jerk.tolist() == [2.0 / 0.05] * 7
     np.testing.assert_allclose(of().limits(chain).acceleration, chain.velocity / 0.25)
     for name in ("max_acceleration", "max_jerk"):
-        with pytest.raises(ConfigError, match=f"^parameter '{name}' wants 7 numbers .*, not 1"):
+        with pytest.raises(ConfigError, match=f"^parameter '{name}' must have 7 numbers .*, not 1"):
             of(**{name: [1.0]}).limits(chain)
 
 
@@ -189,16 +189,16 @@ def test_a_margin_narrows_the_limits(chain, margin):
         of(home=list(map(float, outside))).check_home(narrow)
 
 
-def test_a_joint_that_turns_for_ever_has_no_margin():
+def test_a_continuous_joint_has_no_margin():
     assert not np.isfinite(of(joint_limit_margin=[0.2]).chain(snake(3)).lower).any()
 
 
 @pytest.mark.parametrize(
     ("margin", "words"),
-    [([1.6], "joint 'panda_joint4' is left no room"), ([0.1] * 2, "wants 1 number or 7 ")],
+    [([1.6], "joint 'panda_joint4' is left no room"), ([0.1] * 2, "must have 1 number or 7 ")],
     ids=["no room", "two"],
 )
-def test_a_margin_that_makes_no_sense_is_refused(margin, words):
+def test_an_invalid_margin_is_refused(margin, words):
     with pytest.raises(ConfigError, match=r"^parameter 'joint_limit_margin' ") as caught:
         of(tip_link="panda_link8", joint_limit_margin=margin).chain(PANDA)
     assert words in str(caught.value)
@@ -213,7 +213,7 @@ def test_a_margin_that_makes_no_sense_is_refused(margin, words):
     ],
     ids=["unknown", "stands", "beyond the tip"],
 )
-def test_links_whose_speed_the_chain_does_not_settle_are_refused(links, words):
+def test_capped_links_outside_the_chain_are_refused(links, words):
     chain = PANDA.chain("panda_link0", "panda_link5")
     of(capped_links=["panda_link4", "panda_link5"]).caps(PANDA, chain)
     with pytest.raises(ConfigError, match=r"^parameter 'capped_links' has ") as caught:
@@ -230,11 +230,11 @@ def test_chains_that_share_a_joint_are_refused_by_their_names():
     )
 
 
-def test_chains_that_share_links_only_are_apart():
+def test_chains_may_share_links():
     check_apart({side: LEGS.chain(None, f"ankle_{side}") for side in "lr"})
 
 
-def test_numbers_are_speeds_unless_told_to_be_parts_of_a_scale():
+def test_numbers_are_speeds_unless_the_type_is_unitless():
     scale = {"scale.linear": 0.2, "scale.rotational": 0.3, "scale.joint": 0.7}
     assert of(**scale).units() == SPEED_UNITS
     assert of("left", command_in_type="unitless", **scale).units() == Units(1.0, 0.2, 0.3, 0.7)

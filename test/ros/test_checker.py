@@ -45,7 +45,7 @@ def hear(checker, monkeypatch, states):
     monkeypatch.setattr(checker, "spin", spin)
 
 
-def test_nothing_is_asked_of_a_node_that_is_silent_or_compiles(checker, monkeypatch):
+def test_a_node_that_compiles_is_waited_for(checker, monkeypatch):
     hear(checker, monkeypatch, [None, "COMPILING", "COMPILING", "WAITING", "READY"])
     asked = []
 
@@ -57,7 +57,7 @@ def test_nothing_is_asked_of_a_node_that_is_silent_or_compiles(checker, monkeypa
     assert asked == ["WAITING", "READY"]
 
 
-def test_the_time_in_which_the_node_compiles_does_not_count(checker, monkeypatch):
+def test_compilation_does_not_count_for_the_timeout(checker, monkeypatch):
     now = [0.0]
 
     def monotonic():

@@ -66,7 +66,7 @@ def compiling(robot):
     return [s for s in robot.statuses if s.get("state") == "COMPILING"]
 
 
-def test_it_answers_while_it_compiles_and_then_goes_on_by_itself(own_domain, cold):
+def test_the_node_responds_while_it_compiles_and_then_starts(own_domain, cold):
     robot = Robot(own_domain)
     heard = []
     robot.node.create_subscription(
@@ -120,7 +120,7 @@ def test_it_answers_while_it_compiles_and_then_goes_on_by_itself(own_domain, col
     assert any(cold.rglob("*.nbi"))
 
 
-def test_shut_down_while_it_compiles_it_never_starts(own_domain, cold):
+def test_a_node_shut_down_while_it_compiles_never_starts(own_domain, cold):
     robot = Robot(own_domain)
     process = start_node(own_domain)
     try:
@@ -142,13 +142,13 @@ OTHERS = {
 
 
 @pytest.mark.parametrize(("program", "given"), OTHERS.items(), ids=OTHERS)
-def test_another_node_says_that_it_compiles_and_a_signal_ends_it(
+def test_another_node_reports_that_it_compiles_and_ends_on_a_signal(
     own_domain, cold, tmp_path, program, given
 ):
     path = tmp_path / "params.yaml"
     path.write_text(f"{program}:\n  ros__parameters: {given}\n")
     robot = Robot(own_domain)
-    robot.node.create_subscription(DiagnosticStatus, f"{program}/status", robot._hear, 10)
+    robot.node.create_subscription(DiagnosticStatus, f"{program}/status", robot._on_status, 10)
     module = ("-m", "basis_ik.ros.programs", program)
     process = start_node(own_domain, "--params-file", str(path), program=module)
     parameters = Asker(robot, ListParameters, f"{program}/list_parameters")

@@ -50,7 +50,7 @@ def run(script, domain):
     return done.stdout
 
 
-def test_the_client_of_moveit_with_the_node_as_it_is_told_to_be_started(domain):
+def test_the_moveit_client_works_as_documented(domain):
     robot = Robot(domain)
     process = start_node(domain, *SERVE.split("--ros-args")[1].replace('"', "").split())
     robot.description.publish(String(data=URDF))
@@ -63,7 +63,7 @@ def test_the_client_of_moveit_with_the_node_as_it_is_told_to_be_started(domain):
     assert all(name in joints for name in robot.chain.joint_names)
 
 
-def test_the_goal_for_the_head(domain):
+def test_the_head_goal_works_as_documented(domain):
     urdf = (ROOT / "urdf" / "pan_tilt.urdf").read_text()
     with running(domain, urdf=urdf, home=np.zeros(2)) as head:
         done = subprocess.run(
@@ -84,10 +84,10 @@ def test_the_goal_for_the_head(domain):
              "incoming_command_timeout", "position_threshold", "orientation_threshold",
              "success_angle_threshold", "root_link", "tip_link"]
 )  # fmt: skip
-def test_the_parameters_it_names_exist(name):
+def test_parameters_on_the_page_exist(name):
     assert f"`{name}`" in TEXT
     assert name in {declaration.name for declaration in (*NODE, *CHAIN)}
 
 
-def test_a_command_lasts_as_long_as_servos_unless_set():
+def test_a_command_expires_like_servos_by_default():
     assert {each.name: each.default for each in NODE}["incoming_command_timeout"] == 0.1

@@ -41,7 +41,7 @@ LISTS = {
 
 
 @pytest.mark.parametrize(("content", "words"), LISTS.values(), ids=LISTS)
-def test_a_bad_list_of_targets_is_told(complaint, tmp_path, content, words):
+def test_a_bad_list_of_targets_is_one_line(complaint, tmp_path, content, words):
     path = tmp_path / "targets.yaml"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     line = complaint("demo_targets", f"targets_file:={path}")
@@ -56,17 +56,17 @@ GIVEN = {
     "folder": ("demo_targets", ["targets_file:=/tmp"], "'targets_file' is /tmp, "),
     "no frame": ("demo_targets", ["root_frame:=''"], "'root_frame' is '', which is not a frame"),
     "slash": ("demo_targets", ["tip_frame:=/tool0"], "'tip_frame' is '/tool0', which is not"),
-    "type": ("demo_targets", ["tip_frame:=5"], "'tip_frame' wants text, not 5"),
-    "clock": ("demo_targets", ["use_sim_time:=5"], "'use_sim_time' wants true or false, not 5"),
+    "type": ("demo_targets", ["tip_frame:=5"], "'tip_frame' must be text, not 5"),
+    "clock": ("demo_targets", ["use_sim_time:=5"], "'use_sim_time' must be true or false, not 5"),
     "point frame": ("moving_point", ["root_frame:=/a"], "'root_frame' is '/a', which is not"),
     "point tip": ("moving_point", ["tip_frame:=''"], "'tip_frame' is '', which is not a frame"),
     "point nan": ("moving_point", ["period:=.nan"], "'period' must lie in"),
     "legs nan": ("legs_motion", ["period:=.nan"], "'period' must lie in"),
     "legs back": ("legs_motion", ["period:=-1.0"], "'period' must lie in"),
-    "legs type": ("legs_motion", ["period:=fast"], "'period' wants a number"),
+    "legs type": ("legs_motion", ["period:=fast"], "'period' must be a number"),
 }
 
 
 @pytest.mark.parametrize(("program", "given", "words"), GIVEN.values(), ids=GIVEN)
-def test_a_bad_parameter_is_told(complaint, program, given, words):
+def test_a_bad_parameter_is_one_line(complaint, program, given, words):
     assert complaint(program, *given).startswith(f"{program}: parameter {words}")

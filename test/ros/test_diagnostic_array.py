@@ -57,7 +57,7 @@ def values(status):
     return {pair.key: pair.value for pair in status.values}
 
 
-def test_names_are_the_nodes_and_then_what_it_is_about():
+def test_names_begin_with_the_node():
     assert [s.name for s in statuses()] == ["ns/basis_ik: control loop", "ns/basis_ik: tool0"]
     assert {s.hardware_id for s in statuses()} == {"ur5e"}
     assert [s.name for s in statuses(left=ARM, right=ARM)][1:] == [
@@ -66,13 +66,13 @@ def test_names_are_the_nodes_and_then_what_it_is_about():
     ]
 
 
-def test_all_is_well():
+def test_without_problems_all_is_ok():
     loop, arm = statuses()
     assert (loop.level, loop.message) == (DiagnosticStatus.OK, "in time")
     assert (arm.level, arm.message) == (DiagnosticStatus.OK, "MOVING")
 
 
-def test_the_values():
+def test_values_of_loop_and_arm():
     loop, arm = map(values, statuses())
     assert loop == {
         "wanted_rate": "100",
@@ -101,7 +101,7 @@ def test_the_values():
     }
 
 
-def test_what_is_not_known_is_empty():
+def test_unknown_values_are_empty():
     loop = replace(LOOP, rate=math.nan, memory=None)
     arm = replace(ARM, solve_time=(math.nan,) * 3, joint_state_age=math.inf)
     loop_status, arm_status = statuses(loop, arm=arm)
@@ -120,7 +120,7 @@ def test_what_is_not_known_is_empty():
         ({"rate": 94.0, "clock_missing": True}, "no time has come on /clock"),
     ],
 )
-def test_a_loop_that_is_late_is_warned_of(change, text):
+def test_a_late_loop_is_a_warning(change, text):
     loop, _ = statuses(replace(LOOP, **change))
     assert loop.level == DiagnosticStatus.WARN
     assert text in loop.message
@@ -149,6 +149,6 @@ def test_a_loop_that_is_late_is_warned_of(change, text):
         ({"state": "INACTIVE", "why_not": "not active"}, DiagnosticStatus.OK, "INACTIVE"),
     ],
 )
-def test_an_arm_that_cannot_do_its_work(change, level, text):
+def test_an_arm_that_may_not_move_is_a_warning_or_error(change, level, text):
     _, arm = statuses(arm=replace(ARM, **change))
     assert (arm.level, arm.message) == (level, text)

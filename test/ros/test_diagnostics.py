@@ -56,7 +56,7 @@ def afresh(robot, told):
     return told
 
 
-def test_the_loop(robot, told):
+def test_the_loops_values_are_published(robot, told):
     loop = afresh(robot, told)["control loop"]
     assert float(loop["wanted_rate"]) == 100.0
     assert 0.0 < float(loop["rate"]) < 110.0
@@ -95,22 +95,22 @@ def test_the_age_of_the_targets_frame(robot, told):
     robot.wait_status(target_frame="base_link", state="ARRIVED")
 
 
-def test_refusals_are_counted_and_warned_of_once(robot, told):
+def test_refusals_are_counted_and_are_a_warning_once(robot, told):
     robot.look("base_link", (0.0, math.nan, 0.0))
     robot.wait(lambda: told["tool0"].get("refused.NON_FINITE") == "1", "the count")
     assert told["tool0"]["level"] == DiagnosticStatus.WARN
     assert afresh(robot, told)["tool0"]["level"] == DiagnosticStatus.OK
 
 
-def test_missing_joint_states(robot, told):
-    robot.talking = False
+def test_missing_joint_states_are_reported(robot, told):
+    robot.publishing = False
     robot.wait(lambda: told["tool0"]["message"].startswith("no joint state of"), "a warning")
     assert float(told["tool0"]["joint_state_age"]) > 0.5
-    robot.talking = True
+    robot.publishing = True
     robot.wait(lambda: told["tool0"]["level"] == DiagnosticStatus.OK, "they are back")
 
 
-def test_memory_is_what_the_system_tells():
+def test_memory_is_that_of_the_system():
     before = resident_memory()
     block = bytearray(64 << 20)
     for i in range(0, len(block), 4096):

@@ -108,7 +108,7 @@ def xyz(point):
     return np.array([point.x, point.y, point.z])
 
 
-def test_it_appears_where_the_tip_is(robot, viewer):
+def test_the_handle_appears_at_the_tip(robot, viewer):
     marker = viewer.marker()
     assert marker.header.frame_id == "base_link"
     assert np.allclose(xyz(marker.pose.position), robot.tip().translation, atol=1e-6)
@@ -122,7 +122,7 @@ def test_the_arm_follows_it(robot, viewer):
     robot.wait(lambda: robot.at(down(0.44, 0.20, 0.40)), "the arm is where it was dragged")
 
 
-def test_the_arm_goes_where_it_is_let_go_though_the_last_of_the_drag_was_lost(robot, viewer):
+def test_a_release_sets_the_target_even_if_the_last_update_is_lost(robot, viewer):
     viewer.say("POSE_UPDATE", down(0.40, 0.20, 0.40))
     robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is where it was dragged")
     viewer.say("MOUSE_UP", down(0.40, 0.15, 0.40))
@@ -130,17 +130,17 @@ def test_the_arm_goes_where_it_is_let_go_though_the_last_of_the_drag_was_lost(ro
     assert np.allclose(xyz(viewer.marker().pose.position), [0.40, 0.15, 0.40])
 
 
-def test_a_button_that_goes_up_once_more_over_another_control_moves_nothing(robot, viewer):
+def test_a_second_release_over_another_control_moves_nothing(robot, viewer):
     dragged = down(0.40, 0.22, 0.40)
     viewer.drag(dragged)
     robot.wait(lambda: np.allclose(viewer.place(), dragged.translation), "it was heard")
     viewer.say("MOUSE_UP", down(0.45, 0.10, 0.40), control="turn")
     robot.wait(lambda: robot.at(down(0.40, 0.22, 0.40)), "the arm is where it was let go")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert robot.at(down(0.40, 0.22, 0.40))
 
 
-def test_when_it_is_let_go_other_viewers_see_where_it_is(robot, viewer):
+def test_after_the_release_other_viewers_see_the_handle(robot, viewer):
     count = len(viewer.updates)
     viewer.drag(down(0.40, 0.25, 0.40))
     robot.wait(lambda: len(viewer.updates) > count, "an update")
@@ -148,10 +148,10 @@ def test_when_it_is_let_go_other_viewers_see_where_it_is(robot, viewer):
     robot.wait(lambda: robot.at(down(0.40, 0.25, 0.40)), "the arm is there, too")
 
 
-def test_it_is_brought_back_to_the_tip(robot, viewer):
+def test_the_menu_brings_the_handle_to_the_tip(robot, viewer):
     viewer.drag(down(2.0, 0.25, 0.40))  # out of reach: the arm stays behind
     robot.wait_status(verdict="TOO_FAR", state="ARRIVED")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     viewer.choose("bring it back to the tip")
 
     def back():
@@ -181,13 +181,13 @@ def test_a_point_is_dragged_that_the_arm_looks_at(robot, viewer):
     robot.wait(lambda: viewer.turns() == 3, "the first kind again")
 
 
-def test_it_follows_targets_from_elsewhere(robot, viewer):
+def test_the_handle_follows_other_targets(robot, viewer):
     target = down(0.45, 0.10, 0.40)
     robot.send("base_link", target)
     robot.wait(lambda: np.allclose(viewer.place(), target.translation), "the handle is there")
 
 
-def test_nobody_takes_it_out_of_the_hand_of_who_drags_it(robot, viewer):
+def test_a_dragged_handle_is_not_moved_by_other_targets(robot, viewer):
     held = down(0.40, 0.22, 0.40)
     viewer.say("POSE_UPDATE", held)
     robot.wait(lambda: np.allclose(viewer.place(), held.translation), "it is held")
@@ -204,7 +204,7 @@ def test_nobody_takes_it_out_of_the_hand_of_who_drags_it(robot, viewer):
     robot.wait(lambda: np.allclose(viewer.place(), other.translation), "it was a mere click")
 
 
-def test_it_stays_in_view_where_a_target_is_far_away(robot, viewer):
+def test_the_handle_stays_in_view_for_a_distant_target(robot, viewer):
     robot.send("base_link", down(10.0, 0.25, 0.40))
     robot.wait_status(verdict="TOO_FAR", state="ARRIVED")
 
@@ -214,7 +214,7 @@ def test_it_stays_in_view_where_a_target_is_far_away(robot, viewer):
     robot.wait(at_tip, "the handle is at the tip")
 
 
-def test_a_point_to_look_at_is_dragged_from_where_it_is(robot, viewer):
+def test_a_point_is_dragged_from_its_present_position(robot, viewer):
     robot.look("base_link", (0.9, -0.5, 0.7))
     robot.wait_status(state="ARRIVED")
     viewer.choose("drag a point to look at")
@@ -223,7 +223,7 @@ def test_a_point_to_look_at_is_dragged_from_where_it_is(robot, viewer):
     robot.wait(lambda: viewer.turns() == 3, "the first kind again")
 
 
-def test_the_menu_has_what_works(robot, viewer):
+def test_the_menu_has_entries_that_have_an_effect(robot, viewer):
     works = {"home", "stop", "bring it back to the tip"}
     assert works <= set(viewer.entries())
     assert "go on" not in viewer.entries()
@@ -234,20 +234,20 @@ def test_the_menu_has_what_works(robot, viewer):
     robot.wait(lambda: "stop" in viewer.entries(), "the menu has 'stop'")
 
 
-def test_home_stop_and_go_on(robot, viewer):
+def test_home_stop_and_enable_work_by_menu(robot, viewer):
     viewer.choose("home")
     home = [0.1, -1.5, 1.5, -1.5, -1.5, 0.1]
     robot.wait(lambda: np.allclose(robot.positions, home), "the arm is at home")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     click = viewer.marker().pose  # the handle is elsewhere; RViz computes in single precision
     click.position.x = float(np.float32(click.position.x))
     viewer.say("MOUSE_UP", click)
-    assert robot.quiet()
+    assert robot.no_commands()
     viewer.choose("stop")
     robot.wait_status(state="STOPPED")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     viewer.drag(down(0.40, 0.20, 0.40))
-    assert robot.quiet()
+    assert robot.no_commands()
     viewer.choose("go on")
     robot.wait(lambda: robot.statuses[-1]["state"] != "STOPPED", "the arm is free")
     viewer.drag(down(0.40, 0.22, 0.40))  # elsewhere: let go where it stands, it is only clicked
@@ -255,7 +255,7 @@ def test_home_stop_and_go_on(robot, viewer):
 
 
 @pytest.mark.parametrize("axis", [(0.0, 0.0, 2.0), (1.0, 0.0, 0.0)])
-def test_a_point_ahead_is_not_below_the_grid_by_itself(axis):
+def test_the_initial_point_is_not_below_the_grid(axis):
     looks_down = RigidTransform.from_rpy(np.pi, 0.0, 0.0, [0.3, 0.2, 0.1])
     place = ahead(looks_down, Ray(axis), 1.5).translation
     assert np.allclose(place, [0.3, 0.2, 0.0] if axis[2] else [0.9, 0.2, 0.1])
@@ -263,7 +263,7 @@ def test_a_point_ahead_is_not_below_the_grid_by_itself(axis):
     assert ahead(below, Ray((0.0, 0.0, 1.0)), 1.5).translation[2] == -0.1
 
 
-def test_a_handle_can_be_taken_hold_of_however_small_the_arm():
+def test_the_handle_of_a_small_arm_has_a_minimum_size():
     urdf = Path(__file__).parents[2] / "urdf" / "pan_tilt.urdf"
     head = RobotModel.from_urdf(urdf.read_text()).chain("base_link", "camera_optical_frame")
     assert handle_size(head, None) == SMALLEST

@@ -25,7 +25,7 @@ PLACE = RigidTransform.from_rpy(0.1, 0.2, 0.3, [1.0, 2.0, 3.0])
 
 
 @pytest.mark.parametrize(("number", "axis"), list(enumerate("xyz")))
-def test_each_handle_works_along_its_axis(number, axis):
+def test_each_control_acts_along_its_axis(number, axis):
     q = TO_AXIS[axis]
     turn = RigidTransform.from_quaternion_xyzw([q.x, q.y, q.z, q.w], [0.0, 0.0, 0.0])
     assert np.allclose(turn.rotation[:, 0], np.eye(3)[number], atol=1e-12)
@@ -34,7 +34,7 @@ def test_each_handle_works_along_its_axis(number, axis):
 @pytest.mark.parametrize(
     ("mode", "moves", "turns"), [(Mode.POSE, 3, 3), (Mode.POINT, 3, 0)], ids=["pose", "point"]
 )
-def test_a_pose_has_six_freedoms_and_a_point_three(mode, moves, turns):
+def test_a_pose_has_six_degrees_of_freedom_and_a_point_three(mode, moves, turns):
     controls = drag_marker("m", "base", PLACE, 0.2, mode).controls
     modes = [c.interaction_mode for c in controls]
     assert modes.count(Control.MOVE_AXIS) == moves
@@ -43,7 +43,7 @@ def test_a_pose_has_six_freedoms_and_a_point_three(mode, moves, turns):
     assert len({c.name for c in controls}) == len(controls)
 
 
-def test_the_marker_is_where_it_is_put_and_stays_in_its_frame():
+def test_the_marker_has_the_given_pose_and_frame():
     marker = drag_marker("m", "base", PLACE, 0.2, Mode.POSE)
     assert (marker.name, marker.header.frame_id) == ("m", "base")
     assert (marker.header.stamp.sec, marker.header.stamp.nanosec) == (0, 0)
@@ -53,7 +53,7 @@ def test_the_marker_is_where_it_is_put_and_stays_in_its_frame():
     assert marker.scale == pytest.approx(0.2)
 
 
-def test_the_ball_is_seen_even_when_nobody_interacts():
+def test_the_ball_is_always_visible():
     ball = drag_marker("m", "base", PLACE, 0.2, Mode.POSE).controls[0]
     assert ball.always_visible
     assert ball.markers[0].color.a > 0.0

@@ -54,7 +54,7 @@ PARENTS = {
 }  # fmt: skip
 
 
-def test_all_frames_up_to_the_topmost_are_read_parents_first():
+def test_all_ancestors_are_read_parents_first():
     edges = edges_of([STAND, LOOK], PARENTS)
     assert {frame: parent for parent, frame in edges} == {
         frame: parent for frame, parent in PARENTS.items() if frame != "toe"
@@ -76,12 +76,12 @@ def test_all_frames_up_to_the_topmost_are_read_parents_first():
     ],
     ids=["topmost", "unknown", "another tree", "a loop"],
 )
-def test_what_tf_does_not_connect_is_named(constraint, parents, said):
+def test_disconnected_frames_are_reported(constraint, parents, said):
     with pytest.raises(FrameError, match=said):
         edges_of([constraint], parents)
 
 
-def test_chains_are_sent_and_targets_that_they_carry():
+def test_chains_and_carried_targets_are_broadcast():
     tree = TransformTree("map")
     for parent, frame in edges_of([STAND, Point("calf", "toe", "ball")], PARENTS):
         tree.add(frame, parent, RigidTransform.identity())
@@ -93,7 +93,7 @@ def test_chains_are_sent_and_targets_that_they_carry():
     assert set(sent) == {"hip", "ball", "thigh", "calf", "ankle", "toe"}
 
 
-def test_a_status_says_what_is_missing_and_why():
+def test_the_status_has_the_missing_distance_and_conflicts():
     met = status_of("frames_node", "look", LOOK, Applied(Verdict.REACHED, 1e-12))
     assert (met.level, met.message) == (DiagnosticStatus.OK, "met")
     against = Applied(Verdict.OTHER_TASKS, 0.25, ("stand", "lean"))
@@ -108,7 +108,7 @@ def test_a_status_says_what_is_missing_and_why():
     assert far.message == "too far; 0.5 m are left"
 
 
-def test_constraints_and_limits_are_what_the_parameters_say(domain):
+def test_constraints_and_limits_are_read_from_parameters(domain):
     given = {
         "constraints": ["look", "stand", "swing"],
         "look.type": "points_at", "look.bone": "calf", "look.tail": "ankle", "look.target": "ball",
@@ -287,7 +287,7 @@ def test_the_broadcast_frames_keep_to_the_limits_of_their_bones(heard):
     assert angle <= math.hypot(0.3, 0.2) + 1e-6  # a swing and a twist about an axis across it
 
 
-def test_bones_keep_their_places_and_the_source_is_not_fought(heard):
+def test_bones_keep_their_lengths_and_the_source_is_not_overwritten(heard):
     for frame, (parent, place, _) in FRAMES.items():
         if f"ik/{frame}" in heard.frames and frame != "tail2":
             corrected, _, now = heard.frames[f"ik/{frame}"]
@@ -302,7 +302,7 @@ def test_bones_keep_their_places_and_the_source_is_not_fought(heard):
     assert "ik/nail_r" not in heard.frames
 
 
-def test_a_target_that_a_chain_carries_is_the_corrected_one_and_is_sent(heard):
+def test_a_carried_target_is_corrected_and_broadcast(heard):
     """The eye hangs from the chest and looks at the nail of the left hand, as far as it may."""
     eye = heard.place("ik/eye")
     u, v = heard.place("ik/sight") - eye, heard.place("ik/nail_l") - eye
@@ -315,7 +315,7 @@ def test_a_target_that_a_chain_carries_is_the_corrected_one_and_is_sent(heard):
     assert math.acos(heard.turn("ik/eye")[0, 0]) == pytest.approx(0.05, abs=1e-6)
 
 
-def test_a_conflict_names_the_other_and_what_is_missing_in_what_is_sent(heard):
+def test_a_conflict_is_reported_with_the_missing_distance(heard):
     tip = heard.place("ik/tip")
     joint = heard.place("ik/tail2")
     u, v = tip - joint, heard.place("goal_l") - joint
@@ -341,7 +341,7 @@ def ends_of(marker):
     return (points @ rotation_of(q).T + (p.x, p.y, p.z)).reshape(-1, 2, 3)
 
 
-def test_what_is_shown_is_where_the_broadcast_frames_are(heard):
+def test_markers_are_at_the_broadcast_frames(heard):
     """In the order of the constraints: gaze, left, right, stretch, thumb."""
     bones = {
         0: ("ik/eye", "ik/sight"),
@@ -364,7 +364,7 @@ def test_what_is_shown_is_where_the_broadcast_frames_are(heard):
     np.testing.assert_allclose((ball.x, ball.y, ball.z), heard.place("goal_l"), rtol=0, atol=1e-6)
 
 
-def test_what_is_said_in_the_scene_is_what_the_status_says(heard):
+def test_texts_of_the_markers_equal_the_status(heard):
     for number, name in enumerate(("gaze", "left", "right", "stretch", "thumb")):
         assert heard.markers["verdict", number].text.startswith(f"{name}: ")
         said = heard.markers["verdict", number].text.removeprefix(f"{name}: ")

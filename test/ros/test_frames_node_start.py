@@ -36,11 +36,11 @@ import pytest
         ),
         (
             "constraints: [foot]\n    foot: {type: fabrik, chain: [a], target: c}",
-            ["'foot.chain' wants two or more different frames"],
+            ["'foot.chain' must be two or more different frames"],
         ),
         (
             "constraints: [foot]\n    foot: {type: fabrik, chain: [a, b, a], target: c}",
-            ["'foot.chain' wants two or more different frames"],
+            ["'foot.chain' must be two or more different frames"],
         ),
         (
             "update_rte: 5.0\n    constraints: [foot]\n"
@@ -60,7 +60,7 @@ import pytest
         ("constraints: []", ["leave out parameters that are []"]),
         ("constraints: ['']", ["'constraints' has an empty name"]),
         ("constraints: [a, a]", ["'constraints' has 'a' twice"]),
-        ("constraints: a", ["'constraints' wants a list of names, not 'a'"]),
+        ("constraints: a", ["'constraints' must be a list of names, not 'a'"]),
         (
             "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, target: ''}",
             ["'look.target' is '', which is not a frame"],
@@ -89,12 +89,12 @@ import pytest
         (
             "use_sim_time: 1\n    constraints: [foot]\n"
             "    foot: {type: fabrik, chain: [a, b], target: c}",
-            ["'use_sim_time' wants true or false, not 1"],
+            ["'use_sim_time' must be true or false, not 1"],
         ),
     ],
     ids=lambda value: value[0][:30] if isinstance(value, list) else "",
 )
-def test_a_mistake_is_told_in_one_line(tmp_path, complaint, yaml, words):
+def test_a_mistake_is_one_line(tmp_path, complaint, yaml, words):
     path = tmp_path / "params.yaml"
     path.write_text(f"frames_node:\n  ros__parameters:\n    {yaml}\n")
     line = complaint("frames_node", more=("--params-file", str(path)))
@@ -120,7 +120,7 @@ LOOK = "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, targe
         (
             "[knee]",
             "{type: cone, bone: a, half_angle: 1}",
-            ["'knee.half_angle' wants a number with a decimal point, not 1"],
+            ["'knee.half_angle' must be a number with a decimal point, not 1"],
         ),
         ("[knee]", "{type: cone, bone: a, half_angle: 4.0}", ["'knee' is no limit", "0 to π"]),
         ("[knee]", "{type: cone, bone: a, half_angle: .nan}", ["'knee' is no limit"]),
@@ -137,12 +137,12 @@ LOOK = "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, targe
         (
             "[knee]",
             "{type: hinge, bone: a, lower: 0.0, upper: 1.0, axis: [0.0, 1.0]}",
-            ["'knee.axis' wants three numbers with decimal points, not [0.0, 1.0]"],
+            ["'knee.axis' must be three numbers with decimal points, not [0.0, 1.0]"],
         ),
         (
             "[knee]",
             "{type: hinge, bone: a, lower: 0.0, upper: 1.0, axis: [0, 1, 0]}",
-            ["'knee.axis' wants three numbers with decimal points"],
+            ["'knee.axis' must be three numbers with decimal points"],
         ),
         (
             "[knee]",
@@ -162,12 +162,12 @@ LOOK = "constraints: [look]\n    look: {type: points_at, bone: a, tail: b, targe
         (
             "[knee]",
             "{type: cone, bone: a, half_angle: 1.0, rest: [0.0, .inf, 0.0]}",
-            ["'knee.rest' wants three numbers"],
+            ["'knee.rest' must be three numbers"],
         ),
     ],
     ids=lambda value: value[0][:40] if isinstance(value, list) else "",
 )
-def test_a_mistake_in_a_limit_is_told_in_one_line(tmp_path, complaint, limits, limit, words):
+def test_a_mistake_in_a_limit_is_one_line(tmp_path, complaint, limits, limit, words):
     given = f"    knee: {limit}\n" if limit else ""
     path = tmp_path / "params.yaml"
     path.write_text(f"frames_node:\n  ros__parameters:\n    {LOOK}    limits: {limits}\n{given}")

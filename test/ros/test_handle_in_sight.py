@@ -153,12 +153,12 @@ def marker(kind, centre, scale):
     ],
     ids=lambda value: str(value) if isinstance(value, bool) else f"type{value.type}",
 )
-def test_what_hides_a_handle(body, hides):
+def test_bodies_that_hide_a_handle_are_detected(body, hides):
     place = RigidTransform.identity()
     handle = drag_marker("target", "base", place, 0.2, Mode.POSE)
     assert bool(in_the_way([body], np.array([3.0, 0.0, 0.0]), place, handle)) == hides
 
 
-def test_a_body_that_this_test_does_not_know_is_not_passed_over():
+def test_an_unknown_body_is_not_ignored():
     with pytest.raises(AssertionError, match="which body 'body' is"):
         solids(marker(Marker.MESH_RESOURCE, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)))

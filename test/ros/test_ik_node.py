@@ -59,20 +59,20 @@ def test_a_pose_in_a_rotated_static_frame_is_reached(robot):
     robot.wait(lambda: robot.at(TABLE @ table_T_target), "the arm is there")
 
 
-def test_silence_after_arrival(robot):
+def test_commands_end_after_arrival(robot):
     robot.go_home()
-    assert robot.quiet(0.5)
+    assert robot.no_commands(0.5)
 
 
-def test_the_same_target_again_brings_back_an_arm_that_others_have_moved(robot):
+def test_a_repeated_target_brings_back_a_displaced_arm(robot):
     robot.go_home()
     robot.positions = HOME + 0.2
-    assert robot.quiet(0.3)  # not of its own accord
+    assert robot.no_commands(0.3)  # not of its own accord
     robot.settle()
     robot.go_home()
     robot.positions = HOME + 0.01  # hanging a little
     robot.send("base_link", robot.chain.forward(HOME))
-    assert robot.quiet(0.3)
+    assert robot.no_commands(0.3)
     robot.positions = HOME.copy()
 
 
@@ -93,7 +93,7 @@ def test_a_target_without_stamp_follows_its_frame(robot):
     robot.frames.clear()
 
 
-def test_a_stamped_target_is_placed_by_tf_at_its_stamp_and_stays(robot):
+def test_a_stamped_target_is_transformed_at_its_stamp(robot):
     robot.go_home()
     start = time.monotonic()
     robot.frames["drift"] = lambda: RigidTransform.from_rpy(
@@ -103,7 +103,7 @@ def test_a_stamped_target_is_placed_by_tf_at_its_stamp_and_stays(robot):
     then = robot.frames["drift"]()
     robot.send("drift", down(0.0, 0.0, 0.2))
     robot.wait_status(verdict="REACHED", state="ARRIVED", target_frame="drift")
-    robot.wait(robot.quiet, "silence, although the frame goes on")
+    robot.wait(robot.no_commands, "silence, although the frame goes on")
     assert np.allclose(robot.tip().matrix, (then @ down(0.0, 0.0, 0.2)).matrix, atol=5e-3)
     robot.frames.clear()
 
@@ -115,7 +115,7 @@ def test_a_target_in_the_arms_own_frame_is_not_chased(robot):
     goal = robot.tip() @ RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.0, 0.0, 0.06])
     robot.send("camera", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.0, 0.0, 0.05]), stamp=None)
     robot.wait(lambda: robot.at(goal), "one step ahead of the tool")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert robot.at(goal)
 
 
@@ -125,7 +125,7 @@ def test_the_newest_target_wins(robot):
     robot.wait(lambda: robot.at(down(0.40, 0.25, 0.30)), "the arm is at the second")
 
 
-def test_a_flood_of_targets_does_not_hasten_the_commands(robot):
+def test_a_flood_of_targets_does_not_change_the_command_rate(robot):
     """A target that finds the arm at rest is answered at once; the next waits for the period."""
     robot.go_home()
     before, start, sent = len(robot.commands), time.monotonic(), 0
@@ -135,10 +135,10 @@ def test_a_flood_of_targets_does_not_hasten_the_commands(robot):
         time.sleep(0.001)
     commands = len(robot.commands) - before
     assert 0.3 * elapsed / PERIOD < commands <= elapsed / PERIOD + 2
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
 
 
-def test_out_of_reach_is_approached_and_the_missing_distance_told(robot):
+def test_a_target_out_of_reach_is_approached_with_the_missing_distance(robot):
     target = down(1.2, 0.6, 0.6)
     robot.send("base_link", target)
     robot.wait_status(verdict="TOO_FAR", state="ARRIVED")
@@ -177,15 +177,15 @@ def broken(**fields):
     ],
 )
 def test_a_bad_target_is_refused_with_its_reason_and_moves_nothing(robot, reason, fields):
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     before = int(robot.statuses[-1].get(f"refused.{reason}", 0))
     robot.targets.publish(broken(**fields))
     robot.wait_status(**{f"refused.{reason}": str(before + 1)})
     assert robot.statuses[-1]["last_refusal"].startswith(reason)
-    assert robot.quiet(0.2)
+    assert robot.no_commands(0.2)
 
 
-def test_a_target_waits_for_a_transform_that_comes_a_little_late(robot):
+def test_a_target_waits_for_a_late_transform(robot):
     robot.go_home()
     robot.send("late", down(0.0, 0.0, 0.2), stamp=None)
     time.sleep(0.1)
@@ -193,17 +193,17 @@ def test_a_target_waits_for_a_transform_that_comes_a_little_late(robot):
     robot.wait(lambda: robot.at(TABLE @ down(0.0, 0.0, 0.2)), "the arm is there")
 
 
-def test_silent_joint_states_stop_the_motion_which_is_not_taken_up_again(robot):
+def test_missing_joint_states_end_the_motion(robot):
     robot.go_home()
     robot.send("base_link", down(-0.40, -0.30, 0.40))
     robot.wait(lambda: not np.allclose(robot.positions, HOME, atol=1e-3), "the arm moves")
-    robot.talking = False
+    robot.publishing = False
     robot.wait_status(state="WAITING")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert not robot.at(down(-0.40, -0.30, 0.40), 1e-2)
     assert "no joint state of" in robot.statuses[-1]["message"]
     here = robot.positions
-    robot.talking = True
+    robot.publishing = True
     robot.wait_status(state="READY")
     time.sleep(0.5)
     assert np.array_equal(robot.positions, here)
@@ -211,7 +211,7 @@ def test_silent_joint_states_stop_the_motion_which_is_not_taken_up_again(robot):
     robot.wait(lambda: robot.at(down(-0.40, -0.30, 0.40)), "the arm goes where it is told anew")
 
 
-def test_a_restart_after_silence_begins_where_the_arm_is_then(robot):
+def test_a_restart_begins_at_the_measured_positions(robot):
     robot.go_home()
     robot.positions = robot.positions + 0.2
     robot.settle()
@@ -219,12 +219,12 @@ def test_a_restart_after_silence_begins_where_the_arm_is_then(robot):
     robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
 
 
-def test_nobody_has_said_where_home_is(robot):
-    robot.wait(robot.quiet, "silence")
+def test_home_without_the_parameter_is_refused(robot):
+    robot.wait(robot.no_commands, "silence")
     answer = robot.call(Trigger, "home")
     assert not answer.success
     assert "parameter home" in answer.message
-    assert robot.quiet()
+    assert robot.no_commands()
 
 
 def set_parameter(robot, name, value):
@@ -245,7 +245,7 @@ def number(value):
     return ParameterValue(type=3, double_value=value)
 
 
-def test_position_only(robot):
+def test_a_position_only_target_leaves_the_orientation_free(robot):
     robot.go_home()
     turned = RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.60, 0.20, 0.20])  # upwards, below the elbow
     assert set_parameter(robot, "position_only_ik", flag(True)).successful

@@ -63,7 +63,7 @@ def robot(domain, request):
 def go(robot, pose):
     robot.send("base_link", pose)
     robot.wait(lambda: robot.at(pose), "the arm is there")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
 
 
 def fastest(robot, since):
@@ -80,7 +80,7 @@ def fastest(robot, since):
     return peaks
 
 
-def test_tip_and_elbow_keep_the_cap_and_a_lower_one_from_then_on(robot):
+def test_tip_and_elbow_keep_the_cap_and_a_lowered_one(robot):
     go(robot, READY)
     since = len(robot.pairs)
     go(robot, FAR)
@@ -88,7 +88,7 @@ def test_tip_and_elbow_keep_the_cap_and_a_lower_one_from_then_on(robot):
     while time.monotonic() < end:
         robot.jog("base_link", linear=(0.0, 0.9, 0.0))
         time.sleep(0.02)
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     tip, elbow = fastest(robot, since)
     assert 0.95 * CAP < tip <= CAP * (1.0 + 1e-6)
     assert elbow <= CAP * (1.0 + 1e-6)
@@ -104,7 +104,7 @@ def test_tip_and_elbow_keep_the_cap_and_a_lower_one_from_then_on(robot):
     assert robot.complaints == []
 
 
-def test_a_margin_is_the_limit_that_a_joint_is_held_by(own_domain):
+def test_a_margin_limits_the_joint(own_domain):
     margin = "joint_limit_margin:=[0.0, 0.0, 0.0, 0.0, 0.0, 5.5]"
     with running(own_domain, "-p", margin) as robot:
         jogs = robot.node.create_publisher(JointJog, "basis_ik/joint_jog", 1)
@@ -119,4 +119,4 @@ def test_a_margin_is_the_limit_that_a_joint_is_held_by(own_domain):
         robot.wait(held, "it is held")
         assert float(robot.statuses[-1]["bound"]) == pytest.approx(bound)
         assert HOME[5] < robot.positions[5] <= bound + 1e-9
-        robot.wait(robot.quiet, "silence")
+        robot.wait(robot.no_commands, "silence")

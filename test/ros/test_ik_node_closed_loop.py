@@ -45,7 +45,7 @@ class Watcher(Robot):
 
     def __init__(self, domain):
         super().__init__(domain)
-        self.talking, self.track = False, []
+        self.publishing, self.track = False, []
         self.node.create_subscription(JointState, "joint_states", self._watch, 1000)
 
     def _watch(self, message):
@@ -54,7 +54,7 @@ class Watcher(Robot):
         stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
         self.track.append((stamp, self.positions))
 
-    def _obey_trajectory(self, message):
+    def _on_trajectory(self, message):
         pass  # the simulated arm does
 
     def speeds(self, since=0):
@@ -140,7 +140,7 @@ def set_off(robot, way=0.3):
     robot.wait(lambda: np.abs(robot.positions - start).max() > way, "the arm moves")
 
 
-def test_it_arrives_and_says_so_of_the_measured_arm(robot):
+def test_arrival_is_reported_for_the_measured_arm(robot):
     robot.send("base_link", FAR)
     robot.wait_status(state="ARRIVED", verdict="REACHED")
     assert robot.at(FAR, 0.02), "the status was true when it was heard"
@@ -148,13 +148,13 @@ def test_it_arrives_and_says_so_of_the_measured_arm(robot):
     assert (robot.speeds().max(axis=0) <= 1.05 * TOP_SPEED).all()
 
 
-def test_stop_and_a_new_target_on_an_arm_whose_controller_is_slower(robot):
+def test_stop_and_new_targets_work_with_a_slow_controller(robot):
     robot.set_arm("speed_scaling", number(0.3))
     if not robot.whole:
         robot.wait_status(state="WAITING")
         assert "scales its speed to 0.3" in robot.statuses[-1]["message"]
         robot.send("base_link", FAR)
-        assert robot.quiet(0.5)
+        assert robot.no_commands(0.5)
         return
     set_off(robot)
     robot.send("base_link", down(0.45, -0.10, 0.30))
@@ -172,7 +172,7 @@ def test_stop_and_a_new_target_on_an_arm_whose_controller_is_slower(robot):
     assert (robot.speeds().max(axis=0) <= 1.05 * TOP_SPEED).all()
 
 
-def test_a_blocked_joint_stops_the_arm_and_does_not_leap_when_it_is_free(robot):
+def test_a_blocked_joint_stops_the_arm_without_a_jump_afterwards(robot):
     set_off(robot, 0.1)
     robot.set_arm("blocked_joint", text("shoulder_pan_joint"))
     robot.wait_status(state="TRACKING_LOST", level=DiagnosticStatus.ERROR)
@@ -190,7 +190,7 @@ def test_a_blocked_joint_stops_the_arm_and_does_not_leap_when_it_is_free(robot):
     robot.wait(lambda: robot.at(NEAR, 1e-3), "the arm goes where it is told anew")
 
 
-def test_a_controller_that_is_switched_off_and_on_moves_nothing_unasked(robot):
+def test_a_controller_that_is_switched_off_and_on_does_not_move(robot):
     set_off(robot)
     seen = len(robot.statuses)
     robot.switch_arm("activate", False)
@@ -209,7 +209,7 @@ def test_a_controller_that_is_switched_off_and_on_moves_nothing_unasked(robot):
     robot.wait(lambda: robot.at(NEAR, 1e-3), "the arm goes where it is told anew")
 
 
-def test_a_controller_that_is_switched_off_for_a_moment_does_not_go_on_by_itself(robot):
+def test_a_briefly_deactivated_controller_does_not_continue(robot):
     set_off(robot)
     robot.switch_arm("activate", False)
     time.sleep(0.25)
@@ -226,7 +226,7 @@ def test_a_controller_that_is_switched_off_for_a_moment_does_not_go_on_by_itself
     robot.wait(lambda: robot.at(NEAR, 1e-3), "the arm goes where it is told anew")
 
 
-def test_a_driver_that_dies_and_returns_is_not_followed_by_motion(robot, own_domain):
+def test_a_restarted_driver_causes_no_motion(robot, own_domain):
     set_off(robot)
     robot.arm.kill()
     robot.arm.wait(PATIENCE)
@@ -238,7 +238,7 @@ def test_a_driver_that_dies_and_returns_is_not_followed_by_motion(robot, own_dom
     assert np.allclose(robot.positions, HOME, atol=1e-6)
 
 
-def test_a_node_that_is_killed_leaves_an_arm_that_brakes(own_domain):
+def test_the_arm_brakes_if_the_node_is_killed(own_domain):
     robot = Watcher(own_domain)
     robot.arm, node = start_arm(own_domain), start_node(own_domain)
     robot.description.publish(String(data=URDF))
@@ -260,7 +260,7 @@ def test_a_node_that_is_killed_leaves_an_arm_that_brakes(own_domain):
 # Without an arm of its own ---------------------------------------------------------------------
 
 
-def test_a_stop_is_kept_through_another_robot_and_another_life(own_domain):
+def test_a_stop_survives_a_new_robot_and_a_cleanup(own_domain):
     with running(own_domain) as robot:
         assert robot.call(Trigger, "stop").success
         robot.wait_status(state="STOPPED")
@@ -270,7 +270,7 @@ def test_a_stop_is_kept_through_another_robot_and_another_life(own_domain):
             assert robot.transit(transition)
         robot.settle()
         robot.send("base_link", NEAR)
-        assert robot.quiet(0.5)
+        assert robot.no_commands(0.5)
         assert robot.statuses[-1]["state"] == "STOPPED"
         robot.call(SetBool, "enable", data=True)
         robot.wait_status(state="READY")

@@ -103,21 +103,21 @@ def test_an_exception_stops_the_arm_until_it_is_activated_again(robot, height, w
     robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.2, "the arm moves")
     robot.send("base_link", down(0.3, 0.3, height))
     robot.wait(lambda: robot.state() == "inactive", "it is deactivated")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     robot.send("base_link", NEAR)
-    assert robot.quiet()
+    assert robot.no_commands()
     assert said(robot, "Traceback") == before + 1
     assert said(robot, f"ZeroDivisionError: {words}") >= 1
     assert robot.transit("activate")
     robot.go_home()
 
 
-def test_an_exception_while_inactive_is_told_and_changes_nothing(robot):
+def test_an_exception_while_inactive_is_logged_and_changes_nothing(robot):
     assert robot.transit("deactivate")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     robot.send("base_link", down(0.3, 0.3, 7.0))
     robot.wait(lambda: said(robot, "while inactive: Traceback") == 1, "its line in the log")
-    assert robot.quiet()
+    assert robot.no_commands()
     assert robot.state() == "inactive"
     assert robot.transit("activate")
     robot.send("base_link", NEAR)
@@ -137,7 +137,7 @@ def moving(robot):
     robot.wait(lambda: robot.at(robot.chain.forward(HOME)), "the arm is back")
 
 
-def test_a_request_that_raises_stops_nothing(moving):
+def test_an_exception_in_a_request_stops_nothing(moving):
     client = moving.node.create_client(Trigger, "basis_ik/home")
     moving.wait(client.service_is_ready, "the service")
     future = client.call_async(Trigger.Request())

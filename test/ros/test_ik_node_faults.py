@@ -87,7 +87,7 @@ def follows_again(robot):
     ["x" * 1_000_000, "base\x07\n\x1b[31mlink", "/base_link", "a\tb"],
     ids=["long", "control", "slash", "tab"],
 )
-def test_a_frame_that_tf_cannot_hold_is_refused_before_tf_and_told_briefly(robot, frame):
+def test_an_invalid_frame_is_refused_before_tf_in_a_short_line(robot, frame):
     before, size = refusals(robot, "BAD_FRAME"), memory(robot.process)
     for i in range(10):
         robot.send(frame, NEAR)
@@ -96,7 +96,7 @@ def test_a_frame_that_tf_cannot_hold_is_refused_before_tf_and_told_briefly(robot
     assert len(said) < 200
     assert said.isprintable()
     assert memory(robot.process) - size < 20_000
-    assert robot.quiet()
+    assert robot.no_commands()
     follows_again(robot)
 
 
@@ -107,7 +107,7 @@ def test_a_malformed_stamp_is_refused(robot, stamp):
     before = refusals(robot, "BAD_STAMP")
     robot.send("base_link", FAR, stamp=stamp)
     robot.wait(lambda: refusals(robot, "BAD_STAMP") == before + 1, "its refusal")
-    assert robot.quiet()
+    assert robot.no_commands()
     follows_again(robot)
 
 
@@ -120,7 +120,7 @@ def test_a_target_older_than_the_last_is_refused_and_the_last_kept(robot):
     robot.send("base_link", FAR, stamp=Time(sec=now.sec - 1, nanosec=now.nanosec))
     robot.wait(lambda: refusals(robot, "OUT_OF_ORDER") == before + 1, "its refusal")
     robot.wait(lambda: robot.at(NEAR), "the arm goes on")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert robot.at(NEAR)
 
 
@@ -131,7 +131,7 @@ def reverse(state):
     state.name, state.position = state.name[::-1], state.position[::-1]
 
 
-def add_strangers(state):
+def add_foreign_joints(state):
     state.name = ["finger", *state.name, "wheel"]
     state.position = [math.nan, *state.position, math.inf]
 
@@ -143,7 +143,7 @@ def commands_to(robot, target):
         The first and the last command: a loop that was late goes another way between them.
     """
     assert robot.transit("deactivate")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     robot.positions = HOME.copy()
     assert robot.transit("activate")
     time.sleep(0.4)
@@ -151,7 +151,7 @@ def commands_to(robot, target):
     first = len(robot.commands)
     robot.send("base_link", target)
     robot.wait(lambda: robot.at(target), "the arm is there")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     return robot.commands[first], robot.commands[-1]
 
 
@@ -159,7 +159,7 @@ def test_order_and_foreign_joints_of_a_joint_state_do_not_matter(robot):
     """The commands are the same to the last bit."""
     good = robot.states
     plain = commands_to(robot, NEAR)
-    for how in (reverse, add_strangers):
+    for how in (reverse, add_foreign_joints):
         robot.states = Bent(good, how)
         assert np.array_equal(commands_to(robot, NEAR), plain)
 
@@ -177,7 +177,7 @@ def drop_a_joint(state):
     state.name, state.position = state.name[:-1], state.position[:-1]
 
 
-def spoil(value):
+def damage(value):
     def how(state):
         state.position[ELBOW] = value
 
@@ -195,13 +195,13 @@ def drop_all_names(state):
         (drop_a_position, "SIZE_MISMATCH"),
         (drop_all_names, "SIZE_MISMATCH"),
         (drop_a_joint, None),
-        (spoil(math.nan), "NON_FINITE"),
-        (spoil(-math.inf), "NON_FINITE"),
-        (spoil(1e200), "OUT_OF_RANGE"),
+        (damage(math.nan), "NON_FINITE"),
+        (damage(-math.inf), "NON_FINITE"),
+        (damage(1e200), "OUT_OF_RANGE"),
     ],
     ids=["duplicate", "sizes", "no names", "missing", "nan", "-inf", "1e200"],
 )
-def test_a_broken_joint_state_in_mid_motion_holds_the_arm_until_good_ones_come(robot, how, reason):
+def test_malformed_joint_states_hold_a_moving_arm(robot, how, reason):
     start, good = robot.positions, robot.states
     robot.send("base_link", FAR)
     robot.wait(lambda: np.abs(robot.positions - start).max() > 0.1, "the arm moves")
@@ -211,7 +211,7 @@ def test_a_broken_joint_state_in_mid_motion_holds_the_arm_until_good_ones_come(r
         robot.wait(lambda: refusals(robot, reason) > before, "it is counted")
         assert robot.statuses[-1]["last_refusal"].startswith(f"{reason}: ")
     robot.wait_status(state="WAITING")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert not robot.at(FAR, 1e-2)
     here, robot.states = robot.positions, good
     robot.wait_status(state="READY")
@@ -221,9 +221,9 @@ def test_a_broken_joint_state_in_mid_motion_holds_the_arm_until_good_ones_come(r
     robot.wait(lambda: robot.at(FAR), "the arm goes where it is told anew")
 
 
-def test_good_joint_states_between_broken_ones_are_enough(robot):
+def test_good_joint_states_between_malformed_ones_are_enough(robot):
     good, before = robot.states, refusals(robot, "NON_FINITE")
-    broken = Bent(good, spoil(math.nan))
+    broken = Bent(good, damage(math.nan))
 
     class Both:
         def publish(self, state):
@@ -262,7 +262,7 @@ def test_a_joint_outside_its_limits_is_only_moved_inward(robot, side):
 
 
 @pytest.mark.parametrize("bad", [math.nan, -1.0, math.inf])
-def test_of_an_atomic_set_with_one_bad_value_nothing_is_taken(robot, bad):
+def test_an_atomic_set_with_one_bad_value_changes_nothing(robot, bad):
     def number(name, value):
         return Parameter(name=name, value=ParameterValue(type=3, double_value=value))
 

@@ -26,10 +26,10 @@ from robot_bench import (
     URDF,
     Robot,
     down,
+    logged_too_often,
     start_node,
     stop_node,
-    too_often_told,
-    wait_until_said,
+    wait_for_log,
 )
 from std_msgs.msg import String
 
@@ -125,7 +125,7 @@ def robot(domain):
     assert max(map(len, output.splitlines())) < 600
     # What configure answers is told to whoever asks, each time that it is another thing.
     unasked = [line for line in output.splitlines() if "cannot configure" not in line]
-    assert too_often_told("\n".join(unasked)) == []
+    assert logged_too_often("\n".join(unasked)) == []
     assert output.replace("\n", "").isprintable()
     assert robot.complaints == []
 
@@ -136,7 +136,7 @@ def said(robot):
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_no_robot_is_refused_by_configure_with_its_reason(robot, name):
+def test_an_invalid_description_fails_configure_with_a_reason(robot, name):
     text, words = BAD[name]
     already = said(robot).count("cannot configure")
     robot.description.publish(String(data=text))
@@ -152,7 +152,7 @@ def test_what_is_no_robot_is_refused_by_configure_with_its_reason(robot, name):
     assert robot.process.poll() is None
 
 
-def test_one_that_is_only_odd_is_taken_once_and_what_was_assumed_is_logged(robot):
+def test_an_unusual_description_is_accepted_and_assumptions_are_logged(robot):
     robot.description.publish(String(data=ODD))
     robot.description.publish(String(data=ODD))
     robot.wait(lambda: robot.transit("configure"), "it is configured")
@@ -173,8 +173,8 @@ def wrapped(angles):
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
 @pytest.mark.parametrize("driver", ["counts on", "wraps"])
-def test_a_joint_without_end_takes_the_shortest_turn_over_pi(robot, side, driver):
-    robot.wait(robot.quiet, "silence")
+def test_a_continuous_joint_takes_the_shortest_turn_across_pi(robot, side, driver):
+    robot.wait(robot.no_commands, "silence")
     start = HOME.copy()
     start[0] = side * 3.0
     robot.positions = start
@@ -187,7 +187,7 @@ def test_a_joint_without_end_takes_the_shortest_turn_over_pi(robot, side, driver
     first = len(robot.commands)
     robot.send("base_link", robot.chain.forward(goal))
     robot.wait(lambda: robot.at(robot.chain.forward(goal)), "the arm is there")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     robot.states = tell
     way = np.array([start, *robot.commands[first:]])
     assert (np.abs(np.diff(way, axis=0)) <= robot.chain.velocity * 0.01 + 1e-9).all(), "no leap"
@@ -240,7 +240,7 @@ def number(value):
         ("no_such_thing", number(1.0)),
     ],
 )  # fmt: skip
-def test_parameters_that_make_no_sense_are_refused_and_change_nothing(robot, name, value):
+def test_invalid_parameters_are_refused_and_change_nothing(robot, name, value):
     names = ["max_velocity_scaling_factor", "position_only_ik", "update_rate", "controller"]
     before = robot.call(GetParameters, "get_parameters", names=names).values
     answer = robot.call(
@@ -278,7 +278,7 @@ sys.exit(run("ik_node"))
 """
 
 
-def test_while_a_description_is_read_the_arm_goes_on(own_domain, tmp_path):
+def test_the_arm_moves_on_while_a_description_is_read(own_domain, tmp_path):
     script, go = tmp_path / "node.py", tmp_path / "go"
     script.write_text(SLOW.format(go=str(go)))
     robot = Robot(own_domain)
@@ -291,14 +291,14 @@ def test_while_a_description_is_read_the_arm_goes_on(own_domain, tmp_path):
         robot.send("base_link", FAR)
         robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.05, "the arm moves")
         robot.description.publish(String(data=URDF.replace('name="ur5e"', 'name="large"', 1)))
-        wait_until_said(process, "reading the large one")
+        wait_for_log(process, "reading the large one")
         first = len(robot.commands)
         robot.wait(lambda: len(robot.commands) > first + 30, "commands", 20.0)
         robot.description.publish(String(data="<robot/>"))
         time.sleep(0.2)
         go.touch()
-        wait_until_said(process, "braking before it is used")
-        said = wait_until_said(process, "ready: large")
+        wait_for_log(process, "braking before it is used")
+        said = wait_for_log(process, "ready: large")
         assert "robot description refused" in said, "and then the one that came meanwhile"
         robot.send("base_link", NEAR)
         robot.wait_status(state="MOVING")

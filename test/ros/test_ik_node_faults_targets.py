@@ -149,7 +149,7 @@ def put(message, path, value):
 
 @pytest.mark.parametrize("kind", FIELDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("name", VALUES)
-def test_a_number_that_is_none_in_any_field(robot, kind, name):
+def test_a_non_finite_number_in_any_field_is_refused(robot, kind, name):
     value, reason = VALUES[name]
     for path in FIELDS[kind]:
         message = good(kind)
@@ -159,7 +159,7 @@ def test_a_number_that_is_none_in_any_field(robot, kind, name):
 
 @pytest.mark.parametrize("kind", FIELDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("name", FRAMES)
-def test_a_frame_that_is_none(robot, kind, name):
+def test_an_invalid_frame_is_refused(robot, kind, name):
     message = good(kind)
     message.header.frame_id, reason = FRAMES[name]
     refused(robot, message, reason)
@@ -167,7 +167,7 @@ def test_a_frame_that_is_none(robot, kind, name):
 
 @pytest.mark.parametrize("kind", FIELDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("name", STAMPS)
-def test_a_stamp_that_is_none(robot, kind, name):
+def test_an_invalid_stamp_is_refused(robot, kind, name):
     make, reason = STAMPS[name]
     if reason == "OUT_OF_ORDER":  # the last in order is this one
         in_force(robot, robot.send("swing", ON_SWING))
@@ -179,7 +179,7 @@ def test_a_stamp_that_is_none(robot, kind, name):
 
 
 @pytest.mark.parametrize("name", QUATERNIONS)
-def test_a_quaternion_that_is_none(robot, name):
+def test_an_invalid_quaternion_is_refused(robot, name):
     message = good(PoseStamped)
     q = message.pose.orientation
     q.x, q.y, q.z, q.w = QUATERNIONS[name]
@@ -187,13 +187,13 @@ def test_a_quaternion_that_is_none(robot, name):
 
 
 @pytest.mark.parametrize("kind", [PoseStamped, PointStamped], ids=lambda kind: kind.__name__)
-def test_a_place_that_is_too_far_for_any_solver(robot, kind):
+def test_a_position_too_far_for_the_solver_is_refused(robot, kind):
     message = good(kind)
     put(message, FIELDS[kind][0], 5e7)
     refused(robot, message, "OUT_OF_RANGE")
 
 
-def test_after_all_this_a_good_target_is_in_force_at_once(robot):
+def test_a_good_target_is_accepted_after_refusals(robot):
     """Counted in the node's own commands, of which it sends one each period."""
     for kind in FIELDS:
         message = good(kind)
@@ -206,26 +206,26 @@ def test_after_all_this_a_good_target_is_in_force_at_once(robot):
         robot.wait(lambda: follows(robot), "the arm is with the frame again")
 
 
-def test_in_the_end_the_arm_goes_where_it_is_sent(robot):
+def test_the_arm_reaches_a_good_target_after_refusals(robot):
     robot.go(NEAR)
 
 
 def last_command_to(robot, message):
     """Send the arm from home to a pose, with nothing in the node's memory."""
     assert robot.transit("deactivate")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     robot.positions = HOME.copy()
     assert robot.transit("activate")
     robot.settle()
     first = len(robot.commands)
     robot.targets.publish(message)
     robot.wait(lambda: len(robot.commands) > first, "a command")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert robot.at(NEAR, 2e-3)
     return np.array(robot.commands[-1])
 
 
-def test_a_quaternion_and_its_opposite_lead_to_the_same_command_to_the_last_bit(robot):
+def test_q_and_minus_q_give_identical_commands(robot):
     """To the last command: those on the way are of other times wherever a period is late."""
     message = good(PoseStamped)
     message.pose = pose_message(NEAR)

@@ -80,7 +80,7 @@ def test_a_bad_point_is_refused(robot):
     robot.wait_status(**{"refused.NON_FINITE": "1"})
     robot.look("base_link", (0.0, 1e200, 0.0))
     robot.wait_status(**{"refused.OUT_OF_RANGE": "1"})
-    assert robot.quiet()
+    assert robot.no_commands()
 
 
 def test_the_newest_target_of_any_kind_wins(robot):
@@ -88,7 +88,7 @@ def test_the_newest_target_of_any_kind_wins(robot):
     time.sleep(0.1)  # DDS keeps no order between topics
     robot.send("base_link", down(0.45, -0.10, 0.30))
     robot.wait(lambda: robot.at(down(0.45, -0.10, 0.30)), "the arm is at the pose")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
 
 
 def jog(robot, seconds, frame, **twist):
@@ -108,7 +108,7 @@ def jog_to_rest(robot, seconds, frame, **twist):
         robot.go(READY)
         robot.stalls = 0
         jog(robot, seconds, frame, **twist)
-        robot.wait(robot.quiet, "it stops when no twist comes")
+        robot.wait(robot.no_commands, "it stops when no twist comes")
         if not robot.stalls:
             return
     raise AssertionError("the node stalls in every motion")
@@ -138,7 +138,7 @@ def test_a_twist_turns_the_tip_about_its_own_origin(robot):
     np.testing.assert_allclose(np.abs(axis), [0.0, 0.0, 1.0], atol=1e-4)
 
 
-def test_a_limit_stops_the_twist_and_is_named_until_it_leads_back(robot):
+def test_a_limit_stops_the_twist_and_is_reported_until_it_leads_back(robot):
     seen = len(robot.statuses)
 
     def told():
@@ -157,7 +157,7 @@ def test_a_limit_stops_the_twist_and_is_named_until_it_leads_back(robot):
         return robot.positions[5] < held[5] - 0.02
 
     robot.wait(led_back, "it is led back")
-    robot.wait(robot.quiet, "it stops when no twist comes")
+    robot.wait(robot.no_commands, "it stops when no twist comes")
     assert "verdict" not in robot.statuses[-1]
 
 
@@ -165,7 +165,7 @@ def test_a_limit_stops_the_twist_and_is_named_until_it_leads_back(robot):
 def test_a_bad_twist_is_refused(robot, bad):
     robot.jog("base_link", linear=(bad, 0.0, 0.0))
     robot.jog("base_link", angular=(0.0, 0.0, bad))
-    assert robot.quiet(0.4)
+    assert robot.no_commands(0.4)
 
 
 def test_stop_brakes_and_holds_until_enabled(robot):
@@ -173,24 +173,24 @@ def test_stop_brakes_and_holds_until_enabled(robot):
     robot.wait(lambda: not robot.at(READY, 1e-2), "the arm moves")
     assert robot.call(Trigger, "stop").success
     robot.wait_status(state="STOPPED")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert not robot.at(down(-0.40, -0.30, 0.40), 1e-2)
     held = robot.positions
     robot.send("base_link", down(0.45, -0.10, 0.30))
     robot.look("base_link", (1.0, 0.0, 0.0))
     robot.jog("base_link", linear=(0.1, 0.0, 0.0))
     assert not robot.call(Trigger, "home").success
-    assert robot.quiet(0.5)
+    assert robot.no_commands(0.5)
     assert robot.call(SetBool, "enable", data=True).success
-    assert robot.quiet(0.5), "what came while it was stopped is not replayed"
+    assert robot.no_commands(0.5), "what came while it was stopped is not replayed"
     assert np.array_equal(robot.positions, held)
 
 
-def test_disable_is_stop(robot):
+def test_disable_is_a_stop(robot):
     assert robot.call(SetBool, "enable", data=False).success
     robot.wait_status(state="STOPPED")
     robot.send("base_link", down(0.45, -0.10, 0.30))
-    assert robot.quiet(0.5)
+    assert robot.no_commands(0.5)
 
 
 def test_home_goes_to_its_positions(robot):

@@ -56,14 +56,14 @@ def test_at_a_limit_the_status_does_not_flicker(robot):
     assert verdicts.count("LIMIT") == 1
     assert verdicts[-1] == "LIMIT"
     assert robot.statuses[-1]["joint"] == "wrist_3_joint"
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
 
 
-def test_a_singularity_is_told_before_it_is_passed(robot):
+def test_a_singularity_is_reported_before_it_is_passed(robot):
     near = np.array([0.0, -1.57, 1.57, -1.57, -0.5, 0.0])
     robot.send("base_link", robot.chain.forward(near))
     robot.wait(lambda: robot.at(robot.chain.forward(near)), "the arm is beside it")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     seen, q = len(robot.statuses), robot.positions.copy()
     axes = robot.chain.jacobian(q)[3:]
     turn = -np.sign(q[4]) * axes[:, 4] + 0.03 * np.cross(axes[:, 4], axes[:, 5])
@@ -74,4 +74,4 @@ def test_a_singularity_is_told_before_it_is_passed(robot):
     assert "nearing a singularity" in told
     assert "passing a singularity" in told
     assert told.index("nearing a singularity") < told.index("passing a singularity")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")

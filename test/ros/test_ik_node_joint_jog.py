@@ -54,11 +54,11 @@ def keep_jogging(robot, velocities, until, what):
     robot.wait(asked, what)
 
 
-def test_joints_move_as_told_until_nothing_is_told(robot):
+def test_joints_move_as_commanded_until_the_timeout(robot):
     start = robot.positions
     velocities = {"elbow_joint": -0.5, "wrist_3_joint": 0.25}
     keep_jogging(robot, velocities, lambda: start[2] - robot.positions[2] > 0.3, "the elbow bends")
-    robot.wait(robot.quiet, "silence when nothing more comes")
+    robot.wait(robot.no_commands, "silence when nothing more comes")
     moved = robot.positions - start
     assert moved[2] < -0.3
     assert moved[5] == pytest.approx(-0.5 * moved[2], rel=0.1)
@@ -66,7 +66,7 @@ def test_joints_move_as_told_until_nothing_is_told(robot):
     assert robot.complaints == []
 
 
-def test_of_two_kinds_at_once_the_newest_leads_and_is_told(robot):
+def test_the_newest_kind_of_input_is_followed_and_reported(robot):
     start, seen = robot.positions, len(robot.statuses)
 
     def alternates():
@@ -85,7 +85,7 @@ def test_of_two_kinds_at_once_the_newest_leads_and_is_told(robot):
     assert robot.complaints == []
 
 
-def test_a_pose_takes_over_in_mid_motion_and_a_twist_too(robot):
+def test_poses_and_twists_replace_joint_velocities_in_motion(robot):
     start = robot.positions
     far = lambda: abs(robot.positions[0] - start[0]) > 0.2  # noqa: E731
     keep_jogging(robot, {"shoulder_pan_joint": 0.6}, far, "the arm turns")
@@ -100,7 +100,7 @@ def test_a_pose_takes_over_in_mid_motion_and_a_twist_too(robot):
         return robot.tip().translation[2] - before[2] > 0.05
 
     robot.wait(rises, "the tip rises")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert robot.complaints == []
 
 
@@ -113,10 +113,10 @@ def test_a_pose_takes_over_in_mid_motion_and_a_twist_too(robot):
         ({"elbow_joint": 0.1}, {"displacements": [0.1]}, "UNSUPPORTED"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_by_name(robot, velocities, fields, reason):
+def test_invalid_names_and_velocities_are_refused(robot, velocities, fields, reason):
     jog(robot, velocities, **fields)
     robot.wait(lambda: robot.statuses[-1].get("last_refusal", "").startswith(reason), "its refusal")
-    assert robot.quiet()
+    assert robot.no_commands()
 
 
 def test_a_joint_twice_and_too_few_velocities_are_refused(robot):
@@ -126,16 +126,16 @@ def test_a_joint_twice_and_too_few_velocities_are_refused(robot):
             lambda reason=reason: robot.statuses[-1].get("last_refusal", "").startswith(reason),
             "its refusal",
         )
-    assert robot.quiet()
+    assert robot.no_commands()
 
 
-def test_no_stamp_is_now_and_an_old_one_is_refused(robot):
+def test_stamp_zero_means_now_and_an_old_stamp_is_refused(robot):
     start = robot.positions
     jog(robot, {"wrist_3_joint": 1.5}, stamped=False)
     robot.wait(lambda: robot.positions[5] - start[5] > 0.05, "the wrist turns")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     message = JointJog(joint_names=["wrist_3_joint"], velocities=[0.5])
     message.header.stamp.sec = 1
     robot.jogs.publish(message)
     robot.wait(lambda: robot.statuses[-1].get("last_refusal", "").startswith("STALE"), "refusal")
-    assert robot.quiet()
+    assert robot.no_commands()

@@ -67,13 +67,13 @@ def everything(robot):
         robot.wait(lambda: any(m.ns == "passes" for m in shown(pictures)), "passes are shown")
     for point in ((0.9, -0.5, 0.7), (0.0, 0.0, 0.0), (-0.9, 0.1, 0.2)):
         robot.look("table", point)
-        robot.wait(lambda: not robot.quiet(0.1), "motion")
+        robot.wait(lambda: not robot.no_commands(0.1), "motion")
     client.run((0.8, 0.3, 0.4), max_velocity=0.5)
     robot.call(Trigger, "home")
     robot.wait(lambda: np.allclose(robot.positions, HOME + 0.1), "the arm is at home")
     for frame in ("base_link", "tool0"):
         robot.jog(frame, (0.05, 0.0, 0.02), (0.1, 0.0, 0.0))
-        robot.wait(lambda: not robot.quiet(0.1), "motion")
+        robot.wait(lambda: not robot.no_commands(0.1), "motion")
     robot.call(Trigger, "stop")
     robot.call(SetBool, "enable", data=True)
     far, near = pose_message(down(2.0, 0.0, 0.0)), pose_message(down(0.4, 0.2, 0.4))

@@ -54,17 +54,17 @@ def set_off(robot):
     robot.wait(lambda: np.abs(robot.positions - start).max() > 0.2, "the arm moves")
 
 
-def test_deactivated_mid_motion_it_brakes_and_is_silent(robot):
+def test_deactivation_in_motion_brakes_and_ends_the_commands(robot):
     set_off(robot)
     assert robot.transit("deactivate")
     assert robot.state() == "inactive"
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert not robot.at(FAR, 1e-2)
     last = np.diff(robot.commands[-5:], axis=0)
     assert np.array_equal(last, np.zeros_like(last)), "it came to rest before it was silent"
 
 
-def test_targets_that_come_while_inactive_are_not_replayed(robot):
+def test_targets_received_while_inactive_are_not_replayed(robot):
     assert robot.transit("deactivate")
     robot.send("base_link", FAR)
     robot.look("base_link", (0.9, -0.5, 0.7))
@@ -76,7 +76,7 @@ def test_targets_that_come_while_inactive_are_not_replayed(robot):
     time.sleep(0.3)
     seen = len(robot.statuses)
     assert robot.transit("activate")
-    assert robot.quiet(0.5)
+    assert robot.no_commands(0.5)
     robot.wait(lambda: len(robot.statuses) > seen, "a status")
     refused = {key for key in robot.statuses[-1] if key.startswith("refused.")}
     assert refused <= {"refused.STALE"}, "joint states are late where others have the processor"
@@ -84,10 +84,10 @@ def test_targets_that_come_while_inactive_are_not_replayed(robot):
     robot.wait(lambda: robot.at(NEAR), "it follows targets again")
 
 
-def test_reactivated_it_starts_from_where_the_arm_is_then(robot):
+def test_after_reactivation_motion_starts_at_the_measured_positions(robot):
     set_off(robot)
     assert robot.transit("deactivate")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     robot.positions = robot.positions + 0.3
     assert robot.transit("activate")
     robot.settle()
@@ -95,7 +95,7 @@ def test_reactivated_it_starts_from_where_the_arm_is_then(robot):
     robot.wait(lambda: robot.at(NEAR), "the arm is there")  # the bench objects to any jump
 
 
-def test_cleaned_up_mid_motion_it_brakes_and_can_be_configured_again(robot):
+def test_cleanup_in_motion_brakes_and_the_node_can_be_configured_again(robot):
     set_off(robot)
     assert robot.transit("deactivate")
     assert robot.transit("cleanup")
@@ -130,7 +130,7 @@ def memory(process):
     raise AssertionError("no VmRSS")
 
 
-def test_a_hundred_lives_leave_nothing_behind(robot):
+def test_a_hundred_lifecycles_leak_nothing(robot):
     def live():
         assert robot.transit("deactivate")
         assert robot.transit("cleanup")
@@ -154,25 +154,25 @@ def test_the_same_description_again_changes_nothing(robot):
     robot.wait(lambda: robot.at(FAR), "the arm goes on")
 
 
-def test_a_malformed_description_mid_motion_is_refused_and_the_old_one_kept(robot):
+def test_a_malformed_description_in_motion_is_refused(robot):
     set_off(robot)
     for bad in (URDF[: len(URDF) // 2], "", "<!DOCTYPE robot><robot name='x'/>", "nonsense"):
         robot.description.publish(String(data=bad))
     robot.wait(lambda: robot.at(FAR), "the arm goes on")
 
 
-def test_another_description_is_taken_over_at_rest_with_fresh_states(robot):
+def test_a_new_description_is_used_at_rest_with_fresh_states(robot):
     set_off(robot)
-    robot.talking = False
+    robot.publishing = False
     slower = URDF.replace('velocity="3.14', 'velocity="1.57')
     assert slower != URDF
     robot.description.publish(String(data=slower))
     robot.wait_status(state="WAITING")  # of the new robot nothing has been heard yet
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert not robot.at(FAR, 1e-2)
     robot.send("base_link", NEAR)
-    assert robot.quiet(), "no command before a joint state"
-    robot.talking = True
+    assert robot.no_commands(), "no command before a joint state"
+    robot.publishing = True
     robot.settle()
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "the arm is there")

@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 import pytest
-from moving_poses import RATE, circle, judge_errors
+from moving_poses import RATE, circle, measure_errors
 from robot_bench import down, running
 
 from basis_ik.transforms.rigid import RigidTransform
@@ -69,11 +69,11 @@ def lead(robot):
     return np.array([t for t, _ in seen]), np.array([place for _, place in seen]), last
 
 
-def test_a_circle_is_followed_without_lag_and_in_shape(robot):
+def test_a_circle_is_followed_without_lag_or_distortion(robot):
     for _ in range(ATTEMPTS):
         times, tips, last = lead(robot)
         robot.wait(lambda: robot.at(last), "it goes back to the last")  # noqa: B023  at once
-        lag, shape = judge_errors(times, tips, lambda t: START.translation + circle(t)[0])
+        lag, shape = measure_errors(times, tips, lambda t: START.translation + circle(t)[0])
         print(f"lag {1e3 * lag:.1f} ms, shape {1e3 * shape:.2f} mm")
         if abs(lag) < 5e-3 and shape < 1e-3:
             return

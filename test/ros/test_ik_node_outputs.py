@@ -21,9 +21,9 @@ from robot_bench import down, running
 @pytest.mark.parametrize(
     ("interface", "topic"), [("position", "commands"), ("joint_state", "joint_commands")]
 )
-def test_the_arm_is_driven_through(domain, interface, topic):
+def test_each_interface_drives_the_arm(domain, interface, topic):
     with running(domain, "-p", f"command_interface:={interface}") as robot:
         robot.send("base_link", down(0.40, 0.20, 0.40))
         robot.wait(lambda: robot.at(down(0.40, 0.20, 0.40)), "the arm is there")
         assert robot.interface == topic
-        robot.wait(robot.quiet, "silence")
+        robot.wait(robot.no_commands, "silence")

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
-from robot_bench import down, running, wait_until_said
+from robot_bench import down, running, wait_for_log
 
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -67,7 +67,7 @@ def aside(vectors, along):
     return np.linalg.norm(vectors - np.outer(vectors @ along, along), axis=1).max()
 
 
-def test_the_measured_tip_keeps_to_the_line_and_at_run_time_it_is_changed(robot):
+def test_the_tip_keeps_the_line_and_the_path_changes_at_run_time(robot):
     way_to(robot, NEAR)
     for target in (AWAY, NEAR):
         wide, turned = off(way_to(robot, target), target)
@@ -82,7 +82,7 @@ def test_the_measured_tip_keeps_to_the_line_and_at_run_time_it_is_changed(robot)
     assert off(way_to(robot, NEAR), NEAR)[0] < WIDE
 
 
-def test_where_the_line_ends_it_says_so_and_goes_on_by_joints_if_told_to(robot):
+def test_the_end_of_a_line_is_reported_and_joint_motion_may_continue(robot):
     way_to(robot, NEAR)
     poses = [robot.tip()]
     robot.send("base_link", BEHIND)
@@ -102,7 +102,7 @@ def test_where_the_line_ends_it_says_so_and_goes_on_by_joints_if_told_to(robot):
     assert choose(robot, "straight_or_joint").successful
     way_to(robot, NEAR)
     way_to(robot, BEHIND)
-    wait_until_said(robot.process, "continuing in joint space")
+    wait_for_log(robot.process, "continuing in joint space")
 
 
 def test_a_turn_is_about_one_axis(robot):

@@ -30,7 +30,7 @@ NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 
 
 class Simulation(Robot):
-    """A robot in a simulated world whose clock runs as it is told."""
+    """A robot in a simulated rig whose clock runs as it is told."""
 
     def __init__(self, domain):
         self.seconds, self.step, self.interval = 0.0, 0.0, 0.01
@@ -62,13 +62,13 @@ class Simulation(Robot):
         self._ticker.join()
         super().close()
 
-    def _obey(self, *command):
+    def _record_command(self, *command):
         self.times.append(self.seconds)
-        super()._obey(*command)
+        super()._record_command(*command)
 
 
 @pytest.fixture
-def world(domain):
+def rig(domain):
     simulation = Simulation(domain)
     process = start_node(domain, "-p", "use_sim_time:=true")
     simulation.process = process
@@ -81,88 +81,88 @@ def world(domain):
     assert simulation.complaints == []
 
 
-def ready(world):
-    world.wait(lambda: any(s["state"] == "READY" for s in world.statuses), "the node is ready")
+def ready(rig):
+    rig.wait(lambda: any(s["state"] == "READY" for s in rig.statuses), "the node is ready")
 
 
-def moving(world):
-    start = world.positions
-    world.wait(lambda: np.abs(world.positions - start).max() > 0.3, "the arm moves")
+def moving(rig):
+    start = rig.positions
+    rig.wait(lambda: np.abs(rig.positions - start).max() > 0.3, "the arm moves")
 
 
-def test_after_a_reset_stamped_targets_are_taken_again(world):
-    world.seconds = 100.0
-    world.run()
-    ready(world)
-    world.go(NEAR)
-    world.seconds = 2.0
+def test_stamped_targets_are_accepted_after_a_reset(rig):
+    rig.seconds = 100.0
+    rig.run()
+    ready(rig)
+    rig.go(NEAR)
+    rig.seconds = 2.0
     time.sleep(0.5)  # or the target overtakes the clock
-    world.send("base_link", FAR)
-    world.wait(lambda: world.at(FAR), "the arm is there")
-    assert "refused.OUT_OF_ORDER" not in world.statuses[-1]
+    rig.send("base_link", FAR)
+    rig.wait(lambda: rig.at(FAR), "the arm is there")
+    assert "refused.OUT_OF_ORDER" not in rig.statuses[-1]
 
 
-def test_the_arm_stands_still_with_the_simulation_and_goes_on_with_it(world):
-    world.run()
-    ready(world)
-    world.send("base_link", FAR)
-    moving(world)
-    world.pause()
-    world.wait(world.quiet, "silence")
-    here = world.commands[-1]
-    world.wait(lambda: "stands still" in world.statuses[-1]["message"], "the status says why")
-    assert world.statuses[-1]["state"] == "WAITING"
-    assert world.quiet(1.0), "it takes longer than joint states may be old"
-    assert not world.at(FAR, 1e-2)
-    world.send("base_link", NEAR, stamp=None)
-    assert world.quiet(0.5)
-    assert world.commands[-1] is here
-    world.run()
-    world.wait(lambda: world.at(NEAR), "the arm is there")
+def test_the_arm_pauses_and_continues_with_the_simulation(rig):
+    rig.run()
+    ready(rig)
+    rig.send("base_link", FAR)
+    moving(rig)
+    rig.pause()
+    rig.wait(rig.no_commands, "silence")
+    here = rig.commands[-1]
+    rig.wait(lambda: "stands still" in rig.statuses[-1]["message"], "the status says why")
+    assert rig.statuses[-1]["state"] == "WAITING"
+    assert rig.no_commands(1.0), "it takes longer than joint states may be old"
+    assert not rig.at(FAR, 1e-2)
+    rig.send("base_link", NEAR, stamp=None)
+    assert rig.no_commands(0.5)
+    assert rig.commands[-1] is here
+    rig.run()
+    rig.wait(lambda: rig.at(NEAR), "the arm is there")
 
 
-def fastest(world, first):
+def fastest(rig, first):
     """Return the largest share of a joint's limit that the set-point used in simulated time."""
-    commands = np.array(world.commands[first:])  # while others may come
-    times = np.array(world.times[first:][: len(commands)])
+    commands = np.array(rig.commands[first:])  # while others may come
+    times = np.array(rig.times[first:][: len(commands)])
     shares = [0.0]
     for k in range(len(times) - 1):
-        ways = np.abs(commands[k + 1 :] - commands[k]).max(axis=1) / world.chain.velocity.max()
+        ways = np.abs(commands[k + 1 :] - commands[k]).max(axis=1) / rig.chain.velocity.max()
         # A command may be heard late, when simulated time has gone on; never too early.
         shares += (ways / (times[k + 1 :] - times[k] + 5 * PERIOD)).tolist()
     return max(shares)
 
 
-def test_a_simulation_at_a_fifth_of_real_time_sees_the_limits_in_its_own_time(world):
-    world.run(0.2)
-    ready(world)
-    first = len(world.commands)
-    world.send("base_link", FAR)
-    world.wait(lambda: world.at(FAR), "the arm is there")
-    assert fastest(world, first) <= 1.0
+def test_a_slow_simulation_keeps_the_limits_in_its_own_time(rig):
+    rig.run(0.2)
+    ready(rig)
+    first = len(rig.commands)
+    rig.send("base_link", FAR)
+    rig.wait(lambda: rig.at(FAR), "the arm is there")
+    assert fastest(rig, first) <= 1.0
 
 
-def test_a_clock_that_is_told_rarely_makes_the_loop_take_several_steps(world):
-    world.run(1.0, 0.05)
-    ready(world)
-    first = len(world.commands)
-    world.send("base_link", FAR)
-    world.wait(lambda: world.at(FAR), "the arm is there")
-    assert len(world.times) - first > len(set(world.times[first:])), "commands for each time"
-    assert fastest(world, first) <= 1.0
+def test_a_coarse_clock_makes_the_loop_run_several_periods(rig):
+    rig.run(1.0, 0.05)
+    ready(rig)
+    first = len(rig.commands)
+    rig.send("base_link", FAR)
+    rig.wait(lambda: rig.at(FAR), "the arm is there")
+    assert len(rig.times) - first > len(set(rig.times[first:])), "commands for each time"
+    assert fastest(rig, first) <= 1.0
 
 
-def test_joint_states_of_another_clock_are_refused(world):
-    world.run()
-    ready(world)
-    real = world.states
-    world.states = SimpleNamespace(publish=lambda state: real.publish(with_system_time(state)))
-    world.wait_status(state="WAITING")
-    assert world.statuses[-1]["last_refusal"].startswith("FUTURE: ")
-    world.wait(lambda: "use_sim_time" in world.statuses[-1]["message"], "the cause is named")
-    world.send("base_link", FAR, stamp=None)
-    assert world.quiet(0.5)
-    assert np.array_equal(world.positions, HOME)
+def test_joint_states_of_another_clock_are_refused(rig):
+    rig.run()
+    ready(rig)
+    real = rig.states
+    rig.states = SimpleNamespace(publish=lambda state: real.publish(with_system_time(state)))
+    rig.wait_status(state="WAITING")
+    assert rig.statuses[-1]["last_refusal"].startswith("FUTURE: ")
+    rig.wait(lambda: "use_sim_time" in rig.statuses[-1]["message"], "the cause is named")
+    rig.send("base_link", FAR, stamp=None)
+    assert rig.no_commands(0.5)
+    assert np.array_equal(rig.positions, HOME)
 
 
 def with_system_time(state):

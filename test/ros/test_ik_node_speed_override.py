@@ -67,7 +67,7 @@ def rests(robot, seconds=0.3):
     return np.array_equal(robot.positions, before)
 
 
-def test_at_zero_it_rests_on_its_way_and_goes_on_by_itself(robot):
+def test_at_zero_the_arm_rests_and_later_continues(robot):
     robot.send("base_link", FAR)
     robot.wait(lambda: not robot.at(NEAR, 0.05), "the arm moves")
     override(robot, 0.0)
@@ -95,7 +95,7 @@ def test_the_newest_of_topic_and_parameter_counts(robot):
 @pytest.mark.parametrize(
     ("bad", "reason"), [(math.nan, "NON_FINITE"), (1.5, "OUT_OF_RANGE"), (-0.1, "OUT_OF_RANGE")]
 )
-def test_what_is_no_fraction_is_refused_and_the_last_one_stays(robot, bad, reason):
+def test_an_invalid_fraction_is_refused_and_the_last_one_stays(robot, bad, reason):
     override(robot, 0.5)
     count = robot.statuses[-1].get(f"refused.{reason}")
     robot.overrides.publish(Float64(data=bad))
@@ -106,7 +106,7 @@ def test_what_is_no_fraction_is_refused_and_the_last_one_stays(robot, bad, reaso
     assert parameter(robot) == 0.5
 
 
-def test_twists_have_the_fraction_of_their_speed(robot):
+def test_twists_are_scaled(robot):
     override(robot, 0.25)
 
     def risen():
@@ -115,21 +115,21 @@ def test_twists_have_the_fraction_of_their_speed(robot):
         return robot.tip().translation[2] - NEAR.translation[2] > 0.05
 
     robot.wait(risen, "the tip rises")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     heights = [robot.chain.forward(q).translation[2] for q in robot.commands[-200:]]
     assert np.diff(heights).max() == pytest.approx(0.25 * 0.2 * 0.01, rel=0.02)
 
 
-def test_at_zero_a_stop_stops_and_nothing_goes_on_afterwards(robot):
+def test_at_zero_a_stop_ends_the_motion(robot):
     robot.send("base_link", FAR)
     robot.wait(lambda: not robot.at(NEAR, 0.05), "the arm moves")
     override(robot, 0.0)
     assert robot.call(Trigger, "stop").success
     robot.wait_status(state="STOPPED")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     override(robot, 1.0)
     assert robot.call(SetBool, "enable", data=True).success
-    assert robot.quiet(0.5)
+    assert robot.no_commands(0.5)
 
 
 def test_a_head_goal_waits_while_it_is_zero(robot):

@@ -18,7 +18,7 @@ import signal
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from robot_bench import URDF, Robot, down, output_of, start_node, stop_node, wait_until_said
+from robot_bench import URDF, Robot, down, output_of, start_node, stop_node, wait_for_log
 from std_msgs.msg import String
 
 
@@ -48,7 +48,7 @@ def described(tmp_path):
         (["--params-file", "/nonexistent.yaml"], ["/nonexistent.yaml"]),
     ],
 )
-def test_a_bad_argument_is_told_in_one_line(complaint, arguments, words):
+def test_a_bad_argument_is_one_line(complaint, arguments, words):
     line = complaint("ik_node", more=arguments)
     assert all(word in line for word in words)
 
@@ -62,9 +62,7 @@ def test_a_bad_argument_is_told_in_one_line(complaint, arguments, words):
     ],
     ids=["text", "tip", "root"],
 )
-def test_a_bad_description_or_chain_is_told_in_one_line(
-    complaint, described, text, parameters, words
-):
+def test_a_bad_description_or_chain_is_one_line(complaint, described, text, parameters, words):
     line = complaint("ik_node", more=described(text, **parameters))
     assert line.startswith("ik_node: ")
     assert all(word in line for word in words)
@@ -75,14 +73,14 @@ def test_a_named_chains_parameters_are_refused_by_their_full_names(complaint):
     assert "ik_node: parameter 'right.controller' is 'a b'" in complaint("ik_node", *given)
 
 
-def test_lists_for_different_numbers_of_joints_are_refused_at_start(complaint):
+def test_lists_of_different_lengths_are_refused_at_start(complaint):
     line = complaint("ik_node", "home:=[0.0,0.0]", "max_jerk:=[1.0]")
     assert line.startswith("ik_node: parameter 'max_jerk' has 1 numbers, and home has 2")
 
 
 NO_FIT = {
     "home": (["home:=[0.0]"], "'home' does not fit: 6 positions are wanted"),
-    "acceleration": (["max_acceleration:=[1.0]"], "'max_acceleration' wants 6 numbers"),
+    "acceleration": (["max_acceleration:=[1.0]"], "'max_acceleration' must have 6 numbers"),
     "frame": (["pointing_frame:=lens"], "'pointing_frame' is 'lens', which is not fixed to tool0"),
     "swapped": (
         ["root_link:=tool0", "tip_link:=base_link"],
@@ -96,12 +94,14 @@ NO_FIT = {
 
 
 @pytest.mark.parametrize(("given", "words"), NO_FIT.values(), ids=NO_FIT)
-def test_what_does_not_fit_the_given_robot_is_told(complaint, described, given, words):
+def test_parameters_that_do_not_fit_the_given_robot_end_the_node(
+    complaint, described, given, words
+):
     line = complaint("ik_node", *given, more=described(URDF))
     assert line.startswith(f"ik_node: parameter {words}")
 
 
-def test_what_does_not_fit_the_robot_on_the_topic_is_the_parameters_fault_too(domain):
+def test_parameters_that_do_not_fit_the_robot_on_the_topic_are_reported(domain):
     """No message can mend it: it is told once, as an error, and the node stays unconfigured."""
     robot = Robot(domain)
     heard = []
@@ -109,7 +109,7 @@ def test_what_does_not_fit_the_robot_on_the_topic_is_the_parameters_fault_too(do
     process = start_node(domain, "-p", "home:=[0.0]")
     robot.wait(lambda: any(waiting(each) for each in heard), "diagnostics while it waits")
     robot.description.publish(String(data=URDF))
-    wait_until_said(process, "parameter 'home'")
+    wait_for_log(process, "parameter 'home'")
     robot.wait_status(state="UNCONFIGURED", level=DiagnosticStatus.ERROR)
     robot.description.publish(String(data=URDF + " "))
     robot.wait(lambda: heard[-1].status[0].level == DiagnosticStatus.ERROR, "an error, not a wait")
@@ -144,14 +144,14 @@ def two_joints(parent):
     return f'<robot name="two"><link name="base"/>{"".join(joints)}</robot>'
 
 
-def test_a_robot_whose_chains_share_joints_does_not_take_the_place_of_a_sound_one(domain):
+def test_a_robot_with_shared_joints_does_not_replace_a_valid_one(domain):
     robot = Robot(domain)
     ends = ("-p", "a.tip_link:=tip_a", "-p", "b.tip_link:=tip_b")
     process = start_node(domain, "-p", "chains:=[a,b]", *ends)
     robot.description.publish(String(data=two_joints("base")))
-    wait_until_said(process, "ready: two, chain b")
+    wait_for_log(process, "ready: two, chain b")
     robot.description.publish(String(data=two_joints("tip_a")))
-    said = wait_until_said(process, "the old one is kept")
+    said = wait_for_log(process, "the old one is kept")
     assert "'chains' has 'a' and 'b', which both move 'j'" in said
     robot.wait(lambda: robot.state() == "active", "the old one goes on")
     code, output = stop_node(process)
@@ -172,14 +172,14 @@ def test_a_robot_whose_chains_share_joints_does_not_take_the_place_of_a_sound_on
         ("command_interface: smoke", ["command_interface", "joint_trajectory, position"]),
     ],
 )
-def test_a_bad_file_is_told_by_its_name_with_the_key(complaint, tmp_path, line, words):
+def test_an_error_has_the_name_of_the_file_with_the_key(complaint, tmp_path, line, words):
     path = tmp_path / "mine.yaml"
     path.write_text(f"/**:\n  ros__parameters:\n    {line}\n")
     said = complaint("ik_node", more=("--params-file", str(path)))
     assert all(word in said for word in [*words, "mine.yaml"])
 
 
-def test_an_empty_list_which_rclpy_cannot_hold_is_told(domain, tmp_path):
+def test_an_empty_list_is_reported(domain, tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("/**:\n  ros__parameters:\n    chains: []\n")
     code, output = output_of(start_node(domain, "--params-file", str(path)))
@@ -189,23 +189,23 @@ def test_an_empty_list_which_rclpy_cannot_hold_is_told(domain, tmp_path):
 
 
 @pytest.mark.parametrize("with_signal", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_cleanly_while_it_waits(domain, with_signal):
+def test_a_signal_ends_the_waiting_node(domain, with_signal):
     robot = Robot(domain)
     process = start_node(domain)
-    wait_until_said(process, "waiting for a robot description on /robot_description")
+    wait_for_log(process, "waiting for a robot description on /robot_description")
     code, output = stop_node(process, with_signal)
     robot.close()
     assert code == 0
     assert "Traceback" not in output
 
 
-def test_once_shut_down_it_does_not_start_by_itself(domain):
+def test_a_node_that_was_shut_down_does_not_start(domain):
     robot = Robot(domain)
     process = start_node(domain)
-    wait_until_said(process, "waiting for a robot description")
+    wait_for_log(process, "waiting for a robot description")
     assert robot.transit("shutdown")
     robot.description.publish(String(data=URDF))
-    assert robot.quiet(1.0)
+    assert robot.no_commands(1.0)
     assert robot.state() == "finalized"
     code, output = stop_node(process)
     robot.close()
@@ -214,13 +214,13 @@ def test_once_shut_down_it_does_not_start_by_itself(domain):
     assert "refused" not in output
 
 
-def test_a_signal_ends_it_cleanly_while_it_compiles(domain, tmp_path, monkeypatch):
+def test_a_signal_ends_the_compiling_node(domain, tmp_path, monkeypatch):
     """Nothing in the cache: what is under way when the signal comes takes much longer."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     robot = Robot(domain)
     process = start_node(domain)
     robot.description.publish(String(data=URDF))
-    wait_until_said(process, "compiling")
+    wait_for_log(process, "compiling")
     robot.wait(lambda: any(tmp_path.rglob("*.nbi")), "the first kernel is there")
     code, output = stop_node(process)
     robot.close()
@@ -229,13 +229,13 @@ def test_a_signal_ends_it_cleanly_while_it_compiles(domain, tmp_path, monkeypatc
     assert "Traceback" not in output
 
 
-def test_without_autostart_it_waits_to_be_activated(domain):
+def test_without_autostart_the_node_waits_to_be_activated(domain):
     robot = Robot(domain)
     process = start_node(domain, "-p", "autostart:=false")
     robot.description.publish(String(data=URDF))
     robot.wait(lambda: robot.targets.get_subscription_count() > 0, "the node is there")
     robot.send("base_link", down(0.4, 0.2, 0.4))
-    assert robot.quiet(1.0)
+    assert robot.no_commands(1.0)
     assert robot.statuses == []
     code, output = stop_node(process)
     robot.close()

@@ -39,7 +39,7 @@ def robot(domain):
 
 @pytest.fixture(autouse=True)
 def _ready(robot):
-    choose_until_taken(robot, "")
+    choose_until_accepted(robot, "")
     robot.go(READY)
 
 
@@ -48,7 +48,7 @@ def choose(robot, frame):
     return robot.call(SetParameters, "set_parameters", parameters=[given]).results[0]
 
 
-def choose_until_taken(robot, frame):
+def choose_until_accepted(robot, frame):
     robot.wait(lambda: choose(robot, frame).successful, "tf knows the tool")
     robot.wait(
         lambda: (
@@ -69,19 +69,19 @@ def at_tcp(robot, target, tolerance=1e-4):
     return np.allclose(tcp(robot).matrix, target.matrix, atol=tolerance)
 
 
-def test_poses_are_those_of_the_tool_until_it_is_laid_down(robot):
-    choose_until_taken(robot, "tcp")
+def test_poses_move_the_tool_until_it_is_removed(robot):
+    choose_until_accepted(robot, "tcp")
     robot.send("base_link", READY)
     robot.wait(lambda: at_tcp(robot, READY), "the tool is there")
     robot.wait_status(state="ARRIVED", tool_frame="tcp")
     assert float(robot.statuses[-1]["position_error"]) < 1e-5
-    choose_until_taken(robot, "")
+    choose_until_accepted(robot, "")
     robot.send("base_link", READY)
     robot.wait(lambda: robot.at(READY), "the tip is there")
 
 
 def test_a_twist_turns_about_the_tools_origin_along_its_axes(robot):
-    choose_until_taken(robot, "tcp")
+    choose_until_accepted(robot, "tcp")
     start = tcp(robot)
 
     def turned():
@@ -90,20 +90,20 @@ def test_a_twist_turns_about_the_tools_origin_along_its_axes(robot):
         return (start.inverse() @ tcp(robot)).as_axis_angle()[1] > 0.2
 
     robot.wait(turned, "the tool turns")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     moved = start.inverse() @ tcp(robot)
     assert np.linalg.norm(moved.translation) < 1e-5
     np.testing.assert_allclose(moved.as_axis_angle()[0], [0.0, 1.0, 0.0], atol=1e-4)
 
 
 @pytest.mark.parametrize(("before", "after"), [("", "tcp"), ("tcp", "")], ids=["up", "down"])
-def test_changed_in_mid_motion_the_arm_brakes_and_then_takes_targets(robot, before, after):
+def test_a_change_in_motion_brakes_first(robot, before, after):
     far = down(-0.40, -0.30, 0.40)
-    choose_until_taken(robot, before)
+    choose_until_accepted(robot, before)
     robot.send("base_link", far)
     robot.wait(lambda: not robot.at(READY, 0.05), "the arm moves")
-    choose_until_taken(robot, after)
-    robot.wait(robot.quiet, "it rests")
+    choose_until_accepted(robot, after)
+    robot.wait(robot.no_commands, "it rests")
     assert not robot.at(far, 0.05), "its old goal is dropped"
     assert not at_tcp(robot, far, 0.05)
     robot.send("base_link", READY)
@@ -120,17 +120,17 @@ def test_changed_in_mid_motion_the_arm_brakes_and_then_takes_targets(robot, befo
         ("/tcp", "not a frame"),
     ],
 )
-def test_what_is_not_fixed_to_the_tip_is_refused(robot, frame, words):
+def test_a_frame_not_fixed_to_the_tip_is_refused(robot, frame, words):
     answer = choose(robot, frame)
     assert not answer.successful
     assert words in answer.reason
     assert "tool_frame" in answer.reason
-    assert robot.quiet()
+    assert robot.no_commands()
     assert "tool_frame" not in robot.statuses[-1]
 
 
 def test_a_link_that_is_fixed_to_the_tip_is_a_tool_without_tf(robot):
-    choose_until_taken(robot, "wrist_3_link")
+    choose_until_accepted(robot, "wrist_3_link")
     robot.send("base_link", READY)
     wrist = robot.model.chain("base_link", "wrist_3_link")
     robot.wait(
@@ -139,7 +139,7 @@ def test_a_link_that_is_fixed_to_the_tip_is_a_tool_without_tf(robot):
     )
 
 
-def test_a_tool_that_is_given_at_start_is_waited_for(own_domain):
+def test_a_tool_given_at_start_is_waited_for(own_domain):
     robot = Robot(own_domain)
     robot.process = start_node(own_domain, "-p", "tool_frame:=tcp")
     robot.description.publish(String(data=URDF))

@@ -54,11 +54,11 @@ def keep_sending(robot, send, until):
 
     begun = len(robot.commands)
     robot.wait(sent, "the arm moves far enough")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     return np.array(robot.commands[begun:])
 
 
-def test_one_on_a_twist_is_the_scale_and_the_scale_changes_at_run_time(robot):
+def test_a_twist_of_one_moves_with_the_scale_which_may_change(robot):
     for scale in (0.1, 0.05):
         set_parameter(robot, "scale.linear", scale)
         height = robot.tip().translation[2]
@@ -71,7 +71,7 @@ def test_one_on_a_twist_is_the_scale_and_the_scale_changes_at_run_time(robot):
         assert np.diff(heights).max() == pytest.approx(scale * PERIOD, rel=0.02)
 
 
-def test_one_on_a_joint_is_the_scale(robot):
+def test_a_joint_velocity_of_one_moves_with_the_scale(robot):
     start = robot.positions[0]
     jog = JointJog(joint_names=["shoulder_pan_joint"], velocities=[-1.0])
     commands = keep_sending(
@@ -80,8 +80,8 @@ def test_one_on_a_joint_is_the_scale(robot):
     assert np.diff(commands[:, 0]).min() == pytest.approx(-0.4 * PERIOD, rel=0.02)
 
 
-def test_beyond_one_is_refused(robot):
+def test_values_beyond_one_are_refused(robot):
     robot.jog("base_link", linear=(0.0, 1.001, 0.0))
     robot.wait(lambda: "OUT_OF_RANGE" in robot.statuses[-1].get("last_refusal", ""), "its refusal")
     assert "at most 1" in robot.statuses[-1]["last_refusal"]
-    assert robot.quiet()
+    assert robot.no_commands()

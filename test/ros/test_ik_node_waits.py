@@ -20,7 +20,7 @@ import time
 import numpy as np
 import pytest
 from control_msgs.msg import JointTrajectoryControllerState
-from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_until_said
+from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_for_log
 from std_msgs.msg import String
 
 FAR = down(-0.40, -0.30, 0.40)
@@ -32,9 +32,9 @@ def begin(domain):
     """Start a robot, and a node of its own that does not outlive the test."""
     begun = []
 
-    def start(*arguments, talking=True, kind=Robot):
+    def start(*arguments, publishing=True, kind=Robot):
         robot = kind(domain)
-        robot.talking = talking
+        robot.publishing = publishing
         process = start_node(domain, *arguments)
         begun.append((robot, process))
         return robot, process
@@ -47,7 +47,7 @@ def begin(domain):
             robot.close()
 
 
-def test_shutdown_is_final_and_the_process_still_ends_well(begin):
+def test_shutdown_is_final_and_the_process_ends_cleanly(begin):
     robot, process = begin()
     robot.description.publish(String(data=URDF))
     robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
@@ -55,7 +55,7 @@ def test_shutdown_is_final_and_the_process_still_ends_well(begin):
     robot.wait(lambda: not robot.at(robot.chain.forward(HOME), 1e-2), "the arm moves")
     assert robot.transit("shutdown")
     assert robot.state() == "finalized"
-    assert robot.quiet()
+    assert robot.no_commands()
     code, output = stop_node(process, signal.SIGTERM)
     robot.close()
     assert code == 0, output
@@ -63,16 +63,16 @@ def test_shutdown_is_final_and_the_process_still_ends_well(begin):
     assert robot.complaints == []
 
 
-def test_it_waits_for_joint_states_and_says_so_once(begin):
-    robot, process = begin(talking=False)
-    wait_until_said(process, "waiting for a robot description")
+def test_missing_joint_states_are_logged_once(begin):
+    robot, process = begin(publishing=False)
+    wait_for_log(process, "waiting for a robot description")
     robot.description.publish(String(data=URDF))
     robot.wait_status(state="WAITING")
     robot.send("base_link", NEAR)
-    assert robot.quiet(1.5)
-    robot.talking = True
+    assert robot.no_commands(1.5)
+    robot.publishing = True
     robot.settle()
-    assert robot.quiet(0.5), "a target of before is not replayed"
+    assert robot.no_commands(0.5), "a target of before is not replayed"
     robot.send("base_link", NEAR)
     robot.wait(lambda: robot.at(NEAR), "the arm is there")
     code, output = stop_node(process)
@@ -86,7 +86,7 @@ def test_it_waits_for_joint_states_and_says_so_once(begin):
 
 def test_configuring_without_a_description_fails_with_a_reason(begin):
     robot, process = begin("-p", "autostart:=false")
-    wait_until_said(process, "waiting for a robot description")  # the kernels are fetched
+    wait_for_log(process, "waiting for a robot description")  # the kernels are fetched
     assert not robot.transit("configure")
     robot.description.publish(String(data=URDF))
     end = time.monotonic() + PATIENCE
@@ -108,13 +108,13 @@ class Starved(Robot):
 
     starved, patient, refused = False, False, 0
 
-    def _obey_trajectory(self, message):
+    def _on_trajectory(self, message):
         begins_here = np.allclose(message.points[0].positions, self.positions, atol=1e-6)
         if self.starved and not (self.patient and begins_here):
             self.refused += 1
         else:
             self.starved = False
-            super()._obey_trajectory(message)
+            super()._on_trajectory(message)
 
 
 @pytest.fixture
@@ -132,15 +132,15 @@ def short(begin):
     robot.close()
 
 
-def test_an_arm_that_stands_short_of_the_target_is_led_there_again(short):
+def test_the_motion_of_an_arm_short_of_its_target_is_repeated(short):
     short.wait_status(state="HOLDING")
     assert not short.at(FAR, 1e-2)
     short.patient = True
     short.wait_status(state="ARRIVED")
     short.wait(lambda: short.at(FAR), "the arm is there")
-    short.wait(short.quiet, "silence")
+    short.wait(short.no_commands, "silence")
     short.positions[5] += 0.03  # less than makes a target that is told again an order
-    assert short.quiet(1.5), "whoever moves an arm that has been there means it"
+    assert short.no_commands(1.5), "whoever moves an arm that has been there means it"
 
 
 class Telling(Starved):
@@ -151,21 +151,21 @@ class Telling(Starved):
         topic = "joint_trajectory_controller/controller_state"
         states = self.node.create_publisher(JointTrajectoryControllerState, topic, 10)
 
-        def tell():
+        def publish():
             message = JointTrajectoryControllerState(joint_names=list(self.chain.joint_names))
             message.reference.positions = self.positions.tolist()
             states.publish(message)
 
-        self.node.create_timer(0.02, tell)
+        self.node.create_timer(0.02, publish)
 
-    def _obey_trajectory(self, message):
+    def _on_trajectory(self, message):
         missing = np.linalg.norm(self.tip().translation - FAR.translation)
         if missing < 4e-3 and not self.refused:
             self.starved, self.window = True, None
-        super()._obey_trajectory(message)
+        super()._on_trajectory(message)
 
 
-def test_an_arm_whose_controller_has_missed_the_end_is_led_there_although_it_is_near(begin):
+def test_the_motion_is_repeated_if_the_controller_missed_the_end(begin):
     robot, process = begin("-p", "max_velocity_scaling_factor:=0.3", kind=Telling)
     robot.description.publish(String(data=URDF))
     robot.wait_status(state="READY")
@@ -176,13 +176,13 @@ def test_an_arm_whose_controller_has_missed_the_end_is_led_there_although_it_is_
     robot.patient = True
     robot.wait_status(state="ARRIVED")
     assert robot.at(FAR), "it arrives where it was sent"
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     assert robot.complaints == []
     stop_node(process)
     robot.close()
 
 
-def test_an_arm_that_cannot_get_there_is_not_led_there_for_ever(short):
+def test_the_motion_is_repeated_a_few_times_only(short):
     def silent():
         before = short.refused
         time.sleep(1.5)
@@ -192,5 +192,5 @@ def test_an_arm_that_cannot_get_there_is_not_led_there_for_ever(short):
     assert short.statuses[-1]["state"] == "HOLDING"
     stood = short.positions.copy()
     short.starved = False
-    assert short.quiet(1.0)
+    assert short.no_commands(1.0)
     assert (short.positions == stood).all()

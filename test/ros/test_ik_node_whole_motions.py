@@ -28,7 +28,7 @@ from point_head_client import ABORTED, CANCELED, SUCCEEDED, Client, miss
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
-from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_until_said
+from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_for_log
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
@@ -47,7 +47,7 @@ class Watcher(Robot):
 
     def __init__(self, domain):
         super().__init__(domain)
-        self.talking, self.heard = False, None
+        self.publishing, self.heard = False, None
         self.node.create_subscription(JointState, "joint_states", self._watch, 1000)
 
     def _watch(self, message):
@@ -121,10 +121,10 @@ def test_a_pose_is_reached(robot):
     robot.wait_status(state="ARRIVED", verdict="REACHED")
     robot.wait(robot.rests, "rest")
     assert robot.at(FAR)
-    wait_until_said(robot.process, "path is ignored: straight needs six joints")
+    wait_for_log(robot.process, "path is ignored: straight needs six joints")
 
 
-def test_a_newer_target_takes_the_place_of_the_one_on_the_way(robot):
+def test_a_newer_target_replaces_the_present_one(robot):
     set_off(robot)
     robot.send("base_link", down(0.45, -0.10, 0.30))
     robot.wait(lambda: robot.at(down(0.45, -0.10, 0.30)), "the arm is at the second")
@@ -143,7 +143,7 @@ def test_stop_ends_the_motion_within_the_limits(robot):
     assert not robot.at(FAR, 1e-2)
 
 
-def test_at_a_speed_override_of_zero_it_rests_and_then_goes_on(robot):
+def test_at_a_speed_override_of_zero_the_arm_rests_and_later_continues(robot):
     overrides = robot.node.create_publisher(Float64, "basis_ik/speed_override", 1)
     robot.wait(overrides.get_subscription_count, "the node listens")
     set_off(robot)
@@ -166,7 +166,7 @@ def test_at_a_speed_override_of_zero_it_rests_and_then_goes_on(robot):
     robot.wait(lambda: robot.at(NEAR, 1e-3), "the arm goes to what came meanwhile")
 
 
-def test_deactivated_it_brakes(robot):
+def test_deactivation_brakes(robot):
     set_off(robot)
     assert robot.transit("deactivate")
     robot.wait(robot.rests, "rest")
@@ -180,7 +180,7 @@ def test_a_twist_is_refused(robot):
     assert robot.rests()
 
 
-def test_the_head_action_sends_whole_motions_and_takes_its_time(robot):
+def test_the_head_action_sends_whole_motions_with_their_duration(robot):
     client, point = Client(robot), (0.9, -0.5, 0.7)
     begin = time.monotonic()
     assert client.run(point, min_duration=2.0) == SUCCEEDED
@@ -190,7 +190,7 @@ def test_the_head_action_sends_whole_motions_and_takes_its_time(robot):
     robot.wait(robot.rests, "rest")
 
 
-def test_a_head_goal_is_canceled_in_mid_motion(robot):
+def test_a_head_goal_is_canceled_in_motion(robot):
     client = Client(robot)
     handle = client.send((0.9, -0.5, 0.7), min_duration=10.0)
     robot.wait(lambda: client.feedback and not robot.at(NEAR, 1e-2), "the arm is on its way")
@@ -200,18 +200,18 @@ def test_a_head_goal_is_canceled_in_mid_motion(robot):
     assert miss(robot, (0.9, -0.5, 0.7)) > 0.05
 
 
-def test_a_frame_that_moves_is_looked_up_once(robot):
+def test_a_moving_frame_is_looked_up_once(robot):
     start = time.monotonic()
 
     def drifting():
         y = 0.05 * (time.monotonic() - start)
         return RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.4, y, 0.2])
 
-    def tell():
+    def publish():
         stamp = robot.node.get_clock().now().to_msg()
         robot.tf.sendTransform(transform_message("base_link", "drift", drifting(), stamp))
 
-    timer = robot.node.create_timer(0.02, tell)
+    timer = robot.node.create_timer(0.02, publish)
     time.sleep(0.3)
     seen = drifting()
     robot.send("drift", down(0.0, 0.0, 0.2), stamp=None)
@@ -231,12 +231,12 @@ class Moody:
             FollowJointTrajectory,
             ACTION,
             execute_callback=self._execute,
-            goal_callback=self._judge,
+            goal_callback=self._accept_goal,
             cancel_callback=self._cancel,
             callback_group=ReentrantCallbackGroup(),
         )
 
-    def _judge(self, goal):
+    def _accept_goal(self, goal):
         self.goals.append(goal.trajectory)
         return GoalResponse.REJECT if self.mood == "reject" else GoalResponse.ACCEPT
 
@@ -293,7 +293,7 @@ def ready(robot):
     robot.wait(lambda: robot.statuses[-1]["state"] == "READY", "the controller is there")
 
 
-def test_it_waits_for_the_controller_and_says_so(moody):
+def test_a_missing_controller_is_reported(moody):
     says(moody, f"waiting for the action /{ACTION}")
     assert moody.statuses[-1]["state"] == "WAITING"
     moody.send("base_link", NEAR)
@@ -325,7 +325,7 @@ def test_a_motion_is_one_goal_from_the_measured_state_to_rest_at_the_solution(mo
     assert not any(trajectory.points[-1].accelerations)
 
 
-def test_an_arm_that_others_move_goes_back_only_when_told_again(moody):
+def test_a_displaced_arm_returns_only_for_a_repeated_target(moody):
     controller = Moody(moody, "succeed")
     ready(moody)
     moody.send("base_link", NEAR)
@@ -343,7 +343,7 @@ def test_an_arm_that_others_move_goes_back_only_when_told_again(moody):
 @pytest.mark.parametrize(
     ("mood", "words"), [("reject", "rejected the motion"), ("abort", "the arm is stuck")]
 )
-def test_a_motion_that_the_controller_gives_up_is_told_and_given_up(moody, mood, words):
+def test_a_motion_aborted_by_the_controller_is_reported_and_dropped(moody, mood, words):
     controller = Moody(moody, mood)
     ready(moody)
     moody.send("base_link", NEAR)
@@ -355,8 +355,8 @@ def test_a_motion_that_the_controller_gives_up_is_told_and_given_up(moody, mood,
     assert len(controller.goals) == 2
 
 
-def test_a_head_goal_that_the_controller_gives_up_ends_and_says_why(moody):
+def test_a_head_goal_aborted_by_the_controller_ends_with_the_reason(moody):
     Moody(moody, "reject")
     ready(moody)
     assert Client(moody).run((0.9, -0.5, 0.7)) == ABORTED
-    wait_until_said(moody.process, "head goal aborted: the controller rejected the motion")
+    wait_for_log(moody.process, "head goal aborted: the controller rejected the motion")

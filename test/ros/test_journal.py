@@ -45,7 +45,7 @@ def clock(monkeypatch):
     return now
 
 
-def test_troubles_are_throttled_by_reason_and_recovery_is_told_once(clock):
+def test_problems_are_throttled_by_reason_and_recovery_is_logged_once(clock):
     log = Log()
     journal = Journal(log, "left")
     for i in range(200):  # two seconds, each line another text
@@ -65,7 +65,7 @@ def test_troubles_are_throttled_by_reason_and_recovery_is_told_once(clock):
     assert log.lines == ["I left: recovered: targets"]
 
 
-def test_what_does_not_pass_by_itself_is_an_error_told_as_seldom(clock):
+def test_a_lasting_problem_is_a_throttled_error(clock):
     log = Log()
     journal = Journal(log)
     for i in range(200):
@@ -74,7 +74,7 @@ def test_what_does_not_pass_by_itself_is_an_error_told_as_seldom(clock):
     assert log.lines == ["E bad 0", "E bad 100"]
 
 
-def test_warnings_and_errors_of_one_subject_are_both_for_a_real_logger(clock):
+def test_a_real_logger_accepts_warnings_and_errors_of_one_subject(clock):
     class Node:
         def get_logger(self):
             return rclpy.logging.get_logger("journal")
@@ -84,7 +84,7 @@ def test_warnings_and_errors_of_one_subject_are_both_for_a_real_logger(clock):
     journal.warn("start", "parameter", "bad", lasting=True)  # rclpy raises, if it may
 
 
-def test_the_same_text_is_told_once_until_it_has_recovered(clock):
+def test_the_same_text_is_logged_once_until_recovery(clock):
     log = Log()
     journal = Journal(log)
     for _ in range(5):
@@ -96,7 +96,7 @@ def test_the_same_text_is_told_once_until_it_has_recovered(clock):
     assert log.lines == ["W too far", "I recovered: at the goal", "W too far"]
 
 
-def test_what_was_not_told_in_time_is_told_when_it_lasts(clock):
+def test_a_suppressed_problem_is_logged_if_it_lasts(clock):
     log = Log()
     journal = Journal(log)
     journal.warn("joint state", "NON_FINITE", "joint a")
@@ -106,7 +106,7 @@ def test_what_was_not_told_in_time_is_told_when_it_lasts(clock):
     assert log.lines == ["W joint a", "W joint b"]
 
 
-def test_what_is_denied_is_told_each_time_but_not_in_a_flood(clock):
+def test_failed_requests_are_logged_each_time_but_throttled(clock):
     log = Log()
     journal = Journal(log)
     for _ in range(150):
@@ -118,7 +118,7 @@ def test_what_is_denied_is_told_each_time_but_not_in_a_flood(clock):
     assert len(log.lines) == 3
 
 
-def test_what_is_told_once_is_told_once(clock):
+def test_info_once_is_logged_once(clock):
     log = Log()
     journal = Journal(log)
     for _ in range(3):
@@ -127,7 +127,7 @@ def test_what_is_told_once_is_told_once(clock):
     assert log.lines == ["I waiting"]
 
 
-def test_reasons_that_never_come_again_are_forgotten(clock):
+def test_old_reasons_are_discarded(clock):
     journal = Journal(Log())
     for i in range(1000):
         journal.warn("point head", f"reason {i}", f"text {i}")
@@ -135,7 +135,7 @@ def test_reasons_that_never_come_again_are_forgotten(clock):
     assert len(journal._recent) <= 11
 
 
-def test_what_is_no_trouble_is_told_once_a_second_for_each_reason(clock):
+def test_information_is_throttled_by_reason(clock):
     log = Log()
     journal = Journal(log)
     for i in range(200):

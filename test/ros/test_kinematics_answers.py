@@ -133,7 +133,7 @@ def answered(response):
     return dict(zip(found.name, found.position, strict=True))
 
 
-def test_mimic_joints_are_in_the_answer_and_ignored_in_the_seed(serve):
+def test_mimic_joints_are_in_the_response_and_ignored_in_the_seed(serve):
     served = serve(SCISSORS, ("", "base", "tip"))
     request = ik_request(served.arms[0], [0.4, 0.3], joints={"a1": 0.4, "a2": 1.0, "a3": 0.3})
     response = served.ik(request)
@@ -148,7 +148,7 @@ def test_without_seed_and_measurement_the_search_starts_in_the_middle(serve):
     assert served.ik(ik_request(served.arms[0], [0.4, 0.3])).error_code.val == CODE.SUCCESS
 
 
-def test_forward_needs_every_joint_on_the_way_and_names_what_is_missing(serve):
+def test_compute_fk_reports_missing_joints(serve):
     served = serve(PANDA, ("", "panda_link0", "panda_hand_tcp"))
     arm = dict.fromkeys(served.arms[0].chain.joint_names, 0.1)
     request = GetPositionFK.Request(fk_link_names=["panda_leftfinger"])
@@ -160,7 +160,7 @@ def test_forward_needs_every_joint_on_the_way_and_names_what_is_missing(serve):
     assert served.fk(request).error_code.val == CODE.SUCCESS
 
 
-def test_two_arms_are_told_apart_by_their_names_or_tips(serve):
+def test_two_arms_are_selected_by_names_or_tips(serve):
     served = serve(TORSO, ("left", "torso", "l_hand"), ("right", "torso", "r_hand"))
     left, right = served.arms
     for group, arm in (("left", left), ("l_hand", left), ("right", right), ("r_hand", right)):
@@ -172,7 +172,7 @@ def test_two_arms_are_told_apart_by_their_names_or_tips(serve):
     assert "'left', 'right'" in response.error_code.message
 
 
-def test_a_link_of_the_other_arm_is_none_of_this_one(serve):
+def test_a_link_of_the_other_arm_is_refused(serve):
     served = serve(TORSO, ("left", "torso", "l_hand"), ("right", "torso", "r_hand"))
     request = ik_request(served.arms[0], [0.4, 0.3], group="left")
     request.ik_request.ik_link_name = "r_hand"
@@ -181,7 +181,7 @@ def test_a_link_of_the_other_arm_is_none_of_this_one(serve):
     assert "r1, r2" in response.error_code.message
 
 
-def test_both_hands_in_one_request(serve):
+def test_one_request_may_have_poses_of_both_arms(serve):
     served = serve(TORSO, ("left", "base", "l_hand"), ("right", "base", "r_hand"))
     q = [[0.4, 0.3, -0.5], [0.4, -0.2, 0.6]]  # one torso
     poses = [
@@ -207,7 +207,7 @@ def test_both_hands_in_one_request(serve):
     assert "r_hand: too far by" in response.error_code.message
 
 
-def test_arms_that_start_at_different_links_are_no_group(serve):
+def test_arms_with_different_roots_are_no_group(serve):
     served = serve(TORSO, ("left", "base", "l_hand"), ("right", "torso", "r_hand"))
     request = GetPositionIK.Request()
     here = pose_stamped("base", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
@@ -218,7 +218,7 @@ def test_arms_that_start_at_different_links_are_no_group(serve):
     assert "right at torso" in response.error_code.message
 
 
-def test_an_error_of_ours_is_an_answer_and_not_the_end(serve):
+def test_an_internal_error_is_an_error_code(serve):
     class Broken:
         def get_latest_common_time(self, *_):
             raise RuntimeError("broken")
@@ -244,7 +244,7 @@ def test_the_parameter_is_the_timeout_of_requests_without_one(serve):
     assert unhurried == {CODE.SUCCESS}
 
 
-def test_of_all_turns_of_a_joint_without_end_the_constraint_means_the_nearest(serve):
+def test_a_constraint_of_a_continuous_joint_means_the_nearest_turn(serve):
     spin = joint("spin", "base", "tip", kind="continuous")
     served = serve(robot(spin), ("", "base", "tip"))
     for seed in (0.2, 0.2 + 2 * np.pi, 0.2 - 4 * np.pi):
@@ -262,7 +262,7 @@ def test_of_all_turns_of_a_joint_without_end_the_constraint_means_the_nearest(se
         assert answered(response)["spin"] == pytest.approx(seed, abs=1e-4)
 
 
-def test_forward_takes_joints_off_the_chain_from_the_request_or_as_measured(serve):
+def test_compute_fk_uses_requested_or_measured_joints_off_the_chain(serve):
     served = serve(TORSO, ("left", "base", "l_hand"))
     arm = served.arms[0]
     assert arm.other_joints == ("r1", "r2")
@@ -280,7 +280,7 @@ def test_forward_takes_joints_off_the_chain_from_the_request_or_as_measured(serv
         np.testing.assert_allclose(found, right.forward(q).translation, atol=1e-9)
 
 
-def test_a_slow_search_holds_up_nothing_else(serve, node, monkeypatch):
+def test_a_slow_search_delays_nothing_else(serve, node, monkeypatch):
     served = serve(PANDA, ("", "panda_link0", "panda_hand_tcp"))
     begun, released = threading.Event(), threading.Event()
     solve = services.solve

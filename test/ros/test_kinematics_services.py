@@ -98,7 +98,7 @@ def random_positions(robot, draw):
     return draw.uniform(np.maximum(robot.chain.lower, -3), np.minimum(robot.chain.upper, 3))
 
 
-def full_answer(client, request):
+def full_response(client, request):
     return client.ask(client.ik, request)
 
 
@@ -115,14 +115,14 @@ def test_random_poses_are_reached(robot, client):
 
 
 @pytest.mark.parametrize("group", ["", "tool0"])
-def test_the_only_chain_needs_no_name_and_answers_to_that_of_its_tip(client, robot, group):
+def test_the_only_chain_has_no_name_or_that_of_its_tip(client, robot, group):
     code, _ = client.solve(stamped(robot.chain.forward(HOME)), group)
     assert code == CODE.SUCCESS
 
 
-def test_a_group_that_does_not_exist_is_refused_with_those_that_do(client, robot):
+def test_an_unknown_group_is_refused_with_the_known_ones(client, robot):
     request = client.ik_request(stamped(robot.chain.forward(HOME)), "manipulator")
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.INVALID_GROUP_NAME
     assert "'tool0'" in answer.error_code.message
     assert not answer.solution.joint_state.name
@@ -137,7 +137,7 @@ def test_the_seed_chooses_the_solution(client, robot):
         assert np.allclose(list(joints.values()), seed, atol=1e-6)
 
 
-def test_joints_that_the_seed_leaves_out_are_where_they_are_measured(client, robot):
+def test_joints_missing_in_the_seed_are_measured(client, robot):
     moved = HOME + np.array([0.0, 0.3, -0.4, 0.2, 0.1, 0.0])
     part = {name: moved[k] for k, name in enumerate(robot.chain.joint_names) if moved[k] != HOME[k]}
     assert 0 < len(part) < 6
@@ -147,7 +147,7 @@ def test_joints_that_the_seed_leaves_out_are_where_they_are_measured(client, rob
         assert np.allclose(list(found.values()), wanted, atol=1e-6)
 
 
-def test_poses_in_other_frames(client, robot):
+def test_poses_may_be_in_other_frames(client, robot):
     for frame, root_T_frame in (("table", TABLE), ("tool0", robot.chain.forward(HOME))):
         frame_T_target = root_T_frame.inverse() @ down(0.4, 0.2, 0.4)
         code, joints = client.solve(stamped(frame_T_target, frame))
@@ -170,14 +170,14 @@ def test_links_fixed_to_the_root_need_no_tf(client, robot):
     assert np.allclose(reached(robot, joints).matrix, down(0.4, 0.2, 0.4).matrix, atol=5e-5)
 
 
-def test_a_stamp_that_tf_does_not_know_yet_means_the_latest(client, robot):
+def test_a_stamp_ahead_of_tf_means_the_latest(client, robot):
     pose = stamped(RigidTransform.identity(), "tool0")
     pose.header.stamp = robot.node.get_clock().now().to_msg()
     pose.header.stamp.sec += 5
     assert client.solve(pose)[0] == CODE.SUCCESS
 
 
-def test_a_stamp_is_where_the_frame_was_then(client, robot):
+def test_a_stamp_means_the_pose_of_the_frame_at_that_time(client, robot):
     begin = time.monotonic()
     place = lambda: RigidTransform.from_rpy(  # noqa: E731
         0.0, 0.0, 0.0, [0.40, 0.1 * (time.monotonic() - begin), 0.2]
@@ -201,21 +201,21 @@ def test_a_stamp_is_where_the_frame_was_then(client, robot):
     ["nowhere", "/base_link", "x" * 100_000, "a\x00b"],
     ids=["unknown", "slash", "long", "zero"],
 )
-def test_a_frame_that_tf_does_not_know(client, frame):
+def test_an_unknown_frame_is_refused(client, frame):
     code, joints = client.solve(stamped(down(0.4, 0.2, 0.4), frame))
     assert code == CODE.FRAME_TRANSFORM_FAILURE
     assert joints == {}
 
 
 @pytest.mark.parametrize("link", ["flange", "wrist_3_link", "ft_frame"])
-def test_another_link_that_is_fixed_to_the_tip(client, robot, link):
+def test_a_link_fixed_to_the_tip_is_solved(client, robot, link):
     root_T_link = robot.model.chain("base_link", link).forward(HOME)
     code, joints = client.solve(stamped(root_T_link), link=link)
     assert code == CODE.SUCCESS
     assert np.allclose(list(joints.values()), HOME, atol=1e-5)
 
 
-def test_a_link_halfway_leaves_the_joints_beyond_it_alone(client, robot):
+def test_an_inner_link_leaves_the_outer_joints_unchanged(client, robot):
     upper = robot.model.chain("base_link", "forearm_link")
     wanted = np.array([0.3, -1.2, 1.1])
     beyond = dict.fromkeys(robot.chain.joint_names[3:], 0.123)
@@ -230,9 +230,9 @@ def test_a_link_halfway_leaves_the_joints_beyond_it_alone(client, robot):
 
 
 @pytest.mark.parametrize("link", ["tool1", "base_link", "base_link_inertia"])
-def test_a_link_that_the_chain_does_not_move(client, link):
+def test_a_link_that_the_chain_does_not_move_is_refused(client, link):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)), link=link)
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.INVALID_LINK_NAME
     assert link in answer.error_code.message
 
@@ -240,12 +240,12 @@ def test_a_link_that_the_chain_does_not_move(client, link):
 def test_one_pose_may_come_in_the_vector(client, robot):
     request = client.ik_request(pose_stamped("nowhere", (0, 0, 0), (0, 0, 0, 0)), link="tool1")
     request.ik_request.pose_stamped_vector = [stamped(down(0.4, 0.2, 0.4))]
-    assert full_answer(client, request).error_code.val == CODE.SUCCESS
+    assert full_response(client, request).error_code.val == CODE.SUCCESS
     request.ik_request.ik_link_names = ["nothing"]
-    assert full_answer(client, request).error_code.val == CODE.INVALID_LINK_NAME
+    assert full_response(client, request).error_code.val == CODE.INVALID_LINK_NAME
 
 
-def test_several_links_of_the_chain_take_their_poses_at_once(client, robot):
+def test_several_links_are_solved_at_once(client, robot):
     draw = np.random.default_rng(8)
     elbow = robot.model.chain("base_link", "forearm_link")
     for _ in range(5):
@@ -254,7 +254,7 @@ def test_several_links_of_the_chain_take_their_poses_at_once(client, robot):
         request = client.ik_request(pose_stamped("", (0, 0, 0), (0, 0, 0, 0)))
         request.ik_request.pose_stamped_vector = [stamped(pose) for pose in poses]
         request.ik_request.ik_link_names = ["tool0", "forearm_link"]
-        answer = full_answer(client, request)
+        answer = full_response(client, request)
         assert answer.error_code.val == CODE.SUCCESS
         joints = answer.solution.joint_state
         found = dict(zip(joints.name, joints.position, strict=True))
@@ -263,11 +263,11 @@ def test_several_links_of_the_chain_take_their_poses_at_once(client, robot):
         np.testing.assert_allclose(lower.matrix, poses[1].matrix, atol=3e-5)
 
 
-def test_several_poses_that_exclude_each_other_are_told_apart(client):
+def test_conflicting_poses_have_no_solution(client):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.pose_stamped_vector = [stamped(down(0.4, y, 0.4)) for y in (0.2, 0.3)]
     request.ik_request.ik_link_names = ["tool0", "flange"]
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.NO_IK_SOLUTION
     assert "other tasks stand in the way" in answer.error_code.message
     assert answer.solution.joint_state.name == []
@@ -278,34 +278,34 @@ def test_several_poses_need_as_many_links(client, links):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.pose_stamped_vector = [stamped(down(0.4, 0.2, 0.4))] * 2
     request.ik_request.ik_link_names = links
-    assert full_answer(client, request).error_code.val == CODE.INVALID_LINK_NAME
+    assert full_response(client, request).error_code.val == CODE.INVALID_LINK_NAME
 
 
-def test_constraints_are_not_kept_for_several_poses_and_that_is_said(client):
+def test_constraints_with_several_poses_are_refused(client):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.pose_stamped_vector = [stamped(down(0.4, 0.2, 0.4))] * 2
     request.ik_request.ik_link_names = ["tool0", "flange"]
     request.ik_request.constraints.joint_constraints = [JointConstraint(joint_name="elbow_joint")]
-    assert full_answer(client, request).error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
+    assert full_response(client, request).error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
 
 
-def test_collisions_are_not_checked_and_that_is_said(client):
+def test_avoid_collisions_is_refused(client):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.avoid_collisions = True
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.COLLISION_CHECKING_UNAVAILABLE
     assert "avoid_collisions" in answer.error_code.message
     assert answer.error_code.source == "basis_ik"
 
 
-def test_out_of_reach_is_said_with_the_distance_missing(client):
-    answer = full_answer(client, client.ik_request(stamped(down(1.2, 0.6, 0.6))))
+def test_a_pose_out_of_reach_has_the_missing_distance(client):
+    answer = full_response(client, client.ik_request(stamped(down(1.2, 0.6, 0.6))))
     assert answer.error_code.val == CODE.NO_IK_SOLUTION
     assert answer.error_code.message.startswith("too far by 0.4")
     assert not answer.solution.joint_state.name
 
 
-def test_a_short_timeout_is_kept_to_and_said(client, robot):
+def test_a_short_timeout_is_kept_and_reported(client, robot):
     # Near the edge of the reach only some orientations can be had, which takes long to find out.
     hard = RigidTransform.from_rpy(0.0, -1.5, 0.0, [0.8, 0.2, 0.3])
     assert client.solve(stamped(hard), timeout=30.0)[0] == CODE.NO_IK_SOLUTION
@@ -316,10 +316,10 @@ def test_a_short_timeout_is_kept_to_and_said(client, robot):
     assert client.solve(stamped(robot.chain.forward(HOME)), timeout=1e-9)[0] == CODE.SUCCESS
 
 
-def test_a_negative_timeout(client):
+def test_a_negative_timeout_is_refused(client):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.timeout.sec = -1
-    assert full_answer(client, request).error_code.val == CODE.FAILURE
+    assert full_response(client, request).error_code.val == CODE.FAILURE
 
 
 BAD_POSES = {
@@ -334,15 +334,15 @@ BAD_POSES = {
 
 
 @pytest.mark.parametrize("name", BAD_POSES)
-def test_a_pose_that_is_none(client, name):
+def test_an_invalid_pose_is_refused(client, name):
     parts = {"position": (0.4, 0.2, 0.4), "quaternion": (1, 0, 0, 0), **BAD_POSES[name]}
     code, joints = client.solve(pose_stamped("base_link", *parts.values()))
     assert code == CODE.INVALID_GOAL_CONSTRAINTS
     assert joints == {}
 
 
-def spoilt(fields):
-    def spoil(message):
+def damaged(fields):
+    def damage(message):
         for path, value in fields.items():
             *way, last = path.split(".")
             owner = message
@@ -350,7 +350,7 @@ def spoilt(fields):
                 owner = getattr(owner, part)
             setattr(owner, last, value)
 
-    return spoil
+    return damage
 
 
 BAD_STATES = {
@@ -369,14 +369,14 @@ BAD_STATES = {
 
 @pytest.mark.parametrize("name", BAD_STATES)
 @pytest.mark.parametrize("service", ["ik", "fk"])
-def test_a_robot_state_that_is_none(client, service, name):
+def test_an_invalid_robot_state_is_refused(client, service, name):
     fields, word = BAD_STATES[name]
     if service == "ik":
         request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
-        spoilt(fields)(request.ik_request.robot_state)
+        damaged(fields)(request.ik_request.robot_state)
     else:
         request = GetPositionFK.Request(fk_link_names=["tool0"])
-        spoilt(fields)(request.robot_state)
+        damaged(fields)(request.robot_state)
     answer = client.ask(getattr(client, service), request)
     assert answer.error_code.val == CODE.INVALID_ROBOT_STATE
     assert word in answer.error_code.message
@@ -391,10 +391,10 @@ def set_flag(robot, name, value):
     assert future.result().results[0].successful
 
 
-def test_approximate_solutions_come_with_what_is_left(client, robot):
+def test_approximate_solutions_have_the_remaining_error(client, robot):
     far = down(1.2, 0.6, 0.6)
     set_flag(robot, "approximate_solutions", True)
-    answer = full_answer(client, client.ik_request(stamped(far)))
+    answer = full_response(client, client.ik_request(stamped(far)))
     set_flag(robot, "approximate_solutions", False)
     assert answer.error_code.val == CODE.SUCCESS
     assert answer.error_code.message.startswith("approximate: too far by 0.4")
@@ -405,7 +405,7 @@ def test_approximate_solutions_come_with_what_is_left(client, robot):
     assert 0.4 < missing < 0.5
 
 
-def test_position_only(client, robot):
+def test_position_only_leaves_the_orientation_free(client, robot):
     pose = stamped(RigidTransform.from_rpy(0.0, -1.5, 0.0, [0.8, 0.2, 0.3]))
     assert client.solve(pose)[0] == CODE.NO_IK_SOLUTION
     set_flag(robot, "position_only_ik", True)
@@ -432,7 +432,7 @@ def test_joint_constraints_are_kept(client, robot):
         request.ik_request.constraints.joint_constraints = [
             constraint("elbow_joint", middle, 0.2, 0.3)
         ]
-        answer = full_answer(client, request)
+        answer = full_response(client, request)
         assert answer.error_code.val == CODE.SUCCESS, answer.error_code.message
         found = answer.solution.joint_state
         joints = dict(zip(found.name, found.position, strict=True))
@@ -440,10 +440,10 @@ def test_joint_constraints_are_kept(client, robot):
         assert np.allclose(reached(robot, joints).matrix, target.matrix, atol=5e-5)
 
 
-def test_constraints_that_leave_no_solution(client, robot):
+def test_constraints_may_leave_no_solution(client, robot):
     request = client.ik_request(stamped(robot.chain.forward(HOME)))
     request.ik_request.constraints.joint_constraints = [constraint("elbow_joint", 0.0)]
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.NO_IK_SOLUTION
 
 
@@ -457,18 +457,18 @@ def test_constraints_that_leave_no_solution(client, robot):
         (constraint("elbow_joint", 9.0), "no room"),
     ],
 )
-def test_joint_constraints_that_make_no_sense(client, bad, word):
+def test_invalid_joint_constraints_are_refused(client, bad, word):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.constraints.joint_constraints = [bad]
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
     assert word in answer.error_code.message
 
 
-def test_other_constraints_are_refused_in_words(client):
+def test_other_constraints_are_refused(client):
     request = client.ik_request(stamped(down(0.4, 0.2, 0.4)))
     request.ik_request.constraints.position_constraints = [PositionConstraint()]
-    answer = full_answer(client, request)
+    answer = full_response(client, request)
     assert answer.error_code.val == CODE.INVALID_GOAL_CONSTRAINTS
     assert "position_constraints" in answer.error_code.message
 
@@ -480,7 +480,7 @@ def value(pose_or_stamped):
     return pose_value(getattr(pose_or_stamped, "pose", Pose()))
 
 
-def test_poses_of_links_with_the_joints_given(client, robot):
+def test_compute_fk_returns_poses_of_links(client, robot):
     q = HOME + 0.2
     code, poses = client.place(robot.model.links, named(robot, q))
     world_T_root = robot.model.joints["base_joint"].origin
@@ -492,7 +492,7 @@ def test_poses_of_links_with_the_joints_given(client, robot):
         assert value(poses[link]).is_close(world_T_root @ root_T_link, 1e-9)
 
 
-def test_joints_left_out_are_measured(client, robot):
+def test_compute_fk_measures_missing_joints(client, robot):
     code, poses = client.place(["tool0"], {"elbow_joint": 0.5})
     assert code == CODE.SUCCESS
     q = HOME.copy()
@@ -500,7 +500,7 @@ def test_joints_left_out_are_measured(client, robot):
     assert value(poses["tool0"]).is_close(robot.chain.forward(q), 1e-9)
 
 
-def test_poses_in_a_tf_frame_and_in_a_link_as_the_state_puts_it(client, robot):
+def test_compute_fk_returns_poses_in_tf_frames_and_links(client, robot):
     q = HOME + 0.2
     root_T = robot.chain.link_poses(q)
     for frame, root_T_frame in (("table", TABLE), ("forearm_link", root_T["forearm_link"])):
@@ -510,20 +510,20 @@ def test_poses_in_a_tf_frame_and_in_a_link_as_the_state_puts_it(client, robot):
         assert value(poses["tool0"]).is_close(root_T_frame.inverse() @ root_T["tool0"], 1e-6)
 
 
-def test_forward_into_a_frame_that_is_unknown(client):
+def test_compute_fk_refuses_an_unknown_frame(client):
     code, poses = client.place(["tool0"], frame="nowhere")
     assert code == CODE.FRAME_TRANSFORM_FAILURE
     assert poses == {}
 
 
-def test_links_that_there_are_come_with_the_error_about_those_that_there_are_not(client):
+def test_compute_fk_returns_known_links_with_the_error(client):
     code, poses = client.place(["tool0", "tool1", "flange"])
     assert code == CODE.INVALID_LINK_NAME
     assert list(poses) == ["tool0", "flange"]
     assert client.place([])[0] == CODE.INVALID_LINK_NAME
 
 
-def test_joints_off_the_chain_are_measured_too(own_domain):
+def test_compute_fk_measures_joints_off_the_chain(own_domain):
     robot, process, client = start(own_domain, "-p", "tip_link:=forearm_link")
     robot.description.publish(String(data=URDF))
     client.wait()

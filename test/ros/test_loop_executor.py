@@ -71,7 +71,7 @@ def outcome(domain, *case):
     return run.stdout.strip()
 
 
-def test_what_callbacks_raise_comes_out_and_no_message_is_lost(domain):
+def test_exceptions_of_callbacks_are_raised_and_no_message_is_lost(domain):
     case = """
     def take(message):
         calls.append(message.data)
@@ -87,7 +87,7 @@ def test_what_callbacks_raise_comes_out_and_no_message_is_lost(domain):
     assert outcome(domain, case) == f"['0', '1', '2'] {['unforeseen'] * 3}"
 
 
-def test_what_a_request_raises_is_told(domain):
+def test_exceptions_of_requests_are_handled(domain):
     case = """
     node.create_service(Trigger, "ask", raises)
     client = other.create_client(Trigger, "ask")
@@ -98,7 +98,7 @@ def test_what_a_request_raises_is_told(domain):
     assert outcome(domain, case) == "[] ['request: unforeseen']"
 
 
-def test_what_is_created_while_it_spins_is_served(domain):
+def test_entities_created_while_it_spins_are_served(domain):
     case = """
     spin(seconds=0.1)
     node.create_timer(0.01, lambda: calls.append("tick"))
@@ -134,7 +134,7 @@ def test_actions_are_served(domain):
     assert outcome(domain, case) == "['executed'] []"
 
 
-def test_events_are_told(domain):
+def test_events_are_handled(domain):
     case = """
     from rclpy.event_handler import SubscriptionEventCallbacks
     from rclpy.qos import qos_profile_sensor_data
@@ -164,7 +164,7 @@ def test_messages_come_before_timers(domain):
     assert outcome(domain, case) == "['True'] []"
 
 
-def test_a_slow_loop_looks_at_services_in_every_period(domain):
+def test_a_slow_loop_checks_services_in_every_period(domain):
     case = """
     def answer(request, response):
         calls.append("asked")
@@ -212,7 +212,7 @@ DESTROYED = {
 
 
 @pytest.mark.parametrize("kind", DESTROYED)
-def test_what_is_destroyed_is_not_called_though_it_is_ready(domain, kind):
+def test_destroyed_entities_are_not_called(domain, kind):
     together = """
     time.sleep(0.5)
     spin(seconds=0.5)

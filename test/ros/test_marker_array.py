@@ -43,7 +43,7 @@ def color(c):
     return pytest.approx((c.r, c.g, c.b, c.a))
 
 
-def test_lines():
+def test_lines_become_a_line_list():
     plain, painted = drawn(lines(), lines(number=1, colors=(GREEN, YELLOW)))
     assert (plain.type, plain.scale.x) == (Marker.LINE_LIST, 0.1)
     assert [[p.x, p.y, p.z] for p in plain.points] == ENDS.tolist()
@@ -52,7 +52,7 @@ def test_lines():
     assert tuple(color(c) for c in painted.colors) == (GREEN, GREEN, YELLOW, YELLOW)
 
 
-def test_a_ball():
+def test_a_ball_becomes_a_sphere():
     (ball,) = drawn(Ball(name="a", frame="base", color=YELLOW, pose=PLACE, diameter=0.2))
     assert ball.type == Marker.SPHERE
     assert (ball.scale.x, ball.scale.y, ball.scale.z) == (0.2, 0.2, 0.2)
@@ -61,7 +61,7 @@ def test_a_ball():
     assert [q.x, q.y, q.z, q.w] == pytest.approx(PLACE.as_quaternion_xyzw())
 
 
-def test_a_mesh():
+def test_a_mesh_becomes_a_mesh_resource():
     file = "package://arm/hand.stl"
     (mesh,) = drawn(Mesh(name="a", frame="base", color=RED, file=file, scale=(1.0, 2.0, 3.0)))
     assert (mesh.type, mesh.mesh_resource) == (Marker.MESH_RESOURCE, file)
@@ -69,14 +69,14 @@ def test_a_mesh():
     assert not mesh.mesh_use_embedded_materials  # it has the colour of its state
 
 
-def test_a_text_can_be_read():
+def test_a_text_has_the_right_width():
     """RViz makes its spaces as wide as scale.x says, and as for letters of 1 m if it is zero."""
     (text,) = drawn(Text(name="a", frame="base", color=RED, text="too far", height=0.06))
     assert (text.type, text.text, text.scale.z) == (Marker.TEXT_VIEW_FACING, "too far", 0.06)
     assert text.scale.x == pytest.approx(0.03)
 
 
-def test_a_marker_moves_with_its_frame_and_does_not_outlive_its_node():
+def test_a_marker_is_locked_to_its_frame_and_expires():
     (marker,) = drawn(lines(name="x", number=7, frame="tool"))
     assert (marker.ns, marker.id, marker.action) == ("x", 7, Marker.ADD)
     assert marker.header.frame_id == "tool"
@@ -85,7 +85,7 @@ def test_a_marker_moves_with_its_frame_and_does_not_outlive_its_node():
     assert (marker.lifetime.sec, marker.lifetime.nanosec) == (1, 500_000_000)
 
 
-def test_what_is_gone_is_deleted_with_every_message_until_it_is_back():
+def test_every_message_deletes_earlier_markers():
     drawing, other = Drawing(1.0), lines(name="b")
     drawing.message([lines(), other])
     for _ in range(2):
@@ -95,7 +95,7 @@ def test_what_is_gone_is_deleted_with_every_message_until_it_is_back():
     assert actions == {"a": Marker.ADD, "b": Marker.ADD}
 
 
-def test_what_has_not_changed_is_not_made_again():
+def test_messages_of_unchanged_shapes_are_reused():
     drawing, still = Drawing(1.0), lines(name="b")
     before = drawing.message([lines(), still]).markers
     after = drawing.message([lines(pose=PLACE), still]).markers

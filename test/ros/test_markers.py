@@ -53,13 +53,13 @@ def xyz(point):
     return np.array([point.x, point.y, point.z])
 
 
-def test_before_any_target_it_is_said_that_there_is_none(robot, seen):
+def test_without_a_target_the_text_says_so(robot, seen):
     robot.wait(lambda: "state" in seen and seen["state"].text == "no target", "markers come")
     assert "target" not in seen
     assert seen["state"].header.frame_id == "base_link"
 
 
-def test_a_target_is_shown_and_that_it_is_reached_once_the_arm_is_there(robot, seen):
+def test_a_target_and_its_arrival_are_shown(robot, seen):
     target = down(0.40, 0.20, 0.40)
     robot.send("base_link", target)
     robot.wait(lambda: {"ghost", "target"} <= set(seen), "the ghost is shown")
@@ -114,12 +114,12 @@ def arm_at(chain, positions, goal=None, name=""):
         pipeline=SimpleNamespace(goal=goal, solution=None),
         targets=SimpleNamespace(last_refusal=None),
         state=ChainState(),
-        trouble="",
+        problem="",
     )
 
 
 @pytest.mark.parametrize(("viewers", "messages"), [(0, 0), (1, 1)])
-def test_nothing_is_made_for_nobody(robot, viewers, messages):
+def test_without_a_subscriber_nothing_is_computed(robot, viewers, messages):
     node = Stub(viewers)
     Markers(node, arm_at(robot.chain, robot.positions), 10.0)
     node.tick()
@@ -130,7 +130,7 @@ def said(node):
     return {m.ns: m for m in node.published[-1].markers}["state"].text
 
 
-def test_a_goal_that_moves_is_followed_and_of_several_arms_it_is_said_which(robot):
+def test_the_text_has_following_and_the_name_of_the_arm(robot):
     node, arm = Stub(1), arm_at(robot.chain, robot.positions, name="left")
     for event in (Event.CONFIGURE, Event.ACTIVATE, Event.MOVE):
         arm.state.handle(event)
@@ -187,7 +187,7 @@ def test_each_pass_is_traced_from_the_seed_of_the_solution(robot, position_only)
         assert np.allclose(stage.points[0], stages[0].points[0], atol=1e-9)
 
 
-def test_hopeless_passes_end(robot):
+def test_passes_without_success_end(robot):
     stages = stages_of(arm_solved(robot.chain, down(2.0, 0.0, 0.4)))
     assert len(stages) <= 1 + 2 * SHOWN_PASSES
 
@@ -198,7 +198,7 @@ def test_other_solutions_have_no_passes(robot):
     assert stages_of(arm_at(robot.chain, SEED, PoseGoal(RigidTransform.identity()))) == ()
 
 
-def test_passes_are_published_once_made_until_there_is_another_solution(robot):
+def test_passes_are_computed_once_for_each_solution(robot):
     node = Stub(1)
     arm = arm_solved(robot.chain, down(0.40, 0.20, 0.40))
     Markers(node, arm, 10.0)

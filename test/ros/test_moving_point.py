@@ -25,7 +25,7 @@ from basis_ik.ros.demo.moving_point import MovingPoint
 from basis_ik.transforms.rigid import RigidTransform
 
 
-def test_a_head_that_stands_still_does_not_pass(domain, monkeypatch, capsys):
+def test_a_resting_head_fails(domain, monkeypatch, capsys):
     monkeypatch.setattr(moving_point, "ARRIVAL_PATIENCE", 1.0)
     rclpy.init(args=["--ros-args", "-p", "duration:=1.0", "-p", "period:=60.0"], domain_id=domain)
     try:
@@ -39,7 +39,7 @@ def test_a_head_that_stands_still_does_not_pass(domain, monkeypatch, capsys):
         checker.create_timer(
             0.02, lambda: checker.broadcast("base_link", "camera_optical_frame", head)
         )
-        assert not checker.judge()
+        assert not checker.measure()
         checker.destroy_node()
     finally:
         rclpy.shutdown()

@@ -49,7 +49,7 @@ def random_tree(rng):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from("abc"))
-def test_afterwards_the_handle_is_where_it_was_dragged(seed, name):
+def test_a_dragged_handle_stays_at_its_new_pose(seed, name):
     rng = np.random.default_rng(seed)
     tree = random_tree(rng)
     wanted = RigidTransform.from_rpy(*rng.uniform(-3, 3, 3), rng.normal(size=3))
@@ -62,7 +62,7 @@ def test_afterwards_the_handle_is_where_it_was_dragged(seed, name):
     assert set(changed) == {"rotation", "translation"}
 
 
-def test_a_handle_that_is_not_dragged_changes_nothing():
+def test_an_unmoved_handle_changes_nothing():
     tree = random_tree(np.random.default_rng(1))
     before = tree.basis("c")
     changed = dragged(tree, "c", place_of(tree, "c"))

@@ -76,7 +76,7 @@ def output_gain(pipeline):
     return VelocityOutput.GAIN * np.abs(pipeline.command - HOME).max()
 
 
-def test_the_last_velocity_of_braking_is_zero_although_the_arm_is_off(sent, output, pipeline):
+def test_the_last_velocity_is_zero_despite_an_error(sent, output, pipeline):
     output.brake(pipeline)
     for _ in range(500):
         if output.advance(pipeline, HOME + OFF, NOW) is Phase.IDLE:
@@ -87,7 +87,7 @@ def test_the_last_velocity_of_braking_is_zero_although_the_arm_is_off(sent, outp
 
 
 @pytest.mark.parametrize("how", ["end", "destroy"])
-def test_what_ends_a_motion_at_once_sends_zero(sent, output, pipeline, how):
+def test_ending_a_motion_at_once_sends_zero(sent, output, pipeline, how):
     getattr(output, how)()
     assert not sent[-1].any()
 
@@ -108,7 +108,7 @@ def streaming(window, stamp=0, reference=None):
     """Return an output that has sent a window at time 0, to a controller that tells a reference."""
     output = object.__new__(TrajectoryOutput)
     output.failure, output._period, output._periods = "", 0.01, 0
-    output._anew = output._unsent = output._changed = False
+    output._is_first_window = output._unsent = output._changed = False
     output._window, output._window_stamp = window, 0
     output._state = SimpleNamespace(stamp=stamp, reference=lambda _: reference)
     output._joint_names, output._recent = (), RecentCommands(1, 6)
@@ -130,7 +130,7 @@ def at_the_next_window(pipeline, periods, what):
 @pytest.mark.parametrize("moving", [True, False], ids=["in motion", "at rest"])
 @pytest.mark.parametrize("periods", [1, 2, 3, 5, 6, 15])
 @pytest.mark.parametrize("what", ["nothing new", "another goal", "to brake"])
-def test_however_late_a_window_begins_where_the_one_before_has_led_the_arm(moving, periods, what):
+def test_a_late_window_begins_on_the_one_before(moving, periods, what):
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
     pipeline.set_goal(JointGoal(tuple(HOME + (1.0 if moving else 1e-4))), HOME)
     for _ in range(20):
@@ -145,7 +145,7 @@ def test_however_late_a_window_begins_where_the_one_before_has_led_the_arm(movin
     [(0.1, 140_000_000, True), (0.001, 140_000_000, False), (0.1, 10_000_000, False)],
     ids=["elsewhere", "on its way", "from before the window"],
 )
-def test_after_a_standstill_a_controller_that_is_elsewhere_is_left_there(off, stamp, anew):
+def test_after_a_standstill_a_displaced_controller_stays(off, stamp, anew):
     """Switched off and on meanwhile, it would leap onto the stream's way."""
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
     pipeline.set_goal(JointGoal(tuple(HOME + 1.0)), HOME)
@@ -163,7 +163,7 @@ def test_after_a_standstill_a_controller_that_is_elsewhere_is_left_there(off, st
 
 
 @pytest.mark.parametrize("periods", [1, 3, 5])
-def test_a_twist_that_is_told_again_to_a_late_loop_goes_on(periods):
+def test_a_repeated_twist_in_a_late_loop_continues(periods):
     pipeline = Pipeline(RobotModel.from_urdf(URDF).chain(), period=0.01)
     pipeline.set_goal(TWIST, HOME)
     for _ in range(60):
@@ -175,7 +175,7 @@ def test_a_twist_that_is_told_again_to_a_late_loop_goes_on(periods):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_feedback_that_is_not_finite_tells_nothing(bad):
+def test_feedback_that_is_not_finite_is_ignored(bad):
     output = object.__new__(FollowJointTrajectoryOutput)
     still, line = np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])
     output._newest, output._motion = 1, Motion(np.array([0.0, 1.0]), line, still, still)
@@ -190,7 +190,7 @@ def test_feedback_that_is_not_finite_tells_nothing(bad):
     assert output._progress.elapsed == pytest.approx(0.7)
 
 
-def test_the_arm_is_on_the_motion_before_until_the_controller_accepts_the_new_one():
+def test_the_previous_motion_is_expected_until_acceptance():
     output = object.__new__(FollowJointTrajectoryOutput)
     still, line = np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])
     output._motion = motion = Motion(np.array([0.0, 1.0]), line, still, still)
@@ -222,7 +222,7 @@ class Handle:
 
 
 @pytest.mark.parametrize("accepted", ["before", "after"])
-def test_a_motion_that_ends_at_once_is_canceled_whenever_it_is_accepted(accepted):
+def test_an_unaccepted_motion_is_canceled_on_acceptance(accepted):
     output = object.__new__(FollowJointTrajectoryOutput)
     output._newest, output._accepted, output._unwanted, output._handle = 1, 0, False, None
     output.name, output._boundary = "follow_joint_trajectory", LIVE
@@ -296,7 +296,7 @@ def test_a_motion_from_rest_begins_when_the_controller_accepts_it(controller, wh
     assert way.min() == pytest.approx(line(0.0).at(0.15)[0, 0])
 
 
-def test_until_feedback_comes_it_is_not_known_where_a_motion_from_rest_is(controller, whole):
+def test_before_feedback_the_progress_is_unknown(controller, whole):
     whole._send(line(0.0))
     controller.time += 0.1
     controller.accept()
@@ -306,7 +306,7 @@ def test_until_feedback_comes_it_is_not_known_where_a_motion_from_rest_is(contro
     assert whole._handle.cancels == 1
 
 
-def test_another_target_waits_until_it_is_known_where_a_motion_is(controller, whole):
+def test_another_target_waits_for_the_progress(controller, whole):
     planned = []
     pipeline = SimpleNamespace(
         plan=lambda start, braking: planned.append(start) or line(1.0), speed_override=1.0
@@ -327,9 +327,7 @@ def test_another_target_waits_until_it_is_known_where_a_motion_is(controller, wh
     assert len(controller.goals) == 2
 
 
-def test_at_a_speed_override_of_zero_a_motion_of_which_nothing_is_heard_is_canceled(
-    controller, whole
-):
+def test_at_zero_override_a_motion_without_feedback_is_canceled(controller, whole):
     whole._send(line(0.0))
     controller.accept()
     controller.time += 1.0  # without feedback
@@ -345,9 +343,7 @@ def test_at_a_speed_override_of_zero_a_motion_of_which_nothing_is_heard_is_cance
     assert whole.advance(pipeline, np.zeros(2), now) is Phase.ARRIVED
 
 
-def test_a_motion_that_takes_the_place_of_another_has_the_time_of_where_it_begins(
-    controller, whole
-):
+def test_a_replacing_motion_has_the_time_of_its_start(controller, whole):
     whole._send(line(1.0))
     stamp = controller.goals[0].trajectory.header.stamp
     assert stamp.sec + 1e-9 * stamp.nanosec == pytest.approx(100.0)
@@ -356,7 +352,7 @@ def test_a_motion_that_takes_the_place_of_another_has_the_time_of_where_it_begin
     assert whole._where()[:, 0] == pytest.approx(line(1.0).at(0.25)[:, 0])
 
 
-def test_velocities_stay_within_the_limits_however_far_the_arm_is_off(sent, output, pipeline):
+def test_velocities_keep_the_limits_at_any_error(sent, output, pipeline):
     output.advance(pipeline, HOME - 5.0, NOW)
     assert (sent[-1] == np.pi).all()
 
@@ -404,7 +400,7 @@ SOON, OFTEN_LATE = [0.001] * 100, [0.3] * 99 + [0.001]
         (-0.2, SOON[:50], ""),  # they may be late ones
     ],
 )
-def test_a_controller_whose_clock_is_another_is_told_by_its_states(ahead, delays, words):
+def test_a_clock_offset_is_detected_from_states(ahead, delays, words):
     said = Clocks().hear(ahead, delays)
     assert words in said
     assert bool(words) == bool(said)
@@ -416,7 +412,7 @@ def test_in_simulated_time_there_is_one_clock():
     assert clocks.hear(3.0, SOON) == ""
 
 
-def test_in_simulated_time_a_pause_is_no_silence(monkeypatch):
+def test_a_pause_of_simulated_time_is_no_silence(monkeypatch):
     clocks = Clocks()
     clocks.ros_time_is_active, clocks.count_publishers = True, lambda _: 1
     clocks.hear(0.0, SOON)
@@ -450,7 +446,7 @@ class Streaming(Clocks):
 @pytest.mark.parametrize(
     ("off", "keeps"), [(0.0, True), (0.9e-4, True), (1.1e-4, False), (0.03, False), (None, False)]
 )
-def test_a_motion_goes_on_from_a_command_that_the_controller_keeps(off, keeps):
+def test_a_motion_continues_from_the_held_command(off, keeps):
     """One that tells nothing, or another place, may not have taken the end of the last motion."""
     clocks, options = Streaming(), ("c", ["a", "b"], 0.01, 0.2, np.ones(2))
     output = TrajectoryOutput(OutputOptions(clocks, *options))

@@ -50,11 +50,11 @@ def writer():
     return module
 
 
-def test_the_table_is_what_is_declared(writer):
+def test_the_table_matches_the_declarations(writer):
     assert writer.MARKDOWN.read_text() == writer.markdown(), "run python docs/write_parameters.py"
 
 
-def test_the_configuration_is_what_is_declared(writer):
+def test_the_configuration_matches_the_declarations(writer):
     assert writer.CONFIG.read_text() == writer.config(), "run python docs/write_parameters.py"
 
 
@@ -65,7 +65,7 @@ def test_the_configuration_holds_every_default():
 
 
 @pytest.mark.parametrize("declaration", [*IK_NODE, *OF_NODES], ids=lambda d: d.name)
-def test_defaults_fit_and_nan_never_does(declaration):
+def test_defaults_are_valid_and_nan_is_not(declaration):
     assert declaration.complaint(declaration.default) is None
     if isinstance(declaration.default, float):
         for bad in (math.nan, math.inf, -math.inf, declaration.low - 1.0, declaration.high * 2.0):
@@ -102,7 +102,7 @@ NO_NAMES = {
 
 
 @pytest.mark.parametrize("name", NO_NAMES.values(), ids=NO_NAMES)
-def test_what_is_no_topic_name_is_refused_in_one_line(name):
+def test_an_invalid_topic_name_is_refused_in_one_line(name):
     complaint = topic_complaint(name)
     assert "which is not a topic name: letters, digits and _" in complaint
     assert "which is not a name: letters, digits and _" in names_complaint(["good", name])
@@ -111,7 +111,7 @@ def test_what_is_no_topic_name_is_refused_in_one_line(name):
         assert text.isprintable()
 
 
-def test_what_ros_takes_for_a_topic_name_is_taken(node):
+def test_a_valid_topic_name_is_accepted(node):
     longest = "a" * LONGEST_NAME
     for name in ("a", "/a/b", "~/a", "a_1/_b", longest):
         assert topic_complaint(name) is None
@@ -128,7 +128,7 @@ def test_a_name_given_twice_is_refused():
 @pytest.mark.parametrize(
     "frame", ["", "/a", " a", "a\n", "a\x1b", "a" * 256], ids=["0", "1", "2", "3", "4", "5"]
 )
-def test_what_tf_has_no_frame_for_is_refused(frame):
+def test_an_invalid_frame_name_is_refused(frame):
     assert "which is not a frame" in frame_complaint(frame)
     assert len(frame_complaint(frame)) < 200
     assert frame_complaint("a/b c") is None
@@ -137,17 +137,17 @@ def test_what_tf_has_no_frame_for_is_refused(frame):
 
 def test_a_check_comes_after_type_and_range():
     declaration = Declaration("names", [], "Names.", check=names_complaint)
-    assert declaration.complaint([1]) == "wants text, not 1"
+    assert declaration.complaint([1]) == "must be text, not 1"
     assert declaration.complaint(["a", "a"]).startswith("has 'a' twice")
     assert declaration.complaint(["a"]) is None
 
 
-def test_a_long_value_is_told_in_part():
+def test_a_long_value_is_shortened():
     assert len(Declaration("rate", 1.0, "A rate.").complaint("x" * 1000)) < 150
 
 
 @pytest.mark.parametrize("name", ["rat\n", "x" * 1000], ids=["line", "long"])
-def test_a_name_that_nobody_declared_is_told_in_one_short_line(node, name):
+def test_an_undeclared_name_is_one_short_line(node, name):
     parameters = Parameters(node)
     parameters.declare(Declaration(f"first_{k}" * 5, 1.0, "A number.") for k in range(40))
     node.declare_parameter(name, 1.0)
@@ -162,13 +162,13 @@ def test_a_name_that_nobody_declared_is_told_in_one_short_line(node, name):
     [b"since: 2001-99-99", b"!!timestamp x", b"\xff\xfe\xfa", b"[" * 5000, b"a: &a {b: *a}"],
     ids=["date", "tag", "binary", "deep", "endless"],
 )
-def test_a_file_that_yaml_cannot_hold_has_no_parameters(tmp_path, content):
+def test_an_invalid_yaml_file_has_no_parameters(tmp_path, content):
     file = tmp_path / "given.yaml"
     file.write_bytes(content)
     assert file_of("rate", ["--params-file", str(file)]) is None
 
 
-def test_simulated_time_is_wanted_or_not(node):
+def test_use_sim_time_is_true_or_false(node):
     """Rclpy logs another type as an error, and goes on by the system's time."""
     check_clock(node)
     given = [Parameter("use_sim_time", value=5)]
@@ -178,7 +178,7 @@ def test_simulated_time_is_wanted_or_not(node):
         parameter_overrides=given,
         automatically_declare_parameters_from_overrides=True,
     )
-    with pytest.raises(ConfigError, match="'use_sim_time' wants true or false, not 5"):
+    with pytest.raises(ConfigError, match="'use_sim_time' must be true or false, not 5"):
         Parameters(other)
     other.destroy_node()
 
@@ -198,7 +198,7 @@ def node(domain):
 @pytest.mark.parametrize(
     "bad", [[1.0, math.nan], [1.0, -1.0], [math.inf], [1, 2], ["a"], 1.0, None, "1.0"]
 )
-def test_a_bad_element_refuses_the_array_and_all_that_is_set_with_it(node, bad):
+def test_a_bad_element_refuses_the_whole_set(node, bad):
     """rclpy looks at neither the elements nor the type of an array."""
     parameters = Parameters(node)
     parameters.declare(

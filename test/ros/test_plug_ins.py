@@ -88,7 +88,7 @@ MAKERS = {
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_nothing_is_left_in_the_node(node, arm, make):
+def test_destruction_leaves_no_entities(node, arm, make):
     before = held(node)
     for _ in range(3):
         plug_in = make(node, arm)
@@ -97,7 +97,7 @@ def test_nothing_is_left_in_the_node(node, arm, make):
         assert held(node) == before
 
 
-def test_a_handle_waits_until_it_is_known_where_the_arm_is(node, arm):
+def test_a_handle_waits_for_joint_states(node, arm):
     unknown = SimpleNamespace(positions=lambda: np.full(6, np.nan))
     drag = Drag(node, SimpleNamespace(**{**vars(arm), "measured": unknown}))
     before = held(node)
@@ -139,7 +139,7 @@ def test_a_pose_is_dragged_straight(node, arm):
     assert taken == [("base_link", True)]
 
 
-def test_a_clicked_point_is_for_the_arm_whose_handle_was_used_last(node, arm):
+def test_a_clicked_point_is_for_the_last_dragged_arm(node, arm):
     points = {"left": [], "right": []}
     drags = {}
     for side, taken in points.items():
@@ -161,7 +161,7 @@ def test_a_clicked_point_is_for_the_arm_whose_handle_was_used_last(node, arm):
     assert points == {"left": ["before any was used", "left"], "right": ["right"]}
 
 
-def test_where_one_fails_those_before_it_are_given_up_with_the_robot(monkeypatch):
+def test_a_failing_plug_in_destroys_the_others(monkeypatch):
     made = []
 
     def make(*_):

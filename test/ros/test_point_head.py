@@ -66,10 +66,10 @@ def _ready(request):
     head.call(SetBool, "enable", data=True)
     head.call(Trigger, "home")
     head.wait(lambda: np.allclose(head.positions, REST, atol=1e-9), "the head is at rest")
-    head.wait(head.quiet, "silence")
+    head.wait(head.no_commands, "silence")
 
 
-def test_a_point_is_pointed_at_and_the_angle_fed_back(head):
+def test_a_point_is_pointed_at_with_feedback(head):
     assert head.client.run(AHEAD) == SUCCEEDED
     assert miss(head, AHEAD) <= THRESHOLD
     assert head.client.feedback[-1] <= THRESHOLD
@@ -77,7 +77,7 @@ def test_a_point_is_pointed_at_and_the_angle_fed_back(head):
     head.wait(lambda: miss(head, AHEAD) < 1e-4, "the motion is finished nevertheless")
 
 
-def test_z_of_an_optical_frame_and_x_of_any_other_by_default(head):
+def test_the_default_axis_is_z_of_optical_frames_and_x_of_others(head):
     assert head.chain.tip == "camera_optical_frame"
     assert head.client.run(LEFT, pointing_frame="camera_link") == SUCCEEDED
     assert miss(head, LEFT, "camera_link", (1.0, 0.0, 0.0)) <= THRESHOLD
@@ -85,13 +85,13 @@ def test_z_of_an_optical_frame_and_x_of_any_other_by_default(head):
     assert miss(head, AHEAD) <= THRESHOLD
 
 
-def test_another_axis(head):
+def test_another_axis_may_be_given(head):
     axis = (0.3, 0.1, 1.0)
     assert head.client.run(AHEAD, pointing_axis=axis) == SUCCEEDED
     assert miss(head, AHEAD, axis=np.array(axis) / np.linalg.norm(axis)) <= THRESHOLD
 
 
-def test_a_frame_that_only_tf_knows_if_it_is_fixed_to_the_tip(head):
+def test_a_tf_frame_fixed_to_the_tip_is_accepted(head):
     camera_T_laser = RigidTransform.from_rpy(0.0, 0.1, 0.2, [0.05, -0.1, 0.02])
     head.place("camera_optical_frame", "laser", camera_T_laser)
     time.sleep(0.3)
@@ -125,7 +125,7 @@ def test_a_moving_point_is_followed_while_the_goal_is_active_and_not_after(head,
         head.client.run((2.0, 0.0, 0.0), frame="ball", stamp=stamp, min_duration=2.5) == SUCCEEDED
     )
     assert miss(head, ball()) <= THRESHOLD
-    head.wait(head.quiet, "silence")
+    head.wait(head.no_commands, "silence")
     held = head.positions
     head.frames["ball"] = lambda: RigidTransform.from_rpy(0.0, 0.0, -1.0)
     time.sleep(0.5)
@@ -133,7 +133,7 @@ def test_a_moving_point_is_followed_while_the_goal_is_active_and_not_after(head,
     head.frames.clear()
 
 
-def test_a_point_in_the_heads_own_camera_is_turned_to_once(head):
+def test_a_point_in_the_heads_own_frame_is_not_followed(head):
     seen = head.tip().apply((0.3, -0.2, 2.0))
     assert head.client.run((0.3, -0.2, 2.0), frame="camera_optical_frame") == SUCCEEDED
     assert miss(head, seen) <= THRESHOLD
@@ -143,7 +143,7 @@ def watch(head, **fields):
     """Run a goal from rest; return when half of the way was done, when all was [s], and the way."""
     begin, path = time.monotonic(), []
     future = head.client.send(LEFT, **fields).get_result_async()
-    while not (future.done() and head.quiet(0.05)):
+    while not (future.done() and head.no_commands(0.05)):
         path.append((time.monotonic() - begin, np.abs(head.positions - REST).max()))
         time.sleep(0.005)
     assert future.result().status == SUCCEEDED
@@ -152,20 +152,20 @@ def watch(head, **fields):
     return *(next(t for t, gone in path if gone >= part * way) for part in (0.5, 0.99)), way
 
 
-def test_no_joint_is_faster_than_asked(head):
+def test_max_velocity_is_kept(head):
     half, whole, way = watch(head, max_velocity=0.7)
     assert half > 0.45 * way / 0.7
     assert whole > 0.95 * way / 0.7
 
 
-def test_the_motion_takes_at_least_as_long_as_asked(head):
+def test_min_duration_is_kept(head):
     half, whole, way = watch(head, min_duration=3.0)
     assert way / 3.0 < 0.9 * 3.0  # rad/s: it could be much faster
     assert half > 1.2
     assert whole > 2.8
 
 
-def test_a_newer_goal_takes_the_place(head):
+def test_a_newer_goal_replaces_the_active_one(head):
     first = head.client.send(LEFT, min_duration=20.0)
     assert first.accepted
     assert head.client.run(AHEAD) == SUCCEEDED
@@ -174,7 +174,7 @@ def test_a_newer_goal_takes_the_place(head):
 
 
 @pytest.mark.parametrize("taker", ["point", "pose", "home", "stop"])
-def test_whatever_else_takes_over_ends_the_goal(head, taker):
+def test_another_target_ends_the_goal(head, taker):
     handle = head.client.send(LEFT, min_duration=20.0)
     head.wait(lambda: head.client.feedback, "the head is on its way")
     if taker == "point":
@@ -193,7 +193,7 @@ def test_a_goal_is_canceled_and_the_head_stops(head):
     head.wait(lambda: head.client.feedback, "the head is on its way")
     head.client.cancel(handle)
     assert head.client.end(handle) == CANCELED
-    head.wait(head.quiet, "silence")
+    head.wait(head.no_commands, "silence")
     assert miss(head, LEFT) > 0.5
 
 
@@ -212,20 +212,20 @@ def test_a_moving_point_that_cannot_be_pointed_at_ends_the_goal(head):
     head.frames["prowler"] = behind
     time.sleep(0.2)
     assert head.client.run(BEHIND, frame="prowler") == ABORTED
-    head.wait(head.quiet, "it follows no longer")
+    head.wait(head.no_commands, "it follows no longer")
     assert head.client.feedback[-1] > 0.2
     head.frames.clear()
 
 
 def test_a_goal_without_joint_states_is_rejected(head):
-    head.talking = False
+    head.publishing = False
     head.wait_status(state="WAITING")
     assert not head.client.send(AHEAD).accepted
-    head.talking = True
+    head.publishing = True
     head.settle()
 
 
-def test_many_different_bad_goals_make_few_lines(head):
+def test_many_bad_goals_log_few_lines(head):
     begin = time.monotonic()
     for k in range(60):
         assert not head.client.send(AHEAD, max_velocity=-1.0 - k).accepted
@@ -233,7 +233,7 @@ def test_many_different_bad_goals_make_few_lines(head):
     head.floods.append(time.monotonic() - begin)
 
 
-def test_a_frame_that_tf_does_not_know_ends_the_goal(head):
+def test_an_unknown_frame_ends_the_goal(head):
     assert head.client.run(AHEAD, frame="nowhere") == ABORTED
 
 

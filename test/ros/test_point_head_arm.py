@@ -22,7 +22,7 @@ AT = (0.9, -0.5, 0.7)
 
 
 @pytest.mark.parametrize(("frame", "axis"), [("", (0.0, 0.0, 1.0)), ("ft_frame", (1.0, 0.0, 0.0))])
-def test_an_arm_points(domain, frame, axis):
+def test_an_arm_points_at_a_point(domain, frame, axis):
     with running(domain) as arm:
         assert Client(arm).run(AT, pointing_frame=frame) == SUCCEEDED
         assert miss(arm, AT, frame or "tool0", axis) <= 0.01

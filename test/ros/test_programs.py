@@ -48,7 +48,7 @@ def run(program, *arguments, lacking=(), options=()):
 
 
 @pytest.mark.parametrize("program", [*PROGRAMS, "replay"])
-def test_without_ros_it_says_that_it_needs_it(program):
+def test_without_ros_the_requirement_is_printed(program):
     """Python's own packages only; even numpy is missing."""
     code, error = run(program, options=["-S"])
     assert code == 1
@@ -72,7 +72,7 @@ def test_without_ros_it_says_that_it_needs_it(program):
         ("ik_node", "numba"),
     ],
 )
-def test_a_package_that_is_missing_is_named(program, package):
+def test_a_missing_package_is_named(program, package):
     code, error = run(program, lacking=[package])
     assert code == 1
     assert error.startswith(f"{program}: needs {package}, which is not installed")
@@ -80,7 +80,7 @@ def test_a_package_that_is_missing_is_named(program, package):
     assert error.count("\n") == 1
 
 
-def test_a_module_of_our_own_that_is_missing_is_no_installation_fault():
+def test_a_missing_module_of_the_package_raises():
     code, error = run("ik_node", lacking=["basis_ik.ros.loaded_robot"])
     assert code == 1
     assert "Traceback" in error
@@ -88,13 +88,13 @@ def test_a_module_of_our_own_that_is_missing_is_no_installation_fault():
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_parameter_that_does_not_exist_is_told(complaint, program):
+def test_an_unknown_parameter_is_reported(complaint, program):
     file = ("--params-file", str(ROOT / "config" / CONFIGS[program])) if program in CONFIGS else ()
     line = complaint(program, "rat:=5.0", more=file)
     assert line.startswith(f"{program}: parameter 'rat' does not exist; ")
 
 
-def test_an_argument_that_ros_does_not_know_is_told(domain, monkeypatch):
+def test_an_unknown_ros_argument_is_reported(domain, monkeypatch):
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
     code, error = run("ik_node", "--ros-args", "--bogus")
     assert code == 1
@@ -115,7 +115,7 @@ def stand_in(monkeypatch, domain):
     return stand_in
 
 
-def test_an_error_of_rcl_is_one_line_and_a_fault_of_ours_is_not(stand_in, capsys):
+def test_only_errors_of_rcl_are_one_line(stand_in, capsys):
     def rcl(_):
         rclpy.create_node("a").create_publisher(String, "a" * 300, 1)
 

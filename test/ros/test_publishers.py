@@ -52,7 +52,7 @@ def graph(monkeypatch):
     return Graph()
 
 
-def test_a_publisher_is_told_of_by_its_name_not_before_it_has_one(graph):
+def test_a_publisher_is_reported_once_it_has_a_name(graph):
     target_publishers = TargetPublishers(graph, ["target"], graph)
     target_publishers.check()
     graph.told.clear()
@@ -67,7 +67,7 @@ def test_a_publisher_is_told_of_by_its_name_not_before_it_has_one(graph):
     ]
 
 
-def test_a_second_publisher_that_goes_is_told_of_at_once(graph):
+def test_the_end_of_a_second_publisher_is_reported(graph):
     graph.names.append("/second")
     target_publishers = TargetPublishers(graph, ["target"], graph)
     target_publishers.check()
@@ -78,7 +78,7 @@ def test_a_second_publisher_that_goes_is_told_of_at_once(graph):
     assert graph.told == ["no second publisher on /target"]
 
 
-def test_rviz_beside_another_is_not_told_of(graph):
+def test_rviz_is_not_reported(graph):
     graph.names += ["/rviz2", "/arm1/rviz"]
     target_publishers = TargetPublishers(graph, ["target"], graph)
     for _ in range(3):

@@ -50,27 +50,27 @@ def of(beginning):
     return found
 
 
-def test_every_command_is_of_a_kind_that_is_looked_at():
+def test_every_command_is_of_a_tested_kind():
     for line in commands():
         assert line[0] in ELSEWHERE or " ".join(line[:2]) in LOOKED_AT | ELSEWHERE, line
 
 
 @pytest.mark.parametrize("line", of("ros2 param set /basis_ik"), ids=lambda line: line[0])
-def test_parameters_that_are_set_may_be_and_take_the_value(line):
+def test_parameters_that_are_set_accept_the_value(line):
     name, value = line
     declared = DECLARED[name]
     assert not declared.read_only
     assert declared.low <= yaml.safe_load(value) <= declared.high
 
 
-def test_parameters_that_are_looked_at_exist():
+def test_parameters_that_are_read_exist():
     for (name,) in of("ros2 param get /basis_ik"):
         assert name in DECLARED
     for name in re.findall(r"`(\w+): [^`]*`", PAGE):
         assert name in DECLARED, name
 
 
-def test_what_is_to_be_lowered_before_the_start_is_fixed_afterwards():
+def test_parameters_to_lower_before_the_start_are_read_only():
     (told,) = re.findall(r"lower in it what cannot be changed later: (.*)", PAGE)
     names = re.findall(r"`(\w+)", told)
     assert len(names) == 3
@@ -94,7 +94,7 @@ def test_transitions_are_those_of_a_managed_node():
 def graph(own_domain):
     """A node that looks at the graph, beside the node and the arm."""
     robot = Robot(own_domain)
-    robot.talking = False  # the arm tells where it is
+    robot.publishing = False  # the arm tells where it is
     arm = start_node(own_domain, program=("-m", "basis_ik.ros.programs", "simulated_arm"))
     node = start_node(own_domain)
     robot.description.publish(String(data=URDF))
@@ -107,7 +107,7 @@ def graph(own_domain):
         assert stop_node(arm)[0] == 0
 
 
-def test_topics_and_services_exist_with_the_types_that_are_given(graph):
+def test_topics_and_services_exist_with_their_types(graph):
     topics = dict(graph.get_topic_names_and_types())
     services = dict(graph.get_service_names_and_types())
     for verb, *words in of("ros2 topic"):

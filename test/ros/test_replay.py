@@ -144,7 +144,7 @@ def altered(path, new, change):
         writer.finish()
 
 
-def test_a_run_is_played_back_to_the_bit(recording):
+def test_a_run_is_replayed_to_the_bit(recording):
     status, said = replay(recording)
     assert status == 0, said
     assert "all equal to the bit" in said
@@ -154,9 +154,7 @@ def test_a_run_is_played_back_to_the_bit(recording):
     assert int(counts[1]) > 10
 
 
-def test_what_differs_is_told_with_both_values_and_so_is_what_may_be_the_reason(
-    recording, tmp_path
-):
+def test_a_difference_is_reported_with_both_values(recording, tmp_path):
     topics = []
 
     def change(topic, data):
@@ -182,17 +180,17 @@ def test_what_differs_is_told_with_both_values_and_so_is_what_may_be_the_reason(
     assert re.search(r"then it differs \d+\.\d{3} s after the beginning, in '", said)
 
 
-def test_a_recording_that_was_cut_off_is_played_back_as_far_as_it_goes(recording, tmp_path):
+def test_a_truncated_recording_is_replayed_to_its_end(recording, tmp_path):
     cut = tmp_path / "cut.mcap"
     content = recording.read_bytes()
     cut.write_bytes(content[: len(content) * 2 // 3])
     status, said = replay(cut)
     assert status == 0, said
-    assert "cut off" in said
+    assert "is truncated" in said
     assert "all equal to the bit" in said
 
 
-def test_it_may_be_cut_off_anywhere(recording, tmp_path):
+def test_a_recording_may_be_truncated_anywhere(recording, tmp_path):
     content, cut = recording.read_bytes(), tmp_path / "cut.mcap"
     with recording.open("rb") as file:
         begin = make_reader(file).get_summary().chunk_indexes[-1].chunk_start_offset
@@ -204,7 +202,7 @@ def test_it_may_be_cut_off_anywhere(recording, tmp_path):
 
 
 @pytest.mark.parametrize("part", [0.1, 0.3, 0.5, 0.7, 0.9])
-def test_a_byte_that_was_altered_is_found(recording, tmp_path, part):
+def test_an_altered_byte_is_detected(recording, tmp_path, part):
     content = bytearray(recording.read_bytes())
     content[int(part * _data_end(recording))] ^= 1
     damaged = tmp_path / "damaged.mcap"
@@ -219,7 +217,7 @@ def _data_end(path):
         return make_reader(file).get_summary().chunk_indexes[-1].chunk_start_offset
 
 
-def test_a_file_that_is_no_recording_is_told(tmp_path):
+def test_a_file_that_is_no_recording_is_refused(tmp_path):
     nothing = tmp_path / "nothing.mcap"
     nothing.write_bytes(b"nothing")
     with pytest.raises(RecordingError, match="is not a recording"):
@@ -234,7 +232,7 @@ def test_a_file_that_is_no_recording_is_told(tmp_path):
         Recorded(nothing)
 
 
-def test_the_file_opens_elsewhere_with_the_messages_as_they_were(recording):
+def test_other_mcap_readers_get_the_original_messages(recording):
     """As a bag: channels with their types, and what these are made of, as text."""
     with recording.open("rb") as file:
         reader = make_reader(file, validate_crcs=True)
@@ -256,14 +254,14 @@ def test_the_file_opens_elsewhere_with_the_messages_as_they_were(recording):
     ]  # fmt: skip
 
 
-def test_a_type_without_a_definition_has_none():
+def test_a_type_without_a_definition_has_an_empty_one():
     assert definition("nobody_msgs/msg/Nothing") == ""
 
 
 # What cannot be recorded ------------------------------------------------------------------------
 
 
-def test_where_no_file_can_be_made_it_says_so_at_start(complaint, tmp_path):
+def test_an_invalid_file_is_refused_at_start(complaint, tmp_path):
     assert "No such file or directory" in complaint("ik_node", f"record:={tmp_path}/no/run.mcap")
     there = tmp_path / "run.mcap"
     there.write_text("a recording")
@@ -271,7 +269,7 @@ def test_where_no_file_can_be_made_it_says_so_at_start(complaint, tmp_path):
     assert there.read_text() == "a recording"
 
 
-def test_in_a_folder_it_makes_a_file_of_its_own(tmp_path):
+def test_a_folder_gets_a_new_file(tmp_path):
     boundary = make_boundary(Log(), {"record": str(tmp_path)})
     boundary.close()
     (file,) = tmp_path.iterdir()
@@ -280,7 +278,7 @@ def test_in_a_folder_it_makes_a_file_of_its_own(tmp_path):
     assert make_boundary(Log(), {"record": ""}) is LIVE
 
 
-def test_without_its_library_it_says_where_it_comes_from(complaint, monkeypatch, tmp_path):
+def test_a_missing_library_is_reported_with_the_remedy(complaint, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "mcap.writer", None)
     line = complaint("ik_node", f"record:={tmp_path}/run.mcap")
     assert "parameter 'record' needs the Python package mcap" in line
@@ -332,7 +330,7 @@ def an_entry(number):
     return Entry(number, f"timer {number} 0", None, os.urandom(300).hex(), {"steady": [0.1]}, [])
 
 
-def test_a_full_disk_ends_the_recording_in_one_line_and_leaves_what_can_be_read(tmp_path):
+def test_a_full_disk_ends_the_recording_and_keeps_it_readable(tmp_path):
     path, node = tmp_path / "run.mcap", Log()
     disk = FullDisk(path, "xb")
     recording = Recording(io.BufferedWriter(disk), node, {"form": FORM})
@@ -352,7 +350,7 @@ def test_a_full_disk_ends_the_recording_in_one_line_and_leaves_what_can_be_read(
     assert names == [f"timer {k} 0" for k in range(20)]
 
 
-def test_what_came_a_while_ago_is_in_the_file_whatever_becomes_of_the_process(tmp_path):
+def test_older_entries_survive_a_killed_process(tmp_path):
     path = tmp_path / "run.mcap"
     recording = Recording(path.open("xb"), Log(), {"form": FORM})
     size = path.stat().st_size
@@ -364,7 +362,7 @@ def test_what_came_a_while_ago_is_in_the_file_whatever_becomes_of_the_process(tm
 
 
 def test_a_recording_that_falls_behind_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr("basis_ik.ros.recording.MOST_WAITING", 10)
+    monkeypatch.setattr("basis_ik.ros.recording.recording.MOST_WAITING", 10)
     node = Log()
     recording = Recording((tmp_path / "run.mcap").open("xb"), node, {"form": FORM})
     for number in range(1000):

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 import pytest
-from robot_bench import HOME, PERIOD, Robot, too_often_told
+from robot_bench import HOME, PERIOD, Robot, logged_too_often
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 
@@ -59,7 +59,7 @@ def with_elbow(value):
     return [*HOME[:2], value, *HOME[3:]]
 
 
-def test_a_good_command_is_none(robot, send):
+def test_a_good_command_is_no_fault(robot, send):
     step = robot.chain.velocity * PERIOD
     assert send(list(robot.chain.joint_names), HOME + step) == []
 
@@ -77,13 +77,13 @@ def test_a_good_command_is_none(robot, send):
     ],
     ids=["nan", "inf", "-inf", "leap", "leap back", "seven", "five"],
 )
-def test_bad_numbers_are_caught(robot, send, positions):
+def test_bad_numbers_are_a_fault(robot, send, positions):
     assert send(list(robot.chain.joint_names), positions) != []
 
 
 @pytest.mark.parametrize("joint", range(6))
 @pytest.mark.parametrize("side", ["lower", "upper"])
-def test_a_step_over_a_limit_is_caught(robot, send, side, joint):
+def test_a_step_over_a_limit_is_a_fault(robot, send, side, joint):
     inside, outside = HOME.copy(), HOME.copy()
     inside[joint] = getattr(robot.chain, side)[joint]
     outside[joint] = inside[joint] + math.copysign(1e-6, inside[joint])
@@ -91,7 +91,7 @@ def test_a_step_over_a_limit_is_caught(robot, send, side, joint):
     assert send(list(robot.chain.joint_names), outside, inside) != []
 
 
-def test_joints_in_another_order_are_caught(robot, send):
+def test_joints_in_another_order_are_a_fault(robot, send):
     assert send(list(robot.chain.joint_names)[::-1], HOME) != []
 
 
@@ -102,9 +102,9 @@ def log(*lines):
 @pytest.mark.parametrize(
     "text", ["target refused: STALE: 2.1 s old", "joint state: NON_FINITE: a", "too far by 0.1 m"]
 )
-def test_a_reason_told_twice_within_a_second_is_caught(text):
+def test_a_reason_logged_twice_within_a_second_is_a_fault(text):
     other = text.replace("1", "2")
-    assert too_often_told(log((10.0, text), (10.5, other))) != []
-    assert too_often_told(log((10.0, text), (11.0, other), (12.0, text))) == []
-    assert too_often_told(log((10.0, text), (10.1, "target refused: NO_FRAME: b"))) == []
-    assert too_often_told(log((10.0, text)).replace("WARN", "INFO") * 2) == []
+    assert logged_too_often(log((10.0, text), (10.5, other))) != []
+    assert logged_too_often(log((10.0, text), (11.0, other), (12.0, text))) == []
+    assert logged_too_often(log((10.0, text), (10.1, "target refused: NO_FRAME: b"))) == []
+    assert logged_too_often(log((10.0, text)).replace("WARN", "INFO") * 2) == []

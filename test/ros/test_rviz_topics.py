@@ -76,7 +76,7 @@ def missing_of(graph, node, space, config):
         ("basis_ik", "ur5e", ["-r", "__ns:=/arm1", "-r", "robot_description:=/robot_description"]),
     ],
 )
-def test_the_node_has_what_rviz_is_told_to_look_for(domain, config, urdf, arguments):
+def test_the_node_has_the_topics_of_the_configuration(domain, config, urdf, arguments):
     viewer = Robot(domain)
     process = start_node(domain, *arguments)
     viewer.description.publish(String(data=(ROOT / "urdf" / f"{urdf}.urdf").read_text()))
@@ -95,7 +95,7 @@ def test_the_node_has_what_rviz_is_told_to_look_for(domain, config, urdf, argume
 @pytest.mark.parametrize(
     ("program", "config"), [("transform_nodes", "transform_nodes"), ("frames_node", "legs")]
 )
-def test_the_other_programs_have_what_rviz_is_told_to_look_for(domain, program, config):
+def test_other_programs_have_the_topics_of_their_configurations(domain, program, config):
     viewer = Robot(domain)
     parameters = str(ROOT / "config" / f"{config}.yaml")
     run = ("-m", "basis_ik.ros.programs", program)

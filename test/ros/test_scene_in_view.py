@@ -69,7 +69,7 @@ def out_of_view(name, scene, fixed_T_root):
 
 
 @pytest.mark.parametrize(("config", "robot", "fixed", "root", "tip", "q", "targets"), ARMS)
-def test_an_arm_and_all_of_its_tour(config, robot, fixed, root, tip, q, targets):
+def test_the_arm_and_its_tour_are_in_view(config, robot, fixed, root, tip, q, targets):
     model = RobotModel.from_urdf((ROOT / "urdf" / f"{robot}.urdf").read_text())
     chain, q = model.chain(root, tip), np.array(q)
     fixed_T_root = model.chain(fixed, tip).link_poses(q)[root]
@@ -82,7 +82,7 @@ def test_an_arm_and_all_of_its_tour(config, robot, fixed, root, tip, q, targets)
 
 
 @pytest.mark.parametrize("phase", np.linspace(0.0, 1.0, 9)[:-1])
-def test_the_head_and_its_point_wherever_it_is(phase):
+def test_the_head_and_its_moving_point_are_in_view(phase):
     model = RobotModel.from_urdf((ROOT / "urdf" / "pan_tilt.urdf").read_text())
     chain, ray = model.chain("base_link", "camera_optical_frame"), Ray((0.0, 0.0, 1.0))
     goal = PointGoal(tuple(place(phase).tolist()), ray)
@@ -93,7 +93,7 @@ def test_the_head_and_its_point_wherever_it_is(phase):
 
 
 @pytest.mark.parametrize("phase", [-1.0, 0.0, 1.0])
-def test_the_legs_and_what_is_said_of_them(phase):
+def test_the_legs_and_their_texts_are_in_view(phase):
     model = RobotModel.from_urdf((ROOT / "urdf" / "legs.urdf").read_text())
     tree = scene(model, {name: middle + phase * swing for name, (middle, swing) in SWING.items()})
     tree.add("foothold", "hip", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.25, -0.12, -0.70]))
@@ -109,7 +109,7 @@ def test_the_legs_and_what_is_said_of_them(phase):
     assert out_of_view("legs", shapes, RigidTransform.identity()) == []
 
 
-def test_the_transform_nodes_and_the_one_that_does_the_same():
+def test_the_transform_nodes_and_the_combined_node_are_in_view():
     text = (ROOT / "config" / "transform_nodes.yaml").read_text()
     given = yaml.safe_load(text)["transform_nodes"]["ros__parameters"]
     tree = TransformTree(given["root"])
@@ -146,7 +146,7 @@ def test_the_view_is_from_above(name):
     assert 0.1 < manager(name)["Views"]["Current"]["Pitch"] < 1.2
 
 
-def test_what_is_out_of_view():
+def test_a_point_out_of_view_is_detected():
     chain = RobotModel.from_urdf((ROOT / "urdf" / "ur5e.urdf").read_text()).chain()
     beside = RigidTransform.from_rpy(0.0, 0.0, 0.0, [-2.0, 2.0, 0.0])
     assert set(out_of_view("basis_ik", scene_of(chain, UR5E), beside)) == {"reach", "state"}

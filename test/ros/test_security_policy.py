@@ -23,14 +23,14 @@ import pytest
 import rclpy
 from rclpy.action import graph
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from robot_bench import URDF, start_node, stop_node, wait_until_said
+from robot_bench import URDF, start_node, stop_node, wait_for_log
 from std_msgs.msg import String
 
 ROOT = Path(__file__).parents[2]
 POLICY = ROOT / "config" / "security" / "policy.xml"
 # Of the format: which lists there are, what one may do with them, and what each holds.
 LISTS = {"topics": "topic", "services": "service", "actions": "action"}
-DEEDS = {
+ACTIONS = {
     "topics": {"publish", "subscribe"},
     "services": {"reply", "request"},
     "actions": {"execute", "call"},
@@ -44,15 +44,15 @@ GRAPH_PATIENCE = 20.0  # s until the graph knows what there is
 
 
 def read_policy():
-    """Return what each enclave may do: pairs of a deed and a full name."""
+    """Return what each enclave may do: pairs of an action and a full name."""
     enclaves = {}
     for enclave in ET.parse(POLICY).getroot().find("enclaves"):
         allowed = enclaves.setdefault(enclave.get("path").removeprefix("/basis_ik/"), set())
         for profile in enclave.find("profiles"):
             space, node = profile.get("ns"), profile.get("node")
             for each in profile:
-                for deed in each.attrib:
-                    allowed |= {(deed, full_name(name.text, space, node)) for name in each}
+                for action in each.attrib:
+                    allowed |= {(action, full_name(name.text, space, node)) for name in each}
     return enclaves
 
 
@@ -62,13 +62,13 @@ def full_name(name, space, node):
     return name if name.startswith("/") else f"{space.rstrip('/')}/{name}"
 
 
-def who(deed, *names):
+def enclaves_with(action, *names):
     """Return the enclaves that may do this with any of these."""
-    wanted = {(deed, name) for name in names}
+    wanted = {(action, name) for name in names}
     return {enclave for enclave, allowed in read_policy().items() if allowed & wanted}
 
 
-def test_it_is_a_policy_of_the_format():
+def test_the_policy_has_the_right_format():
     policy = ET.parse(POLICY).getroot()
     assert (policy.tag, policy.attrib) == ("policy", {"version": "0.2.0"})
     (enclaves,) = policy
@@ -78,58 +78,58 @@ def test_it_is_a_policy_of_the_format():
         for profile in profiles:
             assert (profile.tag, set(profile.attrib)) == ("profile", {"ns", "node"})
             for each in profile:
-                assert set(each.attrib) < DEEDS[each.tag]  # one at a time
+                assert set(each.attrib) < ACTIONS[each.tag]  # one at a time
                 assert set(each.attrib.values()) == {"ALLOW"}
                 assert {child.tag for child in each} == {LISTS[each.tag]}
                 names = [child.text for child in each]
                 assert names == sorted(set(names))
 
 
-def test_only_the_operator_tells_the_arm_where_to_go():
+def test_only_the_operator_sends_targets():
     targets = ("target_pose", "target_point", "twist", "joint_jog", "speed_override")
     names = [f"/basis_ik/{name}" for name in (*targets, "target/feedback")]
-    assert who("publish", *names) == {OPERATOR}
-    assert who("request", "/basis_ik/home", "/basis_ik/enable") == {OPERATOR}
-    assert who("call", "/basis_ik/point_head_action") == {OPERATOR}
+    assert enclaves_with("publish", *names) == {OPERATOR}
+    assert enclaves_with("request", "/basis_ik/home", "/basis_ik/enable") == {OPERATOR}
+    assert enclaves_with("call", "/basis_ik/point_head_action") == {OPERATOR}
 
 
 def test_only_the_node_commands_the_controller():
-    assert who("publish", f"/{CONTROLLER}/joint_trajectory") == {NODE}
-    assert who("call", f"/{CONTROLLER}/follow_joint_trajectory") == set()
+    assert enclaves_with("publish", f"/{CONTROLLER}/joint_trajectory") == {NODE}
+    assert enclaves_with("call", f"/{CONTROLLER}/follow_joint_trajectory") == set()
 
 
-def test_only_their_sources_tell_what_the_robot_is_and_where():
-    assert who("publish", "/joint_states", f"/{CONTROLLER}/controller_state") == {ARM}
-    assert who("publish", "/robot_description", "/tf", "/tf_static") == {DESCRIBER}
+def test_only_their_sources_publish_description_and_states():
+    assert enclaves_with("publish", "/joint_states", f"/{CONTROLLER}/controller_state") == {ARM}
+    assert enclaves_with("publish", "/robot_description", "/tf", "/tf_static") == {DESCRIBER}
 
 
-def test_only_the_administrator_reaches_parameters_and_life():
+def test_only_the_administrator_uses_parameters_and_lifecycle():
     for enclave, allowed in read_policy().items():
-        asked = [name.rpartition("/")[2] for deed, name in allowed if deed == "request"]
-        inner = [name for name in asked if name == "change_state" or "parameter" in name]
+        services = [name.rpartition("/")[2] for action, name in allowed if action == "request"]
+        inner = [name for name in services if name == "change_state" or "parameter" in name]
         assert bool(inner) == (enclave == ADMINISTRATOR), (enclave, inner)
 
 
 def test_whoever_may_move_the_arm_may_stop_it():
-    assert who("request", "/basis_ik/stop") == {OPERATOR, ADMINISTRATOR}
+    assert enclaves_with("request", "/basis_ik/stop") == {OPERATOR, ADMINISTRATOR}
 
 
-def test_the_viewer_looks_only():
-    written = {name for deed, name in read_policy()[VIEWER] if deed in ("publish", "call")}
+def test_the_viewer_only_subscribes():
+    written = {name for action, name in read_policy()[VIEWER] if action in ("publish", "call")}
     assert written == {"/parameter_events", "/rosout"}
 
 
-def test_what_one_may_write_another_may_hear():
-    """A name that nobody is at the other end of is a slip of the pen."""
+def test_every_allowed_name_has_both_ends():
+    """A name with one end only is a mistake."""
     enclaves = read_policy()
     pairs = {"publish": "subscribe", "request": "reply", "call": "execute"}
     everything = set().union(*enclaves.values())
-    for deed, answer in pairs.items():
-        for name in {name for done, name in everything if done == deed}:
-            assert (answer, name) in everything, (deed, name)
+    for action, counterpart in pairs.items():
+        for name in {name for done, name in everything if done == action}:
+            assert (counterpart, name) in everything, (action, name)
 
 
-def test_wildcards_are_for_the_names_of_command_line_tools_alone():
+def test_only_command_line_tools_have_wildcards():
     names = {name for allowed in read_policy().values() for _, name in allowed if "*" in name}
     assert names == {"/_ros2cli_*/get_type_description"}
 
@@ -147,23 +147,23 @@ def watcher(own_domain):
     context.shutdown()
 
 
-def deeds_of(watcher, nodes):
-    """Return what nodes do in the graph: pairs of a deed and a full name."""
+def actions_of(watcher, nodes):
+    """Return what nodes do in the graph: pairs of an action and a full name."""
     found = set()
     for node in nodes:
-        for deed, ask in (
+        for action, ask in (
             ("publish", watcher.get_publisher_names_and_types_by_node),
             ("subscribe", watcher.get_subscriber_names_and_types_by_node),
             ("reply", watcher.get_service_names_and_types_by_node),
             ("request", watcher.get_client_names_and_types_by_node),
         ):
             # An action is made of services and topics, which the policy names by the action.
-            found |= {(deed, name) for name, _ in ask(node, "/") if "/_action/" not in name}
-        for deed, ask in (
+            found |= {(action, name) for name, _ in ask(node, "/") if "/_action/" not in name}
+        for action, ask in (
             ("execute", graph.get_action_server_names_and_types_by_node),
             ("call", graph.get_action_client_names_and_types_by_node),
         ):
-            found |= {(deed, name) for name, _ in ask(watcher, node, "/")}
+            found |= {(action, name) for name, _ in ask(watcher, node, "/")}
     return found
 
 
@@ -176,7 +176,7 @@ def differences(watcher, enclave):
     """Return what an enclave's nodes do beyond the policy, and what it allows beyond them."""
     there = {name for name, _ in watcher.get_node_names_and_namespaces()}
     nodes = nodes_of(enclave)
-    done = deeds_of(watcher, [node for node in nodes if node in there])
+    done = actions_of(watcher, [node for node in nodes if node in there])
     allowed = read_policy()[enclave]
     return {"not allowed": done - allowed, "superfluous": allowed - done}
 
@@ -189,23 +189,21 @@ def settled(watcher, enclave, wanted):
     return found
 
 
-def test_the_policy_allows_what_the_programs_have_in_the_graph_and_nothing_else(
-    watcher, own_domain
-):
+def test_the_policy_matches_the_graph(watcher, own_domain):
     arm = start_node(own_domain, program=("-m", "basis_ik.ros.programs", "simulated_arm"))
     node = start_node(own_domain)
     try:
-        wait_until_said(arm, "waiting for a robot description")
+        wait_for_log(arm, "waiting for a robot description")
         # Only while it waits does it hear the description.
         waiting = {("subscribe", "/robot_description")}
-        later = {deed for deed in read_policy()[ARM] if CONTROLLER_OWN.search(deed[1])}
+        later = {action for action in read_policy()[ARM] if CONTROLLER_OWN.search(action[1])}
         wanted = {"not allowed": set(), "superfluous": later}
         assert settled(watcher, ARM, wanted) == wanted
         watcher.description.publish(String(data=URDF))
-        wait_until_said(arm, "simulating")
+        wait_for_log(arm, "simulating")
         wanted = {"not allowed": set(), "superfluous": waiting}
         assert settled(watcher, ARM, wanted) == wanted
-        wait_until_said(node, "ready:")
+        wait_for_log(node, "ready:")
         wanted = {"not allowed": set(), "superfluous": set()}
         assert settled(watcher, NODE, wanted) == wanted
     finally:
@@ -214,9 +212,7 @@ def test_the_policy_allows_what_the_programs_have_in_the_graph_and_nothing_else(
 
 
 @pytest.mark.parametrize("keystore", ["", "empty"], ids=["no keystore", "enclave without keys"])
-def test_the_node_refuses_to_run_open_where_security_is_enforced(
-    complaint, monkeypatch, tmp_path, keystore
-):
+def test_with_security_enforced_the_node_needs_keys(complaint, monkeypatch, tmp_path, keystore):
     if keystore:
         (tmp_path / "enclaves" / "basis_ik" / "ik_node").mkdir(parents=True)
         monkeypatch.setenv("ROS_SECURITY_KEYSTORE", str(tmp_path))

@@ -21,7 +21,7 @@ import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.parameter import Parameter
-from robot_bench import URDF, Robot, start_node, stop_node, wait_until_said
+from robot_bench import URDF, Robot, start_node, stop_node, wait_for_log
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
@@ -55,7 +55,7 @@ def make(domain):
     context.shutdown()
 
 
-def test_it_is_said_once_that_it_is_missing_and_that_it_has_come(make, capfd):
+def test_a_missing_clock_and_its_arrival_are_logged_once(make, capfd):
     node = make(simulated=True)
     watch = ClockWatch(node)
     for _ in range(3):
@@ -77,7 +77,7 @@ def test_it_is_said_once_that_it_is_missing_and_that_it_has_come(make, capfd):
     assert CLOCK_MISSING not in error
 
 
-def test_nothing_is_said_by_a_node_that_goes_by_the_systems_time(make, capfd):
+def test_a_node_with_system_time_logs_nothing(make, capfd):
     node = make(simulated=False)
     ClockWatch(node).check()
     assert not clock_missing(node)
@@ -114,7 +114,7 @@ def simulation(make):
     return SimpleNamespace(node=node, clock=clock, at=at, jumps=jumps, periods=periods)
 
 
-def test_as_many_periods_are_due_as_simulated_time_has_gone_on(simulation):
+def test_periods_are_due_as_simulated_time_advances(simulation):
     at = simulation.at
     assert simulation.periods() == 0
     assert simulation.clock.standstill() == CLOCK_MISSING
@@ -134,7 +134,7 @@ def test_as_many_periods_are_due_as_simulated_time_has_gone_on(simulation):
     assert simulation.periods() == 1, "what was left out is not made up for"
 
 
-def test_jumps_of_simulated_time_are_told(simulation):
+def test_jumps_of_simulated_time_are_reported(simulation):
     at, jumps = simulation.at, simulation.jumps
     at(100.0)
     assert jumps == [pytest.approx(100.0)], "the first time that there is"
@@ -151,7 +151,7 @@ def test_jumps_of_simulated_time_are_told(simulation):
     assert simulation.periods() == 1
 
 
-def test_that_time_begins_is_told_even_if_it_begins_at_zero(simulation):
+def test_the_start_of_time_is_reported_even_at_zero(simulation):
     simulation.periods()
     simulation.at(0.004)
     assert simulation.periods() == 0
@@ -161,7 +161,7 @@ def test_that_time_begins_is_told_even_if_it_begins_at_zero(simulation):
     assert len(simulation.jumps) == 1
 
 
-def test_time_that_stands_still_is_told_after_a_while(simulation, monkeypatch):
+def test_a_standstill_is_reported_after_a_while(simulation, monkeypatch):
     simulation.at(5.0)
     simulation.periods()
     assert simulation.clock.standstill() is None
@@ -169,7 +169,7 @@ def test_time_that_stands_still_is_told_after_a_while(simulation, monkeypatch):
     assert "5.000 s" in simulation.clock.standstill()
 
 
-def test_the_systems_time_does_not_count_but_its_being_set_is_told(monkeypatch):
+def test_steps_of_system_time_are_reported(monkeypatch):
     now, jumps = [1_000_000_000_000], []
     clock = SimpleNamespace(
         ros_time_is_active=False,
@@ -195,7 +195,7 @@ def test_the_systems_time_does_not_count_but_its_being_set_is_told(monkeypatch):
     assert abs(loop_time(node) - time.monotonic()) < 1.0
 
 
-def test_ik_node_says_so_in_its_log_and_in_diagnostics_with_a_robot_and_without(domain):
+def test_ik_node_reports_a_missing_clock_in_log_and_diagnostics(domain):
     robot = Robot(domain)
     heard = []
     robot.node.create_subscription(DiagnosticArray, "/diagnostics", heard.append, 10)
@@ -207,7 +207,7 @@ def test_ik_node_says_so_in_its_log_and_in_diagnostics_with_a_robot_and_without(
         return any(each.level == DiagnosticStatus.WARN for each in warned)
 
     process = start_node(domain, "-p", "use_sim_time:=true")
-    wait_until_said(process, CLOCK_MISSING)
+    wait_for_log(process, CLOCK_MISSING)
     robot.wait(lambda: told("basis_ik: start"), "diagnostics that warn of it")
     robot.description.publish(String(data=URDF))
     robot.wait(lambda: told("basis_ik: control loop"), "diagnostics of the loop that warn of it")
@@ -227,14 +227,14 @@ OTHERS = {
 
 
 @pytest.mark.parametrize(("program", "given"), OTHERS.items(), ids=OTHERS)
-def test_other_nodes_say_so_too(domain, program, given):
+def test_other_nodes_report_a_missing_clock(domain, program, given):
     module = ("-m", "basis_ik.ros.programs", program)
     process = start_node(domain, *given, "-p", "use_sim_time:=true", program=module)
-    wait_until_said(process, CLOCK_MISSING)
+    wait_for_log(process, CLOCK_MISSING)
     stop_node(process)
 
 
-def test_who_waits_in_vain_for_a_robot_names_the_missing_clock(complaint, monkeypatch):
+def test_a_timeout_without_a_robot_names_the_missing_clock(complaint, monkeypatch):
     monkeypatch.setattr(checker, "START_PATIENCE", 0.3)
     line = complaint("moving_point", "use_sim_time:=true")
     assert line == f"moving_point: {CLOCK_MISSING}"

@@ -272,14 +272,14 @@ def joint_state(positions, velocities=(0.0,) * 4, at=1.0, names=NAMES):
         joint_state((0.0, 0.3, 0.0, 0.1), at=9.0, names=NAMES[::-1]),
     ],
 )
-def test_the_recorder_catches_what_it_is_for(bad):
+def test_the_recorder_detects_bad_states(bad):
     recorder = Recorder()
     recorder.check(joint_state((0.0, 0.3, 0.0, 0.1)))
     with pytest.raises(AssertionError):
         recorder.check(bad)
 
 
-def test_joint_states_tell_all_joints_more_than_100_times_a_second(arm):
+def test_joint_states_have_all_joints_at_more_than_100_hz(arm):
     def fast_enough():
         arm.wait(50)
         stamps = [
@@ -297,7 +297,7 @@ def test_a_trajectory_on_the_topic_is_followed(arm):
     arm.comes_to(-0.1, 0.2, 0.3)
 
 
-def test_a_goal_is_accepted_followed_told_of_and_reached(arm):
+def test_a_goal_is_accepted_followed_and_reached_with_feedback(arm):
     handle = arm.send((0.6, (0.5, 0.4, -0.5)), way={"velocities": (0, 0, 0)})
     assert handle.accepted
     assert arm.outcome(handle) == (GoalStatus.STATUS_SUCCEEDED, 0, "Goal successfully reached!")
@@ -310,7 +310,7 @@ def test_a_goal_is_accepted_followed_told_of_and_reached(arm):
     assert 0.0 < told.actual.positions[0] < 0.5
 
 
-def test_the_controller_state_tells_reference_feedback_error_and_output(arm):
+def test_the_controller_state_has_reference_feedback_error_and_output(arm):
     arm.send((0.0, (1.0, 0.3, 0.0)))
     arm.until(lambda: np.any(np.array(arm.states[-1].error.positions) > 0.1))
     state = arm.states[-1]
@@ -413,7 +413,7 @@ def test_a_new_goal_aborts_the_active_one(arm):
     arm.comes_to(0.1, 0.3, 0.0)
 
 
-def test_a_trajectory_on_the_topic_replaces_that_of_a_goal_which_then_ends_with_it(arm):
+def test_a_trajectory_on_the_topic_replaces_that_of_a_goal(arm):
     handle = arm.send((30.0, (1.0, 0.3, 0.0)))
     arm.wait(10)
     arm.topic.publish(trajectory((0.3, (-0.2, 0.3, 0.0))))
@@ -421,7 +421,7 @@ def test_a_trajectory_on_the_topic_replaces_that_of_a_goal_which_then_ends_with_
     arm.comes_to(-0.2, 0.3, 0.0)
 
 
-def test_a_canceled_goal_leaves_the_arm_where_it_is(arm):
+def test_a_canceled_goal_stops_the_arm(arm):
     handle = arm.send((2.0, (2.0, 0.3, 0.0)))
     arm.until(lambda: arm.at[0] > 0.2)
     assert arm.result(handle.cancel_goal_async()).goals_canceling
@@ -442,7 +442,7 @@ def test_leaving_the_path_aborts_the_goal(arm, process):
     assert 0.0 < arm.at[0] < 1.5
 
 
-def test_a_goal_beyond_a_limit_ends_at_the_limit_and_is_aborted_when_its_time_is_over(arm):
+def test_a_goal_beyond_a_limit_is_aborted_after_its_time(arm):
     handle = arm.send(
         (0.2, (0.0, 0.7, 0.0)),
         goal_tolerance=[JointTolerance(name="slide", position=0.01)],
@@ -454,7 +454,7 @@ def test_a_goal_beyond_a_limit_ends_at_the_limit_and_is_aborted_when_its_time_is
     arm.comes_to(0.0, 0.5, 0.0)
 
 
-def test_tolerances_that_make_no_sense_are_ignored(arm):
+def test_invalid_tolerances_are_ignored(arm):
     tolerance = JointTolerance(name="elbow", position=0.1)
     handle = arm.send((0.05, (0.5, 0.3, 0.0)), path_tolerance=[tolerance])
     assert arm.outcome(handle)[0] == GoalStatus.STATUS_SUCCEEDED
@@ -465,7 +465,7 @@ def later(arm, seconds):
     return (now + rclpy.duration.Duration(seconds=seconds)).to_msg()
 
 
-def test_a_stamp_ahead_is_left_for_at_once_and_reached_then(arm):
+def test_a_first_point_ahead_is_approached_at_once(arm):
     stamp = later(arm, 1.0)
     handle = arm.send((0.2, (0.6, 0.3, 0.0)), way={"stamp": stamp})
     arm.until(lambda: arm.at[0] > 0.0)
@@ -477,7 +477,7 @@ def test_a_stamp_ahead_is_left_for_at_once_and_reached_then(arm):
     assert (reached.sec, reached.nanosec) > (stamp.sec, stamp.nanosec)
 
 
-def test_an_inactive_controller_takes_nothing_and_holds_when_it_is_active_again(arm, process):
+def test_an_inactive_controller_accepts_nothing_and_later_holds(arm, process):
     handle = arm.send((2.0, (2.0, 0.3, 0.0)))
     arm.until(lambda: arm.at[0] > 0.2)
     assert arm.switch("activate", False).success
@@ -500,7 +500,7 @@ def test_an_inactive_controller_takes_nothing_and_holds_when_it_is_active_again(
     assert arm.outcome(arm.send((0.1, (0.0, 0.3, 0.0))))[0] == GoalStatus.STATUS_SUCCEEDED
 
 
-def test_an_emergency_stop_holds_the_drives_while_the_controller_goes_on(arm):
+def test_an_emergency_stop_holds_the_drives(arm):
     handle = arm.send((1.0, (1.0, 0.3, 0.0)))
     arm.until(lambda: arm.at[0] > 0.2)
     assert arm.switch("emergency_stop", True).success
@@ -525,7 +525,7 @@ def test_a_blocked_joint_does_not_move_until_it_is_free_again(arm):
     arm.comes_to(0.2, 0.4, 0.0)
 
 
-def test_speed_scaling_slows_goals_and_is_told(arm):
+def test_speed_scaling_slows_goals_and_is_published(arm):
     assert arm.set_parameter("speed_scaling", 0.0).successful
     try:
         handle = arm.send((0.2, (0.2, 0.3, 0.0)))
@@ -551,7 +551,7 @@ def test_a_goal_for_floating_joints_is_refused(arm):
     assert not arm.result(arm.action.send_goal_async(goal)).accepted
 
 
-def test_parameters_that_upstream_lets_change_change_the_rules(arm):
+def test_parameters_may_change_as_upstream(arm):
     partial = functools.partial(arm.send, (0.1, (0.2,)), way={"names": ["turn"]})
     assert not partial().accepted
     assert arm.set_parameter("allow_partial_joints_goal", True).successful
@@ -579,13 +579,13 @@ def test_parameters_that_upstream_lets_change_change_the_rules(arm):
         ("interpolate_from_desired_state", True),
     ],
 )
-def test_parameters_that_make_no_sense_at_run_time_are_refused(arm, name, value):
+def test_invalid_parameters_at_run_time_are_refused(arm, name, value):
     answer = arm.set_parameter(name, value)
     assert not answer.successful
     assert answer.reason
 
 
-def test_time_may_be_simulated_and_stands_still_without_a_clock(tmp_path, own_domain):
+def test_simulated_time_needs_a_clock(tmp_path, own_domain):
     log = tmp_path / "log"
     parameters = ("use_sim_time:=true", "joints:=[turn]", "initial_positions.slide:=0.2")
     process = start(own_domain, log, f"robot_description:={URDF}", *parameters)
@@ -656,7 +656,7 @@ def test_two_controllers_can_share_a_robot(own_domain, tmp_path):
             stop(process)
 
 
-def test_cycles_are_a_period_apart_and_drives_lag(own_domain, tmp_path):
+def test_cycles_are_periodic_and_drives_lag(own_domain, tmp_path):
     process = start(
         own_domain,
         tmp_path / "log",
@@ -693,7 +693,7 @@ def latched(node):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_arm_waits_for_its_robot_and_ends_well_when_interrupted(tmp_path, own_domain, number):
+def test_an_arm_waits_for_its_description_and_ends_on_a_signal(tmp_path, own_domain, number):
     log = tmp_path / "log"
     process = start(own_domain, log)
     client = Client(own_domain)
@@ -712,7 +712,7 @@ def test_an_arm_waits_for_its_robot_and_ends_well_when_interrupted(tmp_path, own
     assert "Traceback" not in log.read_text()
 
 
-def test_a_malformed_robot_on_the_topic_ends_the_node_with_one_line(complaint, own_domain):
+def test_a_malformed_description_ends_the_node_with_one_line(complaint, own_domain):
     client = Client(own_domain)
     try:
         latched(client.node).publish(String(data="<robot name='x'><link></robot>"))
@@ -722,7 +722,7 @@ def test_a_malformed_robot_on_the_topic_ends_the_node_with_one_line(complaint, o
     assert line.startswith("simulated_arm: robot_description: line 1: ")
 
 
-def test_a_misspelt_parameter_is_told_before_the_robot_is_known(complaint):
+def test_a_misspelt_parameter_is_reported_before_the_description(complaint):
     line = complaint("simulated_arm", "publish_ratee:=100.0")
     assert "did you mean 'publish_rate'?" in line
 
@@ -734,7 +734,7 @@ def test_a_misspelt_parameter_is_told_before_the_robot_is_known(complaint):
         (["joints:=[turn, elbow]"], "joint 'elbow' is not one that can be controlled"),
         (["joints:=[turn, turn]"], "parameter 'joints' does not fit: joint 'turn'"),
         (["joints:=[]"], "leave out parameters that are []"),
-        (["use_sim_time:=1"], "parameter 'use_sim_time' wants true or false, not 1"),
+        (["use_sim_time:=1"], "parameter 'use_sim_time' must be true or false, not 1"),
         (["joints:=[jaw]"], "there are turn, slide, wheel"),
         (
             ["publish_ratee:=100.0"],
@@ -742,7 +742,7 @@ def test_a_misspelt_parameter_is_told_before_the_robot_is_known(complaint):
         ),
         (["publish_rate:=5.0"], "parameter 'publish_rate' must lie in [10, 1000]"),
         (["publish_rate:=.nan"], "parameter 'publish_rate' must lie in [10, 1000]"),
-        (["publish_rate:=fast"], "parameter 'publish_rate' wants a number"),
+        (["publish_rate:=fast"], "parameter 'publish_rate' must be a number"),
         (["initial_positions.elbow:=1.0"], "parameter 'initial_positions.elbow' does not exist"),
         (["initial_positions.jaw:=0.1"], "parameter 'initial_positions.jaw' does not exist"),
         (["initial_positions.turn:=2.5"], "parameter 'initial_positions.turn' must lie in"),

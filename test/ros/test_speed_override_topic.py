@@ -60,14 +60,14 @@ def test_each_chain_has_its_own(heard, name, prefix):
     assert given == [(f"{prefix}speed_override", 0.5), (f"{prefix}speed_override", 0.0)]
 
 
-def test_what_is_in_force_is_not_set_again(heard):
+def test_an_unchanged_value_is_not_set_again(heard):
     assert heard("", 1.0, 0.5, 0.5, 0.5, 1.0)[1] == [
         ("speed_override", 0.5),
         ("speed_override", 1.0),
     ]
 
 
-def test_what_is_refused_sets_nothing(heard):
+def test_a_refused_value_sets_nothing(heard):
     _, given, counts = heard("", math.nan, 2.0, -1.0)
     assert given == []
     assert counts == {"NON_FINITE": 1, "OUT_OF_RANGE": 2}

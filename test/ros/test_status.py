@@ -61,7 +61,7 @@ def arm():
         targets=SimpleNamespace(target=None, last_refusal=None),
         refusals=Refusals(),
         state=ChainState(),
-        trouble="",
+        problem="",
         other_commander="",
         speed_override=1.0,
         tool=SimpleNamespace(frame=""),
@@ -82,7 +82,7 @@ def values(status):
     return {pair.key: pair.value for pair in status.values}
 
 
-def test_what_is_unchanged_is_repeated_now_and_then(clock, report, arm, published):
+def test_an_unchanged_status_is_repeated(clock, report, arm, published):
     for _ in range(10):
         report.publish(arm)
     assert len(published) == 1
@@ -91,9 +91,7 @@ def test_what_is_unchanged_is_repeated_now_and_then(clock, report, arm, publishe
     assert len(published) == 2
 
 
-def test_another_target_is_told_soon_but_a_stream_of_them_is_not_told_whole(
-    clock, report, arm, published
-):
+def test_a_new_target_is_published_soon_but_streams_are_throttled(clock, report, arm, published):
     for _ in range(100):
         arm.targets.target = SimpleNamespace(frame_id="base_link", stamp=round(1e9 * clock[0]))
         report.publish(arm)
@@ -113,7 +111,9 @@ def test_another_target_is_told_soon_but_a_stream_of_them_is_not_told_whole(
         (0.0, DiagnosticStatus.WARN, "no robot; speed override is 0"),
     ],
 )
-def test_a_speed_override_is_told_at_once(clock, report, arm, published, override, level, text):
+def test_a_speed_override_is_published_at_once(
+    clock, report, arm, published, override, level, text
+):
     arm.speed_override = 0.5
     report.publish(arm)
     arm.speed_override = override
@@ -122,7 +122,7 @@ def test_a_speed_override_is_told_at_once(clock, report, arm, published, overrid
     assert values(published[-1])["speed_override"] == f"{override:g}"
 
 
-def test_which_input_leads_is_told_at_once(clock, report, arm, published):
+def test_a_change_of_input_is_published_at_once(clock, report, arm, published):
     report.publish(arm)
     assert "input" not in values(published[-1])
     for goal, name in (
@@ -137,7 +137,7 @@ def test_which_input_leads_is_told_at_once(clock, report, arm, published):
         assert values(published[-1])["input"] == name
 
 
-def test_another_state_is_told_at_once(clock, report, arm, published):
+def test_a_change_of_state_is_published_at_once(clock, report, arm, published):
     for count, event in enumerate(
         (Event.CONFIGURE, Event.ACTIVATE, Event.MOVE, Event.END_COMMANDS)
     ):
@@ -152,7 +152,7 @@ def test_another_state_is_told_at_once(clock, report, arm, published):
 
 
 @pytest.mark.parametrize("silent", [False, True])
-def test_every_refusal_is_told_with_the_next_period(clock, report, arm, published, silent):
+def test_every_refusal_is_published_in_the_next_period(clock, report, arm, published, silent):
     for event in (Event.CONFIGURE, Event.ACTIVATE):
         arm.state.handle(event)
     if silent:
@@ -166,7 +166,7 @@ def test_every_refusal_is_told_with_the_next_period(clock, report, arm, publishe
         assert values(published[-1])["last_refusal"].startswith("STALE: ")
 
 
-def test_what_was_wrong_with_a_joint_state_is_not_said_of_the_arm(clock, report, arm, published):
+def test_only_refused_targets_are_in_the_message(clock, report, arm, published):
     for event in (Event.CONFIGURE, Event.ACTIVATE):
         arm.state.handle(event)
     arm.refusals.add(Refused(Refusal.STALE, "2.1 s old"))
@@ -180,9 +180,7 @@ def test_what_was_wrong_with_a_joint_state_is_not_said_of_the_arm(clock, report,
     assert "x" in published[-1].message
 
 
-def test_what_a_singularity_is_about_to_do_is_told_at_once_while_the_arm_moves(
-    clock, report, arm, published
-):
+def test_a_singularity_notice_is_published_at_once_in_motion(clock, report, arm, published):
     arm.pipeline.missing = lambda _: np.zeros(1)
     arm.pipeline.command = None
     arm.measured = SimpleNamespace(positions=lambda: np.zeros(1))

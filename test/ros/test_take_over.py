@@ -38,7 +38,7 @@ def robot():
     return robot
 
 
-def test_activation_is_refused(robot):
+def test_activation_is_refused_while_another_node_commands(robot):
     node = SimpleNamespace(_robot=robot, _active=False)
     with pytest.raises(OtherCommanderError):
         IkNode._activate(node)
@@ -59,14 +59,14 @@ def take_over(old, make):
     return node
 
 
-def test_another_description_is_taken_over_and_its_arm_waits(robot):
+def test_a_new_description_is_used_and_its_arm_waits(robot):
     node = take_over(SimpleNamespace(destroy=lambda: None), lambda _: robot)
     assert robot.asked == ["activate"]
     assert node._description == "another"
     assert node.refused == []
 
 
-def test_a_description_of_which_no_robot_can_be_made_leaves_the_old_one_active():
+def test_an_unusable_description_leaves_the_old_one_active():
     asked = []
 
     def refuse(_):
@@ -80,7 +80,7 @@ def test_a_description_of_which_no_robot_can_be_made_leaves_the_old_one_active()
     assert [str(each) for each in node.refused] == ["no such frame"]
 
 
-def test_a_description_that_waits_for_rest_is_kept_when_the_robot_is_given_up():
+def test_a_waiting_description_survives_a_cleanup():
     node = SimpleNamespace(
         come_to_rest=lambda _: None, _states={}, _description="before",
         _successor=SimpleNamespace(text="another"), _robot=None, _prepared=None,
@@ -91,7 +91,7 @@ def test_a_description_that_waits_for_rest_is_kept_when_the_robot_is_given_up():
 
 
 @pytest.mark.parametrize(("text", "is_read"), [("another", False), ("before", True)])
-def test_a_description_is_compared_with_the_one_that_waits_for_rest(text, is_read):
+def test_a_description_is_compared_with_the_waiting_one(text, is_read):
     read = []
 
     def submit(_, text, *__):

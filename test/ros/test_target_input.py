@@ -95,7 +95,7 @@ def located(targets, now=NOW):
     return None if goal is None else float(goal.root_T_target.translation[0])
 
 
-def test_a_stream_that_is_always_a_little_ahead_of_tf_still_arrives(tf, targets, refusals):
+def test_a_stream_slightly_ahead_of_tf_is_followed(tf, targets, refusals):
     """Each target waits 50 ms for its transform, and after 10 ms there is a newer one."""
     for k in range(100):
         now = NOW + k * 10_000_000
@@ -106,7 +106,7 @@ def test_a_stream_that_is_always_a_little_ahead_of_tf_still_arrives(tf, targets,
     assert refusals.counts == {}
 
 
-def test_a_target_is_of_the_time_of_its_stamp_or_else_of_its_arrival(tf, targets):
+def test_the_time_of_a_target_is_its_stamp_or_arrival(tf, targets):
     tf.known_until = NOW + 10**9
     offer(targets, 1.0, stamped=True)
     located(targets, NOW + 40_000_000)
@@ -124,7 +124,7 @@ def test_a_target_is_of_the_time_of_its_stamp_or_else_of_its_arrival(tf, targets
 
 
 @pytest.mark.parametrize("straight", [True, False])
-def test_a_target_may_ask_for_a_straight_way(tf, targets, straight):
+def test_a_target_may_request_a_straight_path(tf, targets, straight):
     message = PoseStamped(pose=pose_message(at(1.0)))
     message.header.frame_id = "cart"
     arrival = Arrival(NOW, 0.0, RULES)
@@ -133,7 +133,7 @@ def test_a_target_may_ask_for_a_straight_way(tf, targets, straight):
     assert goal.straight is straight
 
 
-def test_a_stream_in_a_frame_that_tf_never_knows_is_refused(targets, refusals):
+def test_a_stream_in_an_unknown_frame_is_refused(targets, refusals):
     for k in range(200):
         now = NOW + k * 10_000_000
         offer(targets, 0.1, frame="nowhere", now=now)
@@ -144,7 +144,7 @@ def test_a_stream_in_a_frame_that_tf_never_knows_is_refused(targets, refusals):
     assert targets.newest is None
 
 
-def test_the_newest_that_tf_can_place_wins_and_those_before_it_are_forgotten(targets, refusals):
+def test_the_newest_transformable_target_wins(targets, refusals):
     offer(targets, 1.0, frame="nowhere")
     offer(targets, 2.0)
     assert located(targets) == 2.0
@@ -152,7 +152,7 @@ def test_the_newest_that_tf_can_place_wins_and_those_before_it_are_forgotten(tar
     assert refusals.counts == {}
 
 
-def test_the_frame_of_the_target_in_force_is_followed_while_another_waits(tf, targets):
+def test_the_present_frame_is_followed_while_another_target_waits(tf, targets):
     offer(targets, 0.0)
     assert located(targets) == 0.0
     offer(targets, 0.0, frame="nowhere")
@@ -160,7 +160,7 @@ def test_the_frame_of_the_target_in_force_is_followed_while_another_waits(tf, ta
     assert located(targets) == 0.3
 
 
-def test_what_no_transform_can_mend_is_refused_at_once(tf, targets, refusals):
+def test_a_target_that_no_transform_can_fix_is_refused_at_once(tf, targets, refusals):
     offer(targets, 0.5)
     assert located(targets) == 0.5
     assert offer(targets, 2e6, frame="base_link"), "as a message it is in order"
@@ -181,7 +181,7 @@ def test_a_point_that_is_too_far_is_refused_too(targets, refusals):
     assert refusals.counts == {"OUT_OF_RANGE": 1}
 
 
-def test_a_twist_in_a_frame_far_away_is_none_the_worse(tf, targets, refusals):
+def test_a_twist_in_a_distant_frame_is_exact(tf, targets, refusals):
     tf.frames["cart"] = at(5e7)
     message = TwistStamped()
     message.header.frame_id, message.twist.linear.x = "cart", 0.1
@@ -191,7 +191,7 @@ def test_a_twist_in_a_frame_far_away_is_none_the_worse(tf, targets, refusals):
     assert refusals.counts == {}
 
 
-def test_what_the_arm_carries_is_told_by_the_frames_parents(tf, targets):
+def test_carried_frames_are_detected_by_their_parents(tf, targets):
     tf.parents = {"box": "wrist_3_link", "lid": "box", "cart": "base_link"}
     assert targets.is_carried("box")
     assert targets.is_carried("lid")
@@ -200,7 +200,7 @@ def test_what_the_arm_carries_is_told_by_the_frames_parents(tf, targets):
     assert not targets.is_carried("nobody knows it")
 
 
-def test_what_comes_to_be_carried_is_followed_no_longer(tf, targets, refusals):
+def test_a_frame_that_becomes_carried_is_not_followed(tf, targets, refusals):
     offer(targets, 0.0)
     tf.frames["cart"] = at(0.3)
     assert located(targets) == 0.3
@@ -230,7 +230,7 @@ def test_a_frame_whose_newest_transform_is_too_old_is_refused(tf, targets, refus
     assert located(targets, now) == 0.2
 
 
-def test_a_target_whose_frame_grows_old_while_it_is_followed_is_dropped(tf, targets, refusals):
+def test_a_followed_target_with_an_old_frame_is_dropped(tf, targets, refusals):
     tf.latest = stamp_of(NOW)
     offer(targets, 0.2)
     assert located(targets, NOW + RULES.max_age) == 0.2
@@ -241,13 +241,13 @@ def test_a_target_whose_frame_grows_old_while_it_is_followed_is_dropped(tf, targ
     assert located(targets, NOW + RULES.max_age + 1) is None, "it waits for a new target"
 
 
-def test_a_frame_that_never_moves_does_not_grow_old(tf, targets, refusals):
+def test_a_static_frame_does_not_expire(tf, targets, refusals):
     offer(targets, 0.2)
     assert located(targets, NOW + 10**15) == 0.2
     assert refusals.counts == {}
 
 
-def test_after_a_jump_of_the_clock_older_stamps_are_taken(tf, targets, refusals):
+def test_after_a_jump_of_the_clock_older_stamps_are_accepted(tf, targets, refusals):
     offer(targets, 0.1, stamped=True)
     assert located(targets) == 0.1
     targets.reset()

@@ -33,7 +33,7 @@ READY = down(0.40, 0.20, 0.40)
 PROGRAM = [sys.executable, "-m", "basis_ik.ros.programs", "teleop_keyboard"]
 
 
-def test_a_stroke_lasts_a_moment_and_a_held_key_goes_on():
+def test_a_stroke_moves_briefly_and_a_held_key_continuously():
     keys = Keys(0.1, 0.3)
     assert keys.twist(0.0) is None
     for now in np.arange(0.0, 1.0, 0.03):
@@ -49,7 +49,7 @@ def test_every_direction_has_a_key_and_its_opposite():
 
 
 @pytest.mark.parametrize("key", [" ", "t", "e", "x"])
-def test_what_is_no_direction_ends_the_motion(key):
+def test_a_key_without_a_direction_ends_the_motion(key):
     keys = Keys(0.1, 0.3)
     keys.press("w", 0.0)
     keys.press(key, 0.01)
@@ -123,7 +123,7 @@ def terminal(robot, domain):
     robot.call(SetBool, "enable", data=True)
     robot.send("base_link", READY)
     robot.wait(lambda: robot.at(READY), "the arm is ready")
-    robot.wait(robot.quiet, "silence")
+    robot.wait(robot.no_commands, "silence")
     terminal = Terminal(domain)
     robot.wait(lambda: "base_link: 0.100 m/s" in terminal.listen(), "it is ready")
     assert "along x" in terminal.said
@@ -137,31 +137,31 @@ def moved(robot):
 
 def test_a_held_key_moves_the_tip_and_its_release_stops_it(robot, terminal):
     terminal.hold(robot, "r", lambda: moved(robot)[2] > 0.05, "the tip rises")
-    robot.wait(robot.quiet, "it stops")
+    robot.wait(robot.no_commands, "it stops")
     assert moved(robot)[2] < 0.15
     assert np.abs(moved(robot)[:2]).max() < 1e-3
     assert robot.statuses[-1]["state"] == "READY"
 
 
-def test_along_the_axes_of_the_tip_once_they_are_chosen(robot, terminal):
+def test_the_axes_of_the_tip_can_be_selected(robot, terminal):
     terminal.press("t")
     robot.wait(lambda: "tool0: 0.100 m/s" in terminal.listen(), "the frame is shown")
     terminal.hold(robot, "r", lambda: moved(robot)[2] < -0.05, "the tool, pointing down, sinks")
-    robot.wait(robot.quiet, "it stops")
+    robot.wait(robot.no_commands, "it stops")
 
 
 def test_space_stops_the_arm_until_it_is_enabled(robot, terminal):
     terminal.hold(robot, "o", lambda: not robot.at(READY, 1e-2), "the tip turns")
     terminal.press(" ")
     robot.wait_status(state="STOPPED")
-    robot.wait(robot.quiet, "it stops")
+    robot.wait(robot.no_commands, "it stops")
     robot.wait(lambda: "stopped" in terminal.listen(), "the status is shown")
     terminal.press("e")
     robot.wait_status(state="READY")
 
 
 @pytest.mark.parametrize("how", ["q", "\x03"])
-def test_it_ends_and_leaves_the_terminal_as_it_was(terminal, how):
+def test_the_terminal_is_restored_at_the_end(terminal, how):
     assert terminal.attributes() != terminal.before
     terminal.press(how)
     if how == "\x03":  # the terminal is not the program's controlling one
@@ -170,7 +170,7 @@ def test_it_ends_and_leaves_the_terminal_as_it_was(terminal, how):
     assert terminal.attributes() == terminal.before
 
 
-def test_without_a_terminal_it_says_so(domain):
+def test_a_missing_terminal_is_reported(domain):
     done = subprocess.run(
         PROGRAM,
         stdin=subprocess.DEVNULL,

@@ -49,7 +49,7 @@ def transform(x=0.1, w=1.0):
     return message
 
 
-def test_a_frame_that_never_moves_against_the_tip_may_be_the_tool():
+def test_a_frame_fixed_to_the_tip_may_be_the_tool():
     assert tool(transform()).complaint("tcp") is None
     assert tool().complaint("") is None
     assert tool().complaint("flange") is None, "a link needs no tf"
@@ -66,7 +66,7 @@ def test_a_frame_that_never_moves_against_the_tip_may_be_the_tool():
     ],
     ids=["unknown", "moving", "nan", "quaternion", "far"],
 )
-def test_any_other_is_refused_with_the_reason(given, words):
+def test_other_frames_are_refused_with_the_reason(given, words):
     refused = tool(*given)
     assert refused.complaint("tcp").startswith("is 'tcp', which is not fixed to tool0: ")
     assert words in refused.complaint("tcp")
@@ -74,17 +74,17 @@ def test_any_other_is_refused_with_the_reason(given, words):
     assert refused.frame == ""
 
 
-def test_a_name_that_is_no_frame_is_told_in_part():
+def test_a_long_invalid_name_is_shortened():
     for text in (tool().complaint("x" * 1000), tool().change("x" * 1000)):
         assert "BAD_FRAME" in text
         assert len(text) < 300
 
 
-def test_a_link_that_a_joint_moves_is_refused():
+def test_a_moving_link_is_refused():
     assert "elbow_joint" in tool().complaint("upper_arm_link")
 
 
-def test_it_is_taken_once_it_is_ready_and_laid_down_at_once():
+def test_a_tool_is_used_once_ready_and_removed_at_once():
     given = tool(transform())
     while given.change("tcp"):
         pass

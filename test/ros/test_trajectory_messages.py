@@ -31,7 +31,7 @@ def random_motion(rng, count, joints):
 
 @pytest.mark.parametrize("joints", [1, 2, 3, 6, 7])
 @pytest.mark.parametrize("count", [1, 2, 5, 9])
-def test_what_is_filled_in_is_read_and_nothing_else_changes(joints, count):
+def test_a_filled_message_differs_in_its_numbers_only(joints, count):
     rng, names = np.random.default_rng(joints), [f"joint{'_' * k}" for k in range(joints)]
     serialized = SerializedTrajectory(names, count)
     for stamp in (0, 1_795_374_374_987_654_321):
@@ -50,7 +50,7 @@ def test_what_is_filled_in_is_read_and_nothing_else_changes(joints, count):
             assert duration.sec * 10**9 + duration.nanosec == round(1e9 * when)
 
 
-def test_a_message_that_was_given_out_stays_as_it_is():
+def test_a_returned_message_does_not_change():
     serialized = SerializedTrajectory(["a"], 2)
     one = random_motion(np.random.default_rng(0), 2, 1)
     before = serialized.filled(1, one)
@@ -59,7 +59,7 @@ def test_a_message_that_was_given_out_stays_as_it_is():
     assert before == kept
 
 
-def test_what_is_not_serialised_as_expected_is_refused(monkeypatch):
+def test_an_unknown_serialisation_is_refused(monkeypatch):
     monkeypatch.setattr(
         trajectory_messages, "serialize_message", lambda message: b"?" + serialize_message(message)
     )

@@ -82,7 +82,7 @@ class Bench:
         self.telling, self.told_at = 0.0, 0.0  # period of the controller's states, 0: none [s]
 
     def _subscribe(self, kind, topic, callback, qos):
-        self._hear_state = callback
+        self._on_joint_state = callback
         return SimpleNamespace(topic_name=topic)
 
     def _ros_time(self):
@@ -117,17 +117,17 @@ class Bench:
                     self.controller.follow(command)
             update = self.loop.cycle(self.now)
             if update is not None and 0.0 < self.telling <= self.now - self.told_at:
-                self._tell(update.reference)
+                self._publish_states(update.reference)
             self.positions.append(self.joints.positions.copy())
             self.now += CYCLE
 
-    def _tell(self, reference):
+    def _publish_states(self, reference):
         self.told_at = self.now
         state = JointTrajectoryControllerState(joint_names=self.chain.joint_names)
         seconds, nanoseconds = divmod(self.moment.clock, 10**9)
         state.header.stamp = Time(sec=seconds, nanosec=nanoseconds)
         state.reference = to_point(reference.positions, reference.velocities)
-        self._hear_state(state)
+        self._on_joint_state(state)
 
     def switch(self, on):
         """Switch the controller on or off; on, it holds the arm where it is."""
@@ -150,7 +150,7 @@ class Bench:
     def moment(self):
         return Moment(self.now, round(self.now * 1e9))
 
-    def judge(self):
+    def check(self):
         """No joint is more than 2 % too fast; 99 % of accelerations keep to twice the limit."""
         speeds = np.abs(np.diff(self.positions, axis=0)) / CYCLE
         assert (speeds.max(axis=0) <= 1.02 * self.limits.velocity).all()
@@ -175,7 +175,7 @@ def to(offset):
 
 def test_a_motion_at_full_speed_is_smooth_and_arrives(bench):
     bench.run(2.5, to(1.5))
-    speeds, _ = bench.judge()
+    speeds, _ = bench.check()
     assert (speeds.max(axis=0) > 0.9 * bench.limits.velocity).all()
     assert bench.phases[-1] is Phase.ARRIVED
     np.testing.assert_allclose(bench.joints.positions, HOME + 1.5, atol=1e-6)
@@ -189,7 +189,7 @@ def test_a_stream_of_targets_is_followed_smoothly(bench):
     bench.run(2.0, target)  # there first
     bench.positions.clear()
     bench.run(4.0, target)
-    bench.judge()
+    bench.check()
     wanted = target(bench.now - BEGIN).root_T_target.translation
     tip = bench.chain.forward(bench.joints.positions).translation
     assert np.linalg.norm(tip - wanted) < 0.2 * 0.08, "0.2 m/s, no more than 80 ms behind"
@@ -202,10 +202,10 @@ def test_goals_that_change_in_motion_and_stops_are_smooth(bench):
         if rng.random() < 0.3:
             bench.pipeline.brake()
             bench.run(rng.uniform(0.1, 0.9))
-    bench.judge()
+    bench.check()
 
 
-def test_stopped_in_motion_the_arm_rests_within_its_braking_distance(bench, drive):
+def test_a_stop_keeps_the_braking_distance(bench, drive):
     bench.run(0.6, to(-2.0))
     before = bench.joints.positions.copy()
     bench.pipeline.brake()
@@ -216,25 +216,25 @@ def test_stopped_in_motion_the_arm_rests_within_its_braking_distance(bench, driv
     braking = 0.5 * speed**2 / limit + 0.5 * speed * limit / bench.limits.jerk
     assert (way <= 1.2 * braking + speed * (DRIVES[drive] + 0.02)).all()
     assert not np.diff(bench.positions[-50:], axis=0).any() or drive == "lag30"
-    bench.judge()
+    bench.check()
 
 
-def test_a_node_that_dies_leaves_an_arm_that_brakes(bench):
+def test_the_arm_brakes_if_the_node_ends(bench):
     bench.run(0.6, to(-2.0))
     moving = bench.joints.positions.copy()
     bench.run(1.0, to(-2.0), lateness=np.inf)
-    bench.judge()
+    bench.check()
     assert (np.abs(bench.joints.positions - moving) < 1.0).all()
     np.testing.assert_allclose(bench.positions[-1], bench.positions[-100], atol=1e-6)
 
 
 @pytest.mark.parametrize("gap", [0.015, 0.025, 0.04, 0.08, 0.3, 1.0])
-def test_a_loop_that_stalls_goes_on_without_a_leap(bench, gap):
+def test_a_stalled_loop_continues_without_a_jump(bench, gap):
     bench.run(0.4, to(-2.0))
     bench.run(gap, to(-2.0), lateness=np.inf)
     bench.due = bench.now
     bench.run(2.0, to(-2.0))
-    bench.judge()
+    bench.check()
     speeds = np.abs(np.diff(bench.positions, axis=0)) / CYCLE
     assert (speeds <= 1.02 * bench.limits.velocity).all()
     np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
@@ -242,7 +242,7 @@ def test_a_loop_that_stalls_goes_on_without_a_leap(bench, gap):
 
 @pytest.mark.parametrize("gap", [0.0, 0.02, 0.04, 0.3])
 @pytest.mark.parametrize("steps", [0, 1])
-def test_after_an_error_in_mid_period_it_goes_on_without_a_leap(bench, steps, gap, monkeypatch):
+def test_an_error_in_a_period_causes_no_jump(bench, steps, gap, monkeypatch):
     """The period has `steps` more than one to do, of which the last fails; then the loop stalls."""
     bench.run(0.4, to(-2.0))
     bench.run(0.012 + 0.01 * steps, to(-2.0), lateness=np.inf)
@@ -259,7 +259,7 @@ def test_after_an_error_in_mid_period_it_goes_on_without_a_leap(bench, steps, ga
     bench.run(gap, to(-2.0), lateness=np.inf)
     bench.due = bench.now
     bench.run(2.0, to(-2.0))
-    bench.judge()
+    bench.check()
     np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
 
 
@@ -273,14 +273,14 @@ def test_a_clock_that_is_set_back_does_not_stop_the_stream(bench):
     assert bench.output.sent > 45
 
 
-def test_what_is_expected_begins_where_the_arm_stands():
+def test_expected_positions_begin_at_the_arm():
     bench = Bench("dyn", desired=True)
     bench.run(PERIOD, to(1.5))
     assert (bench.output.expected(bench.moment) == HOME).all(axis=1).any()
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.03, 0.1])
-def test_an_arm_that_goes_on_along_the_window_of_a_late_loop_is_expected_there(gap):
+def test_expected_positions_of_a_late_loop_follow_the_window(gap):
     bench = Bench("dyn", desired=True)
     bench.run(0.3, to(1.5))
     command = bench.pipeline.command.copy()
@@ -291,7 +291,7 @@ def test_an_arm_that_goes_on_along_the_window_of_a_late_loop_is_expected_there(g
     assert (here > command).all() == (gap > 0.0)
 
 
-def test_a_joint_that_was_blocked_does_not_leap_when_it_is_free_again(bench):
+def test_a_released_joint_does_not_jump(bench):
     tracking = Tracking(bench.chain.joint_names, np.zeros(6, bool), 0.2, 0.1)
     elbow = bench.chain.joint_names.index("elbow_joint")
     bench.run(0.3, to(-1.5))
@@ -309,12 +309,12 @@ def test_a_joint_that_was_blocked_does_not_leap_when_it_is_free_again(bench):
     released = bench.joints.positions[elbow]
     bench.run(1.0)
     assert abs(bench.joints.positions[elbow] - released) < 1e-3
-    bench.judge()
+    bench.check()
     assert bench.phases[-1] is Phase.IDLE
 
 
 @pytest.mark.parametrize("begin", [0.0, 0.3])
-def test_an_arm_whose_drives_were_stopped_does_not_leap_when_they_go_on(bench, begin):
+def test_released_drives_do_not_jump(bench, begin):
     tracking = Tracking(bench.chain.joint_names, np.zeros(6, bool), 0.2, 0.1)
     goal = to(np.array([-1.5, -0.3, 0.75, -0.1, 0.5, 1.0]))
     bench.run(begin, goal)
@@ -330,12 +330,12 @@ def test_an_arm_whose_drives_were_stopped_does_not_leap_when_they_go_on(bench, b
     bench.joints.stopped = False
     bench.run(1.0)
     assert (np.abs(bench.joints.positions - released) < 5e-3).all()
-    bench.judge()
+    bench.check()
 
 
 @pytest.mark.parametrize("pause", [0.12, 0.2, 0.4, 0.8])
 @pytest.mark.parametrize("begin", [0.4, 0.8])
-def test_a_controller_that_was_switched_off_for_a_moment_does_not_leap(bench, begin, pause):
+def test_a_briefly_deactivated_controller_does_not_jump(bench, begin, pause):
     bench.telling = 0.02
     bench.run(begin, to(-2.0))
     bench.switch(False)
@@ -349,16 +349,16 @@ def test_a_controller_that_was_switched_off_for_a_moment_does_not_leap(bench, be
     assert bench.dropped
     assert (pause > 0.5) != ("was restarted" in bench.output._unmet)
     bench.run(1.0)
-    bench.judge()
+    bench.check()
     assert np.abs(np.array(bench.positions) - held).max() < 0.01
     bench.output._unmet, bench.dropped = "", False  # it looks again, and is asked again
     bench.run(2.5, to(-2.0))
-    bench.judge()
+    bench.check()
     np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("quiet", [0.15, 0.3])
-def test_a_controller_that_is_not_heard_brakes_and_then_goes_on(bench, quiet):
+def test_a_controller_without_states_brakes_and_then_continues(bench, quiet):
     """Its states are lost; it is on the way of the stream all the while."""
     bench.telling = 0.02
     bench.run(0.5, to(-2.0))
@@ -368,13 +368,13 @@ def test_a_controller_that_is_not_heard_brakes_and_then_goes_on(bench, quiet):
     assert bench.output.sent - sent <= 12, "silent after 0.1 s"
     bench.telling = 0.02
     bench.run(2.5, to(-2.0))
-    bench.judge()
+    bench.check()
     assert not bench.output._unmet
     np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("telling", [0.0, 0.02, 0.05, 0.2])
-def test_however_seldom_a_controller_tells_its_state_it_is_not_waited_for(telling):
+def test_a_low_state_rate_does_not_pause_the_stream(telling):
     bench = Bench("lag30", desired=False)
     bench.telling = telling
     bench.run(1.0)  # it is known how often

@@ -106,11 +106,9 @@ class Watcher:
         self.listener = TransformListener(self.buffer, self.node)
         self.statuses, self.markers = {}, {}
         self.node.create_subscription(
-            DiagnosticStatus, "transform_nodes/status", self._hear_status, 10
+            DiagnosticStatus, "transform_nodes/status", self._on_status, 10
         )
-        self.node.create_subscription(
-            MarkerArray, "transform_nodes/markers", self._hear_markers, 10
-        )
+        self.node.create_subscription(MarkerArray, "transform_nodes/markers", self._on_markers, 10)
         self.updates = []
         self.node.create_subscription(
             InteractiveMarkerUpdate, "transform_nodes/handles/update", self.updates.append, 10
@@ -124,10 +122,10 @@ class Watcher:
         self.node.destroy_node()
         self.context.try_shutdown()
 
-    def _hear_status(self, message):
+    def _on_status(self, message):
         self.statuses[message.name.removeprefix("transform_nodes: ")] = message
 
-    def _hear_markers(self, message):
+    def _on_markers(self, message):
         self.markers = {(marker.ns, marker.id): marker for marker in message.markers}
 
     def wait(self, condition, what, again=lambda: None):
@@ -293,7 +291,7 @@ def seen(watcher, name, number):
     return np.array([rotation @ xyz(p) + place for p in marker.points])
 
 
-def test_boxes_and_axes_are_scaled_and_sheared_as_the_nodes_are(watcher, nodes):
+def test_boxes_and_axes_are_scaled_and_sheared_like_the_nodes(watcher, nodes):
     watcher.wait(lambda: ("leaf_at_once", 1) in watcher.markers, "markers")
     half = 0.5 * GIVEN["box_size"]
     corners = np.array(
@@ -338,7 +336,7 @@ BAD = {
     "no axis": ({"leaf__rotation": [0.0, 0.0, 0.0, 1.0]}, "has an axis without length"),
     "nan": ({"leaf__translation": [math.nan, 0.0, 0.0]}, "'leaf.translation' must lie in"),
     "inf": ({"leaf__rotation": [0.0, 0.0, math.inf, 0.0]}, "'leaf.rotation' must lie in"),
-    "text": ({"arm__scale": "1 2 3"}, "'arm.scale' wants a list of a number"),
+    "text": ({"arm__scale": "1 2 3"}, "'arm.scale' must be a list of a number"),
     "fixed": ({"arm__parent": "world"}, "read-only"),
 }
 
@@ -350,7 +348,7 @@ def test_a_bad_field_is_refused_with_a_reason(watcher, nodes, fields, words):
     assert watcher.has(nodes)
 
 
-def test_of_a_bad_set_nothing_is_applied(watcher, nodes):
+def test_a_bad_set_changes_nothing(watcher, nodes):
     (reason,) = watcher.set(
         atomically=True, arm__translation=[9.0, 9.0, 9.0], arm__scale=[1.0, 1.0, 0.0]
     )
@@ -359,7 +357,7 @@ def test_of_a_bad_set_nothing_is_applied(watcher, nodes):
     assert watcher.get("arm.scale") == nodes["arm"]["scale"]
 
 
-def test_what_has_no_single_node_is_said_by_name_and_passes(watcher, nodes):
+def test_a_chain_without_a_combined_node_is_reported_until_fixed(watcher, nodes):
     """Flat by 1e-12, and under a turned stretch by 1e12: nothing of it is left in 16 digits."""
     watcher.set(arm__scale=[1e6, 1.0, 1e-6], leaf__scale=[1e6, 1e-6, 1.0])
     watcher.wait(
@@ -450,7 +448,7 @@ def test_the_trackball_moves_a_node_as_it_is_dragged_across_the_screen(watcher, 
         watcher.wait(lambda: watcher.has(nodes), "frames that are moved")
 
 
-def test_the_last_of_a_drag_counts_and_a_click_does_not(watcher, nodes):
+def test_the_end_of_a_drag_counts_and_a_click_does_not(watcher, nodes):
     pose = watcher.handle("arm").pose
     pose.position.x += 0.25
     watcher.drag("arm", "ball", pose, "MOUSE_UP")  # over a control that nobody held
@@ -475,7 +473,7 @@ def test_the_last_of_a_drag_counts_and_a_click_does_not(watcher, nodes):
 
 
 @pytest.mark.parametrize("far", [2e6, 1e9], ids=["the field's bounds", "what is admitted"])
-def test_a_drag_out_of_bounds_is_refused_and_the_handle_comes_back(watcher, nodes, far):
+def test_a_drag_out_of_bounds_is_refused_and_the_handle_returns(watcher, nodes, far):
     pose = watcher.handle("arm").pose
     pose.position.x += far
     watcher.updates.clear()

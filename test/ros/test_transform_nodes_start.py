@@ -37,7 +37,7 @@ MISTAKES = {
     ),
     "integers": (
         "nodes: [a]\n    a: {scale: [1, 2, 3]}",
-        "'a.scale' wants a number with a",
+        "'a.scale' must be a number with a",
     ),
     "zero scale": ("nodes: [a]\n    a: {scale: [1.0, 0.0, 1.0]}", "'a.scale' must lie in [1e-06"),
     "matrix": ("nodes: [a]\n    a: {rotation: [1.0, 0.0, 0.0]}", "'a.rotation' wants 4 numbers"),
@@ -47,7 +47,7 @@ MISTAKES = {
     ),
     "nan": ("nodes: [a]\n    a: {center: [0.0, .nan, 0.0]}", "'a.center' must lie in"),
     "rate": ("nodes: [a]\n    update_rate: .nan", "'update_rate' must lie in [1, 1000]"),
-    "no chain": ("nodes: [a, b]\n    combine: [c]", "'c.chain' wants two or more nodes, not []"),
+    "no chain": ("nodes: [a, b]\n    combine: [c]", "'c.chain' must be two or more nodes, not []"),
     "unknown in chain": (
         "nodes: [a, b]\n    combine: [c]\n    c: {chain: [a, d]}",
         "'c.chain' has 'd', which is none of a, b",
@@ -61,7 +61,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("yaml", "words"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_told_in_one_line(tmp_path, complaint, yaml, words):
+def test_a_mistake_is_one_line(tmp_path, complaint, yaml, words):
     path = tmp_path / "params.yaml"
     path.write_text(f"transform_nodes:\n  ros__parameters:\n    {yaml}\n")
     line = complaint("transform_nodes", more=("--params-file", str(path)))

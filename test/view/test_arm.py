@@ -50,18 +50,18 @@ def shown(*args, **more):
     return {shape.name: shape for shape in scene_of(*args, **more)}
 
 
-def test_each_name_and_number_is_there_once_and_in_the_root_s_frame(chain, model):
+def test_names_and_numbers_are_unique_and_in_the_root_frame(chain, model):
     q = np.where(np.arange(6) < 2, chain.upper, Q)
     scene = scene_of(chain, q, PoseGoal(FAR), visuals=model.visuals_of(chain))
     assert len({(shape.name, shape.number) for shape in scene}) == len(scene) > 10
     assert {shape.frame for shape in scene} == {"base_link"}
 
 
-def test_without_a_target_it_is_said_what_the_arm_does(chain):
+def test_without_a_target_the_text_is_the_state(chain):
     assert set(shown(chain, Q)) == {"reach", "state"}
 
 
-def test_an_arm_that_nobody_has_heard_of_is_spoken_of(chain):
+def test_an_arm_without_joint_states_has_a_text(chain):
     shapes = shown(chain, np.full(6, np.nan), state=State.WAITING, text="waiting: no joint state")
     assert set(shapes) == {"reach", "state"}
     assert shapes["state"].text == "waiting: no joint state"
@@ -81,7 +81,7 @@ def test_the_reach_is_thin_lines_around_the_root(chain):
     [(PoseGoal(NEAR), GREEN), (PoseGoal(FAR), ORANGE), (JointGoal((0.1,) * 6), GREEN)],
     ids=["reached", "best effort", "joint positions"],
 )
-def test_on_the_way_a_ghost_stands_where_the_arm_will_be(chain, model, goal, color):
+def test_the_ghost_is_at_the_destination_of_a_moving_arm(chain, model, goal, color):
     view = view_of(chain, Q, goal, visuals=model.visuals_of(chain))
     poses = chain.link_poses(view.destination)
     scene = ArmScene().shapes(view)
@@ -96,13 +96,13 @@ def test_on_the_way_a_ghost_stands_where_the_arm_will_be(chain, model, goal, col
 
 
 @pytest.mark.parametrize("state", STANDING)
-def test_the_ghost_is_gone_when_the_arm_is_there_or_stands(chain, model, state):
+def test_the_ghost_vanishes_when_the_arm_arrives_or_rests(chain, model, state):
     names = set(shown(chain, Q, PoseGoal(NEAR), state=state, visuals=model.visuals_of(chain)))
     assert not names & {"ghost", "chain"}
 
 
 @pytest.mark.parametrize(("left", "stands"), [(0.9, False), (1.1, True)])
-def test_the_ghost_is_gone_when_it_cannot_be_told_from_the_arm(chain, model, left, stands):
+def test_the_ghost_vanishes_close_to_the_arm(chain, model, left, stands):
     there = Q + np.array([0.0, 0.0, 0.0, 0.0, 0.0, left * APART])
     names = set(shown(chain, Q, JointGoal(tuple(there)), visuals=model.visuals_of(chain)))
     assert ({"ghost", "chain"} <= names) is stands
@@ -120,7 +120,7 @@ def test_a_joint_at_a_limit_is_marked_and_named(chain, bound):
     assert shapes["limit_names"].pose.translation[2] > elbow[2]
 
 
-def test_limits_are_those_of_the_answer_not_of_the_arm_on_its_way(chain):
+def test_limits_are_marked_for_the_solution_not_the_moving_arm(chain):
     q = Q.copy()
     q[2] = chain.upper[2]
     assert "limits" not in shown(chain, q, JointGoal(tuple(Q)))
@@ -143,7 +143,7 @@ def test_a_reached_target_has_no_miss(chain):
     assert shapes["target"].pose is NEAR
 
 
-def test_a_missed_target_shows_by_how_much(chain):
+def test_a_missed_target_has_a_line_for_the_distance(chain):
     view = view_of(chain, Q, PoseGoal(FAR))
     miss = {shape.name: shape for shape in ArmScene().shapes(view)}["miss"]
     assert np.allclose(miss.ends[0], chain.forward(view.destination).translation)
@@ -151,7 +151,7 @@ def test_a_missed_target_shows_by_how_much(chain):
     assert miss.color not in (RED, GREEN, BLUE)  # it is none of the target's axes
 
 
-def test_while_there_is_no_answer_nothing_is_missing(chain):
+def test_without_a_solution_there_is_no_miss(chain):
     shapes = shown(chain, Q, PoseGoal(FAR), solution=None)
     assert "target" in shapes
     assert not set(shapes) & {"miss", "ghost"}
@@ -169,11 +169,11 @@ def test_a_pointing_ray_ends_as_far_as_the_point(chain):
     assert np.allclose(shapes["target"].pose.translation, point)
 
 
-def test_of_joint_positions_no_target_is_shown(chain):
+def test_a_joint_goal_has_no_target_shape(chain):
     assert "target" not in shown(chain, Q, JointGoal(tuple(Q)))
 
 
-def test_passes_grow_clearer_and_are_painted_by_their_kind(chain):
+def test_passes_become_opaque_and_are_coloured_by_kind(chain):
     points = np.arange(9.0).reshape(3, 3)
     stages = tuple(Stage(name, 0, points, Q) for name in ("start", "backward", "forward"))
     passes = shown(chain, Q, PoseGoal(NEAR), stages=stages)["passes"]
@@ -187,7 +187,7 @@ def test_passes_grow_clearer_and_are_painted_by_their_kind(chain):
 # The line of text -------------------------------------------------------------------------------
 
 
-def test_it_is_above_the_root_and_above_every_link_here_and_there(chain):
+def test_the_text_is_above_the_root_and_all_links(chain):
     for q in (Q, np.zeros(6), np.array([0.5, -0.3, 0.2, 0.0, 0.0, 0.0])):
         for there in (Q, np.zeros(6)):
             text = shown(chain, q, JointGoal(tuple(there)))["state"]
@@ -197,7 +197,7 @@ def test_it_is_above_the_root_and_above_every_link_here_and_there(chain):
             assert text.pose.translation[2] - 0.5 * text.height > highest
 
 
-def test_a_longer_text_has_lines_and_none_is_wider_than_half_again_the_reach(chain):
+def test_a_long_text_is_wrapped(chain):
     reached, long = "reached", " ".join(["word"] * 30)
     short, broken, wide = (
         shown(chain, Q, text=text)["state"] for text in (reached, long, "a" * LINE)
@@ -212,7 +212,7 @@ def test_a_longer_text_has_lines_and_none_is_wider_than_half_again_the_reach(cha
     assert LETTER * LINE * wide.height == pytest.approx(1.5 * chain.reach)
 
 
-def test_sizes_go_by_the_reach_or_by_how_far_off_the_point_is():
+def test_sizes_scale_with_the_reach_or_the_distance_of_the_point():
     """Those of a head of 17 cm are of an arm of half a metre, or nobody could read what is said."""
     text = (URDF / "pan_tilt.urdf").read_text()
     head = RobotModel.from_urdf(text).chain("base_link", "camera_optical_frame")
@@ -234,7 +234,7 @@ def poses_of(scene):
 # From view to view ------------------------------------------------------------------------------
 
 
-def test_what_shows_goal_and_answer_is_made_once(chain, model):
+def test_shapes_of_goal_and_solution_are_reused(chain, model):
     scene, view = ArmScene(), view_of(chain, Q, PoseGoal(NEAR), visuals=model.visuals_of(chain))
     before = scene.shapes(view)
     after = scene.shapes(view._replace(measured=Q + 0.1))  # the arm goes on
@@ -253,7 +253,7 @@ def test_what_shows_goal_and_answer_is_made_once(chain, model):
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_it_is_made_anew_when_any_of_it_changes(chain, model, change):
+def test_a_change_of_goal_or_solution_renews_the_shapes(chain, model, change):
     scene, view = ArmScene(), view_of(chain, Q, PoseGoal(NEAR), visuals=model.visuals_of(chain))
     scene.shapes(view)
     changed = view._replace(**change)
@@ -264,7 +264,7 @@ def test_it_is_made_anew_when_any_of_it_changes(chain, model, change):
     )
 
 
-def test_without_an_answer_what_hangs_on_the_arm_moves_with_it(chain):
+def test_without_a_solution_shapes_move_with_the_arm(chain):
     goal = PointGoal((1.0, 0.0, 0.5), Ray((1.0, 0.0, 0.0)))
     scene, view = ArmScene(), view_of(chain, Q, goal, solution=None)
     rays = [

@@ -21,7 +21,7 @@ from basis_ik.bones.constraints import Applied, Point, Reach
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
-from basis_ik.view.frames import frames_scene, told
+from basis_ik.view.frames import frames_scene, status_text
 from basis_ik.view.shapes import GREEN, ORANGE
 
 LOOK = Point("calf", "ankle", "ball")
@@ -75,13 +75,13 @@ def test_targets_are_balls(tree):
         assert np.allclose(shapes["target", number].pose.translation, place(tree, frame))
 
 
-def test_what_is_missing_is_dashed(tree):
+def test_a_missing_distance_is_dashed(tree):
     assert not {"miss"} & {name for name, _ in shown(tree)}
     miss = shown(tree, stand=MISSED)["miss", 1].ends
     assert np.allclose(miss[[0, -1]], [place(tree, "ankle"), place(tree, "foothold")])
 
 
-def test_each_verdict_has_a_line_of_its_own_above_all(tree):
+def test_each_verdict_has_a_text_above_the_frames(tree):
     shapes = shown(tree, stand=MISSED)
     look, stand = shapes["verdict", 0], shapes["verdict", 1]
     assert (look.text, look.color) == ("look: met", GREEN)
@@ -90,9 +90,9 @@ def test_each_verdict_has_a_line_of_its_own_above_all(tree):
     assert look.pose.translation[2] - stand.pose.translation[2] > look.height
 
 
-def test_what_is_told():
-    assert told(LOOK, MET) == "met"
+def test_the_status_text_of_a_constraint():
+    assert status_text(LOOK, MET) == "met"
     against = Applied(Verdict.OTHER_TASKS, 0.25, ("stand", "lean"))
-    assert told(LOOK, against) == (
+    assert status_text(LOOK, against) == (
         "other tasks stand in the way; 0.25 rad are left; conflicts with stand, lean"
     )

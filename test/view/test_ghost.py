@@ -44,7 +44,7 @@ def test_an_outline_is_as_large_as_its_body(kind):
         assert np.allclose(np.linalg.norm(points[:, :axes], axis=1), 0.5)
 
 
-def test_it_is_the_links_that_move_each_where_it_will_be(chain):
+def test_only_moving_links_are_drawn_at_their_poses(chain):
     visuals = [
         Visual("base_link_inertia", PLACE, "box", (1.0, 1.0, 1.0)),
         Visual("forearm_link", PLACE, "box", (0.1, 0.2, 0.3)),
@@ -71,7 +71,7 @@ def test_a_mesh_is_shown_whole_and_can_be_seen_through(chain):
     assert 0.0 < shape.color[3] < 0.5
 
 
-def test_its_outlines_are_made_once(chain):
+def test_outlines_are_made_once(chain):
     ghost = Ghost(chain, [Visual("forearm_link", PLACE, "box", (0.1, 0.2, 0.3))])
     poses = (chain.link_poses(np.full(6, value)) for value in (0.0, 1.0))
     one, other = (next(iter(ghost.at(each, GREEN))) for each in poses)

@@ -58,7 +58,7 @@ def images(points):
     return np.array([NODE.apply(point) for point in points])
 
 
-def test_a_box_and_axes_are_what_the_node_makes_of_a_cube_and_of_its_axes():
+def test_a_box_and_axes_are_the_images_of_a_cube_and_axes():
     found = shown()
     assert found[0].color == GREY
     corners = [
@@ -76,7 +76,7 @@ def test_a_line_leads_to_the_centre():
     assert 2 not in shown(center=np.zeros(3))
 
 
-def test_a_combined_node_is_drawn_where_it_is_and_once_more_above_it():
+def test_a_combined_node_is_drawn_again_above_its_box():
     found = shown(chain=("turntable", "arm", "leaf"))
     assert [found[number].color for number in (0, 3, 5)] == [YELLOW] * 3
     assert found[5].text == "leaf: turntable, arm, leaf in one"

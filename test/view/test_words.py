@@ -61,29 +61,29 @@ def test_a_target_is_reached_when_the_arm_is_there(events, solution, text, color
     assert words(state(*events), solution) == (text, color)
 
 
-def test_of_a_moving_goal_it_is_said_that_it_is_followed():
+def test_a_moving_goal_is_followed():
     assert words(state(*MOVING), REACHED, following=True) == ("following", WHITE)
     said = words(state(*MOVING), TOO_FAR, following=True)
     assert said == ("following, as near as it gets: too far by 0.25 m", ORANGE)
     assert words(state(*ARRIVED), REACHED, following=True) == ("reached", GREEN)
 
 
-def test_stopped_and_how_to_go_on():
+def test_a_stop_is_shown_with_the_remedy():
     said = words(state(*READY, (Event.STOP, "stopped")), None)
     assert said == ("stopped; call ~/enable to continue", ORANGE)
 
 
-def test_tracking_lost_and_by_which_joint():
+def test_lost_tracking_is_shown_with_the_joint():
     said = words(state(*READY, (Event.LOSE_TRACKING, "elbow is 0.3 from where it was")), None)
     assert said == ("elbow is 0.3 from where it was; call ~/enable to continue", RED)
 
 
-def test_waiting_for_what():
+def test_waiting_is_shown_with_the_reason():
     said = words(state(*READY, (Event.UNMET, "no joint state of elbow")), None)
     assert said == ("waiting: no joint state of elbow", YELLOW)
 
 
-def test_why_nothing_goes_on():
+def test_a_problem_is_shown():
     refused = Refused(Refusal.NO_FRAME, "header.frame_id")
     assert words(state(*READY), None).text == "no target"
     assert words(state(*READY), None, refused=refused).text == str(refused)

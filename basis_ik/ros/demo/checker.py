@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What programs have in common that ask basis_ik for motions and measure through tf what comes."""
+"""Base of the programs that send targets to basis_ik and measure the motion through tf."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from basis_ik.ros.parameters.parameters import Declaration, Parameters, given_li
 from basis_ik.ros.sim_clock import CLOCK_MISSING, ClockWatch, clock_missing
 from basis_ik.transforms.rigid import RigidTransform
 
-START_PATIENCE = 120.0  # s, those not counted in which the node says that it compiles
+START_PATIENCE = 120.0  # s, without the time in which the node reports that it compiles
 
 
 class Checker(Node):
-    """A node that hears and broadcasts transforms, and handles its messages when it is told to.
+    """A node that receives and broadcasts transforms, and handles messages in `spin` only.
 
     Args:
-        name: Of the node.
-        stop: Set when the program is to end.
-        declarations: Of its parameters.
+        name: Name of the node.
+        stop: Set to end the program.
+        declarations: Declarations of its parameters.
 
     Attributes:
         settings: Its parameters.
@@ -79,7 +79,7 @@ class Checker(Node):
         """Handle messages for a while.
 
         Raises:
-            BasisIkError: The program was asked to stop.
+            BasisIkError: `stop` was set.
         """
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -88,15 +88,15 @@ class Checker(Node):
                 raise BasisIkError("stopped before the measurement was over")
 
     def wait_until(self, ready: Callable[[], bool], root: str, tip: str) -> None:
-        """Wait for a robot and for somebody who moves it.
+        """Wait for a robot and for the node that moves it.
 
         Args:
-            ready: Whether they are there; asked when basis_ik says that it takes targets.
-            root: Frame that is measured in, for the complaint.
-            tip: Frame that is measured, likewise.
+            ready: Returns whether they are there; called once basis_ik accepts targets.
+            root: Reference frame of the measurement, for the error.
+            tip: Measured frame, for the error.
 
         Raises:
-            BasisIkError: They do not come.
+            BasisIkError: They do not appear.
         """
         end = time.monotonic() + START_PATIENCE
         while time.monotonic() < end:
@@ -108,12 +108,12 @@ class Checker(Node):
         if clock_missing(self):
             raise BasisIkError(CLOCK_MISSING)
         raise BasisIkError(
-            f"no robot after {START_PATIENCE:.0f} s: is basis_ik running, and does tf know "
+            f"no robot after {START_PATIENCE:.0f} s: is basis_ik running, and does tf have "
             f"{root} and {tip}?"
         )
 
     def look_up(self, frame: str, child: str) -> RigidTransform | None:
-        """Return frame_T_child as tf knows it last, or None."""
+        """Return the latest frame_T_child of tf, or None."""
         try:
             found = self._buffer.lookup_transform(frame, child, Time())
         except TransformException:
@@ -122,6 +122,6 @@ class Checker(Node):
         return value if isinstance(value, RigidTransform) else None
 
     def broadcast(self, frame: str, child: str, frame_T_child: RigidTransform) -> None:
-        """Tell tf where a frame is now."""
+        """Broadcast the present pose of a frame."""
         stamp = self.get_clock().now().to_msg()
         self._broadcaster.sendTransform(transform_message(frame, child, frame_T_child, stamp))

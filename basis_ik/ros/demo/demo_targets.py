@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Walks an arm through a list of targets and measures through tf how well it gets there."""
+"""Moves an arm to each target of a list, and measures its errors through tf."""
 
 from __future__ import annotations
 
@@ -39,18 +39,16 @@ PARAMETERS = (
     Declaration(
         "root_frame",
         "base_link",
-        "Frame that the targets' frame `root` stands for.",
+        "Frame that replaces `root` in the list of targets.",
         read_only=True,
         check=frame_complaint,
     ),
-    Declaration(
-        "tip_frame", "tool0", "Frame that is measured.", read_only=True, check=frame_complaint
-    ),
+    Declaration("tip_frame", "tool0", "Measured frame.", read_only=True, check=frame_complaint),
     Declaration("targets_file", "", "Path of the list of targets.", read_only=True),
     Declaration(
         "launched_at",
         0.0,
-        "When the launch began [s since the epoch]; 0: nobody wants to know.",
+        "Time at which the launch began [s since the epoch]; 0: not reported.",
         0.0,
         1e12,
         read_only=True,
@@ -80,13 +78,13 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
     """Read the list of targets.
 
     Raises:
-        BasisIkError: The file is not such a list; the entry and its fault are named.
+        BasisIkError: The file is not such a list; with the entry and its fault.
     """
     try:
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))["targets"]
         if not isinstance(entries, list) or not entries:
             raise ValueError(f"'targets' is {entries!r}")
-    except Exception as error:  # PyYAML raises anything at a tag whose text does not fit
+    except Exception as error:  # PyYAML raises any exception at a tag with an invalid text
         text = f"is {path}, which has no list of targets: {_line(error)}"
         raise refused("targets_file", text) from None
     targets = []
@@ -109,7 +107,7 @@ def read_targets(path: Path, root_frame: str) -> list[Target]:
 
 
 def _line(error: Exception) -> str:
-    """Return what an error says of a file in one short line."""
+    """Return the text of an error about a file in one short line."""
     return printable(" ".join(str(error).split()))
 
 
@@ -143,7 +141,7 @@ class DemoTargets(Checker):
         return listening and self.measure(self._root) is not None
 
     def measure(self, frame: str) -> RigidTransform | None:
-        """Return where tf says the tip is in `frame`, or None."""
+        """Return frame_T_tip of tf, or None."""
         return self.look_up(frame, self._tip)
 
     def errors(self, target: Target) -> tuple[float, float]:
@@ -158,7 +156,7 @@ class DemoTargets(Checker):
         """Send a target, wait for the arm, and measure.
 
         Returns:
-            Whether it went as it should, and a line that says how it went.
+            Whether the motion was as expected, and a line of the table.
         """
         self._set_position_only(target.kind == "position")
         message = PoseStamped(pose=pose_message(target.frame_T_target))
@@ -167,20 +165,20 @@ class DemoTargets(Checker):
         if not following:  # a stamp of zero means "here, now" on every cycle
             message.header.stamp = self.get_clock().now().to_msg()
         if target.frame == "carousel":
-            self._broadcast_carousel()  # where it is then, tf knows then
+            self._broadcast_carousel()
         stamp = f"{message.header.stamp.sec}.{message.header.stamp.nanosec:09}"
         self.status = {}
         begin = self.measure(self._root)
         self._publisher.publish(message)
         if begin is not None and self._launched_at > 0.0:
-            self._tell_first_motion(begin)
+            self._print_first_motion(begin)
         self._await_arrival(target.frame, stamp)
         worst = self._ride(target) if following else None
         self._settle(target)
-        return self._judge(target, worst)
+        return self._check(target, worst)
 
-    def _tell_first_motion(self, begin: RigidTransform) -> None:
-        """Say how long after the launch the arm began to move for the first time."""
+    def _print_first_motion(self, begin: RigidTransform) -> None:
+        """Print the time from the launch to the first motion of the arm."""
         end = time.monotonic() + TARGET_PATIENCE
         while time.monotonic() < end:
             self.spin(0.02)
@@ -203,7 +201,7 @@ class DemoTargets(Checker):
                 return
 
     def _ride(self, target: Target) -> tuple[float, float]:
-        """Turn the carousel; return the greatest errors after the first second."""
+        """Turn the carousel; return the largest errors after the first second."""
         self._turning, start, worst = True, time.monotonic(), (0.0, 0.0)
         while time.monotonic() - start < FOLLOW_TIME:
             self.spin(0.02)
@@ -214,7 +212,7 @@ class DemoTargets(Checker):
         return worst
 
     def _settle(self, target: Target) -> None:
-        """Wait until the arm rests where it should: the controller trails the last command."""
+        """Wait until the arm rests at the target: the controller lags behind the last command."""
         before, end = (math.inf, math.inf), time.monotonic() + SETTLE_PATIENCE
         while time.monotonic() < end:
             self.spin(0.2)
@@ -229,7 +227,7 @@ class DemoTargets(Checker):
         turned = target.kind != "position" and angle > GOOD_ORIENTATION
         return distance <= GOOD_POSITION and not turned
 
-    def _judge(self, target: Target, worst: tuple[float, float] | None) -> tuple[bool, str]:
+    def _check(self, target: Target, worst: tuple[float, float] | None) -> tuple[bool, str]:
         distance, angle = errors = self.errors(target)
         verdict = self.status.get("verdict", "NO ANSWER")
         degrees = "     -" if target.kind == "position" else f"{math.degrees(angle):6.3f}"
@@ -245,7 +243,7 @@ class DemoTargets(Checker):
         return good, line if good else f"{line}  {self.status.get('message', '')}"
 
     def tour(self) -> bool:
-        """Visit every target; tell whether all went as they should."""
+        """Visit every target; return whether all motions were as expected."""
         self.wait_until(self._is_ready, self._root, self._tip)
         print(
             f"{'target':18} {'frame':12} {'verdict':12} {'error/mm':>9} {'error/deg':>6}",
@@ -253,9 +251,9 @@ class DemoTargets(Checker):
         )
         good = 0
         for target in self.targets:
-            fine, line = self.go(target)
-            good += fine
-            print(f"{line}{'' if fine else '   <-- FAILED'}", flush=True)
+            passed, line = self.go(target)
+            good += passed
+            print(f"{line}{'' if passed else '   <-- FAILED'}", flush=True)
         print(
             f"{good} of {len(self.targets)} targets as expected (errors measured through tf)",
             flush=True,
@@ -264,5 +262,5 @@ class DemoTargets(Checker):
 
 
 def main(stop: Event) -> int:
-    """Run the tour; exit status 0 when every target went as it should."""
+    """Run the tour; exit status 0 if all motions were as expected."""
     return 0 if DemoTargets(stop).tour() else 1

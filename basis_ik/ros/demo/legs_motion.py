@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Joint states of the shipped legs: the right one swings, so that there is something to see."""
+"""Joint states of the shipped legs: the right leg swings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from basis_ik.ros.sim_clock import ClockWatch
 
 PARAMETERS = (
     Declaration(
-        "period", 4.0, "Time of one swing [s]; 0: they stand still.", 0.0, 1e5, read_only=True
+        "period", 4.0, "Time of one swing [s]; 0: the legs rest.", 0.0, 1e5, read_only=True
     ),
 )
 
@@ -71,6 +71,6 @@ class LegsMotion(Node):
 
 
 def main(stop: Event) -> int:
-    """Run the node until it is told to stop; the exit status."""
+    """Run the node until `stop` is set; return the exit status."""
     spin(LegsMotion(), stop)
     return 0

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Moves a point about, lets a head look at it, and measures through tf how well it does."""
+"""Moves a point that a head looks at, and measures the head's error through tf."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ FRAME = "moving_point"
 MIDDLE, AMPLITUDE = np.array([1.5, 0.0, 0.3]), np.array([0.0, 0.8, 0.3])
 SETTLED = 0.5  # s for which the point must be in sight before the measurement begins
 ARRIVAL_PATIENCE = 20.0  # s
-PERIOD = 0.01  # s between places of the point
-TRAIL = 3.0  # s of its path that are kept
+PERIOD = 0.01  # s between positions of the point
+TRAIL = 3.0  # s of its path that are stored
 
 PARAMETERS = (
     Declaration(
         "root_frame",
         "base_link",
-        "Frame that the point moves in.",
+        "Frame in which the point moves.",
         read_only=True,
         check=frame_complaint,
     ),
     Declaration(
         "tip_frame",
         "camera_optical_frame",
-        "Frame that looks.",
+        "Frame of the camera.",
         read_only=True,
         check=frame_complaint,
     ),
@@ -58,8 +58,8 @@ PARAMETERS = (
     Declaration(
         "largest_angle",
         0.5,
-        "Where all is well: angle to the path of the moving point that is kept half of the time, "
-        "and to the point when it has come to rest [deg].",
+        "Largest median angle to the path of the moving point, and largest angle to the point at "
+        "rest [deg].",
         0.0,
         180.0,
         True,
@@ -74,7 +74,7 @@ def place(phase: float) -> NDArray[np.float64]:
 
 
 class MovingPoint(Checker):
-    """Node `moving_point`: broadcasts the frame of that name and judges who looks at it."""
+    """Node `moving_point`: broadcasts the frame of that name, and checks the head's direction."""
 
     def __init__(self, stop: Event) -> None:
         super().__init__(FRAME, stop, PARAMETERS)
@@ -93,8 +93,8 @@ class MovingPoint(Checker):
     def angles(self) -> tuple[float, float] | None:
         """Return the angles [deg] from the looking frame's z axis to the point and to its path.
 
-        The path is where the point was in the last seconds. A scheduler that withholds the
-        processor makes a head late: off the point, and still on the path. None without tf.
+        The path consists of the point's positions in the last seconds. On a busy machine the head
+        is late: off the point, but still on the path. None without tf.
         """
         tip_T_point = self.look_up(self.settings["tip_frame"], FRAME)
         tip_T_root = self.look_up(self.settings["tip_frame"], self.settings["root_frame"])
@@ -108,18 +108,18 @@ class MovingPoint(Checker):
     def _is_ready(self) -> bool:
         return self._publisher.get_subscription_count() > 0 and self.angles() is not None
 
-    def judge(self) -> bool:
-        """Ask for the point to be looked at, measure, and tell whether all went well."""
+    def measure(self) -> bool:
+        """Send the point as target, measure, and return whether the errors are small enough."""
         frames = self.settings["root_frame"], self.settings["tip_frame"]
         self.wait_until(self._is_ready, *frames)
-        # The stamp zero: wherever the frame is now, on every cycle.
+        # Stamp zero: the frame's present pose, in every cycle.
         target = PointStamped()
         target.header.frame_id = FRAME
         measured: list[tuple[float, float]] = []
         end, sent = math.inf, 0.0
         allowed = self.settings["largest_angle"]
         start = time.monotonic()
-        told = astray = start
+        printed = astray = start
         while time.monotonic() < end:
             now = time.monotonic()
             if end == math.inf and now - sent > 1.0:
@@ -135,8 +135,8 @@ class MovingPoint(Checker):
                 end = now + self.settings["duration"]
             if end < math.inf:
                 measured.append(angles)
-            if now - told >= 1.0:
-                told = now
+            if now - printed >= 1.0:
+                printed = now
                 print(f"{now - start:6.1f} s: {angles[0]:7.3f} deg off the point", flush=True)
         to_point, to_path = np.array(measured).T
         half, path = float(np.median(to_point)), float(np.median(to_path))
@@ -152,7 +152,7 @@ class MovingPoint(Checker):
         return good
 
     def _angle_at_rest(self, allowed: float) -> float:
-        """Let the point rest; return the angle to it [deg] when it has been looked at for long."""
+        """Let the point rest; return the angle to it [deg] once the head has settled."""
         self._stopped = astray = time.monotonic()
         angle, now = math.inf, astray
         while now - astray <= SETTLED and now - self._stopped <= ARRIVAL_PATIENCE:
@@ -165,5 +165,5 @@ class MovingPoint(Checker):
 
 
 def main(stop: Event) -> int:
-    """Measure; exit status 0 when the head looked at the point all the time."""
-    return 0 if MovingPoint(stop).judge() else 1
+    """Measure; exit status 0 if the errors were small enough."""
+    return 0 if MovingPoint(stop).measure() else 1

@@ -37,12 +37,12 @@ from basis_ik.ros.parameters.parameters import given_lists, refused
 from basis_ik.ros.programs import spin
 from basis_ik.ros.sim_clock import clock_missing
 
-# How often the node says what it is waiting for [s].
+# Time between two log lines about what the node is waiting for [s].
 REMINDER_PERIOD = 5.0
 
 
 class RobotDescriptionError(BasisIkError):
-    """The robot description that arrived is refused."""
+    """The received robot description is invalid."""
 
 
 class SimulatedArm(Node):
@@ -52,7 +52,7 @@ class SimulatedArm(Node):
         """Start, or wait for the topic robot_description.
 
         Raises:
-            BasisIkError: The robot or a parameter makes no sense.
+            BasisIkError: The robot or a parameter is invalid.
         """
         with given_lists():
             super().__init__(
@@ -94,7 +94,7 @@ class SimulatedArm(Node):
         robot = SimulatedRobot(model)
         joints = self._arm_parameters.joints or robot.driven
         try:
-            robot.columns(joints)  # before anything is declared for them
+            robot.columns(joints)  # checked before their parameters are declared
         except BasisIkError as error:
             raise refused("joints", f"does not fit: {error}") from None
         robot.place(
@@ -107,13 +107,13 @@ class SimulatedArm(Node):
 
 
 def _keep_clock(parameters: list[Parameter]) -> SetParametersResult:
-    """The motion is timed by one clock for good."""
+    """Refuse to change the clock: it times the motion."""
     changed = any(parameter.name == "use_sim_time" for parameter in parameters)
     reason = "use_sim_time can be set at the start only" if changed else ""
     return SetParametersResult(successful=not changed, reason=reason)
 
 
 def main(stop: Event) -> int:
-    """Run the simulated arm until it is told to stop; the exit status."""
+    """Run the simulated arm until `stop` is set; return the exit status."""
     spin(SimulatedArm(), stop)
     return 0

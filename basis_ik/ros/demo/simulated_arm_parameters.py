@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The parameters of the simulated arm; the names are those of ros2_control where it has them."""
+"""The parameters of the simulated arm; names are those of ros2_control, if it has them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from basis_ik.ros.parameters.parameters import Declaration, Parameters
 
 FloatArray = NDArray[np.float64]
 
-# Stands for the position limits of a joint that turns without end.
+# In place of the position limits of a continuous joint.
 UNLIMITED = 1e6
 
 DECLARATIONS = (
@@ -73,10 +73,10 @@ DECLARATIONS = (
 
 
 class ArmParameters:
-    """What the simulated arm was told."""
+    """The parameters of the simulated arm."""
 
     def __init__(self, node: Node) -> None:
-        """Declare all that does not depend on the robot.
+        """Declare the parameters that do not depend on the robot.
 
         Raises:
             ConfigError: A parameter does not exist, has the wrong type or is out of range.
@@ -86,17 +86,17 @@ class ArmParameters:
         self._parameters.refuse_unknown("initial_positions.", "constraints.", "blocked_joint")
 
     def declare_joints(self, robot: SimulatedRobot, controlled: Sequence[str]) -> FloatArray:
-        """Declare what there is one of per joint, or names one.
+        """Declare the parameters of joints.
 
         Args:
             robot: Its n driven joints have initial positions.
-            controlled: Those of them that have tolerances.
+            controlled: The driven joints that have tolerances.
 
         Returns:
             shape (n,), the initial positions.
 
         Raises:
-            ConfigError: A parameter is of a joint that does not exist, or has a wrong value.
+            ConfigError: A parameter belongs to a joint that does not exist, or has a wrong value.
         """
         limits = np.clip([robot.lower, robot.upper], -UNLIMITED, UNLIMITED).T.tolist()
         starts = zip(robot.driven, limits, robot.joints.positions.tolist(), strict=True)
@@ -129,24 +129,24 @@ class ArmParameters:
         return np.array([self.number(f"initial_positions.{name}") for name in robot.driven])
 
     def text(self, name: str) -> str:
-        """The value of a string parameter."""
+        """Return the value of a string parameter."""
         return str(self._parameters[name])
 
     def number(self, name: str) -> float:
-        """The value of a floating point parameter."""
+        """Return the value of a floating point parameter."""
         return float(self._parameters[name])
 
     def flag(self, name: str) -> bool:
-        """The value of a boolean parameter."""
+        """Return the value of a boolean parameter."""
         return bool(self._parameters[name])
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """The joints to control; none when the parameter is empty."""
+        """Return the joints to control; none if the parameter is empty."""
         return tuple(self._parameters["joints"])
 
     def tolerances(self, controlled: Sequence[str]) -> Tolerances:
-        """The tolerances as they are now; parameters may change while the arm runs."""
+        """Return the present tolerances; parameters may change while the arm runs."""
         path, goal = (
             [self.number(f"constraints.{name}.{part}") for name in controlled]
             for part in ("trajectory", "goal")

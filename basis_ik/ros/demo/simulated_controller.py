@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The interface of ros2_control's joint_trajectory_controller, in front of simulated joints."""
+"""The ROS interface of ros2_control's joint_trajectory_controller, with simulated joints."""
 
 from __future__ import annotations
 
@@ -52,32 +52,32 @@ from basis_ik.motion.trajectory_controller import (
 from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.outputs.trajectory_messages import to_array, to_command, to_overrides, to_point
 
-# After a longer pause of the process, or a leap of its clock, the motion goes on where it was.
+# After a longer pause of the process, or jump of its clock, the motion continues where it was.
 LONGEST_PAUSE = 10**8  # [ns]
-# Results are kept this long for clients that ask late, as rclcpp does [s]; with rclpy's 15 min the
-# goals of somebody who streams them would pile up.
+# Results are kept for late requests this long, as in rclcpp [s]; in rclpy's 15 min the goals of a
+# client that streams them would accumulate.
 RESULT_TIMEOUT = 10
-# A fault that goes on is told once in this time [s].
+# A lasting fault is logged once in this time [s].
 LOG_PERIOD = 1.0
 
 
 @dataclass
 class ActiveGoal:
-    """The action goal that is being executed."""
+    """The active action goal."""
 
     handle: ServerGoalHandle
     result: Future
 
 
 class Every:
-    """Tells when something is due that happens less often than it is asked for."""
+    """Determines when an event is due that does not happen in every cycle."""
 
     def __init__(self, rate: float) -> None:
         self._period = 1.0 / rate
         self._left = 0.0
 
     def due(self, dt: float) -> bool:
-        """Let time pass [s] and say whether the period is over."""
+        """Add elapsed time [s]; return whether the period is over."""
         self._left -= dt
         if self._left > 0.0:
             return False
@@ -86,18 +86,18 @@ class Every:
 
 
 class SimulatedController:
-    """Takes trajectories by topic and action, moves the joints and publishes what they do."""
+    """Receives trajectories by topic and action, moves the joints, and publishes their state."""
 
     def __init__(
         self, node: Node, parameters: ArmParameters, robot: SimulatedRobot, joints: Sequence[str]
     ) -> None:
-        """Open the interface and start to move.
+        """Create the interface and start the cycles.
 
         Args:
-            node: Its name is the name of the controller.
-            parameters: Declared, with those of the joints.
+            node: The node; its name is the name of the controller.
+            parameters: The declared parameters, with those of the joints.
             robot: All joints, at their initial positions.
-            joints: The controlled ones among the robot's driven joints.
+            joints: The controlled joints.
         """
         self._node = node
         self._parameters = parameters
@@ -119,8 +119,8 @@ class SimulatedController:
         self._feedback_due = Every(parameters.number("action_monitor_rate"))
         own = robot.moved_by(self._columns)
         everything = parameters.flag("publish_uncontrolled_joints")
-        self._told = np.arange(len(robot.names)) if everything else own
-        self._joint_state = JointState(name=[robot.names[i] for i in self._told])
+        self._published = np.arange(len(robot.names)) if everything else own
+        self._joint_state = JointState(name=[robot.names[i] for i in self._published])
         self._joint_states = node.create_publisher(JointState, "joint_states", 10)
         self._state = JointTrajectoryControllerState(joint_names=list(joints))
         self._states = node.create_publisher(
@@ -140,10 +140,10 @@ class SimulatedController:
             result_timeout=RESULT_TIMEOUT,
         )
         self._clock = node.get_clock()
-        # The system's clock may be set at any moment, which must not stop the timer.
+        # A steady clock: the system's clock may be set at any moment.
         simulated_time = node.get_parameter("use_sim_time").value
         pace = self._clock if simulated_time else Clock(clock_type=ClockType.STEADY_TIME)
-        # Cycles are due a period apart from here on, whenever the timer finds the time for them.
+        # Cycles are due a period apart from now on, even if the timer is late.
         self._origin = self._last_cycle = self._clock.now().nanoseconds
         node.create_timer(self._period, self._on_timer, clock=pace)
 
@@ -244,8 +244,8 @@ class SimulatedController:
         stamp = Time(nanoseconds=self._last_cycle).to_msg()
         positions, velocities = self._robot.state()
         self._joint_state.header.stamp = stamp
-        self._joint_state.position = to_array(positions[self._told])
-        self._joint_state.velocity = to_array(velocities[self._told])
+        self._joint_state.position = to_array(positions[self._published])
+        self._joint_state.velocity = to_array(velocities[self._published])
         self._joint_states.publish(self._joint_state)
         if update is None:
             return
@@ -281,7 +281,7 @@ class SimulatedController:
             self._goal.handle.publish_feedback(feedback)
 
     def _finish(self, end: GoalEnd | None) -> None:
-        """Tell the end of the active goal; None: it goes on, or there is none."""
+        """Report the end of the active goal; None: it continues, or there is none."""
         if end is None or self._goal is None:
             return
         goal, self._goal = self._goal, None

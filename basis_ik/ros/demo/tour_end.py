@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How the launch of a demo ends: when its tours are over and RViz, if there is one, is closed."""
+"""The end of a demo's launch: after its tours, and after RViz, if it runs, is closed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from launch_ros.actions import Node
 
 
 def end_with(tours: Sequence[Node], failure: str) -> list[Action]:
-    """Return the actions that end the launch; its exit status says whether all tours went well.
+    """Return the actions that end the launch; its exit status is 0 if all tours succeeded.
 
     Args:
-        tours: Programs that end by themselves, with status 0 if all went well.
-        failure: What to say if one did not.
+        tours: Programs that end by themselves, with status 0 if they succeeded.
+        failure: Message if one did not.
     """
     end = _End(len(tours), failure)
     return [
@@ -68,7 +68,7 @@ class _End:
         return self._shut_down("RViz was closed")
 
     def _shut_down(self, reason: str) -> Action | None:
-        # An exception is how a launch file gives `ros2 launch` an exit status other than 0.
+        # Only an exception in a launch file gives `ros2 launch` an exit status other than 0.
         if self._failed:
             raise RuntimeError(self._failure)
         return None if self._under_way else Shutdown(reason=reason)

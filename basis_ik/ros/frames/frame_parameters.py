@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Constraints as ROS parameters: lists of names, and for each name what it constrains or limits."""
+"""Constraints and limits as ROS parameters: lists of names, and the parameters of each name."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def read_constraints(node: Node) -> tuple[float, str, dict[str, Constraint]]:
         Update rate [Hz], prefix of the broadcast frames, constraints by name in their order.
 
     Raises:
-        ConfigError: A parameter is missing, unknown, or of the wrong type; it is named.
+        ConfigError: A parameter is missing, unknown, or of the wrong type.
     """
     check_clock(node)
     given = {
@@ -122,7 +122,7 @@ def _constraint(given: dict[str, Any], name: str, limits: dict[str, Limit]) -> C
         return Point(bone, tail, target, limits.get(bone))
     chain = _take(given, f"{name}.chain", list, "a list of frames")
     if len(chain) < 2 or len(set(chain)) < len(chain):
-        raise refused(f"{name}.chain", f"wants two or more different frames, not {chain}")
+        raise refused(f"{name}.chain", f"must be two or more different frames, not {chain}")
     for frame in chain:
         if complaint := frame_complaint(frame):
             raise refused(f"{name}.chain", complaint)
@@ -135,7 +135,7 @@ def _constraint(given: dict[str, Any], name: str, limits: dict[str, Limit]) -> C
 
 
 def _limit(given: dict[str, Any], name: str) -> tuple[str, Limit]:
-    """Return a bone and what its joint allows."""
+    """Return a bone and the limit of its joint."""
     kind = _kind(given, name, LIMITS)
     bone = _frame(given, f"{name}.bone")
     rest = _rest(_three(given, f"{name}.rest", {f"{name}.rest": [0.0, 0.0, 0.0]}), f"{name}.rest")
@@ -152,9 +152,9 @@ def _limit(given: dict[str, Any], name: str) -> tuple[str, Limit]:
 
 
 def _rest(rpy: list[float], name: str) -> RigidTransform:
-    """Return a turn about the fixed x, y and z axes; no kernel is called before all are there."""
+    """Return a rotation about the fixed x, y and z axes; kernels may not be compiled yet."""
     if not all(map(math.isfinite, rpy)):
-        raise refused(name, f"wants {_THREE}, not {rpy}")
+        raise refused(name, f"must be {_THREE}, not {rpy}")
     m = np.eye(4)
     m[:3, :3] = euler2mat(*rpy)
     return trusted(m)
@@ -163,7 +163,7 @@ def _rest(rpy: list[float], name: str) -> RigidTransform:
 def _three(given: dict[str, Any], name: str, defaults: dict[str, Any] | None = None) -> list[float]:
     numbers: list[float] = _take(given, name, list, _THREE, defaults, float)
     if len(numbers) != 3:
-        raise refused(name, f"wants {_THREE}, not {numbers}")
+        raise refused(name, f"must be {_THREE}, not {numbers}")
     return numbers
 
 
@@ -191,7 +191,7 @@ def _take(
     if isinstance(value, list):
         fits = fits and all(type(item) is items for item in value)
     if not fits:
-        raise refused(name, f"wants {wanted}, not {value!r}")
+        raise refused(name, f"must be {wanted}, not {value!r}")
     return value
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Constraints on tf frames, without a URDF: frames in, corrected frames out under other names."""
+"""Constraints on tf frames, without a URDF: corrected frames are broadcast under other names."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ from basis_ik.ros.rviz.marker_array import Drawing
 from basis_ik.ros.sim_clock import ClockWatch
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
-from basis_ik.view.frames import frames_scene, told
+from basis_ik.view.frames import frames_scene, status_text
 from basis_ik.warm_up import WarmUp, frames_steps
 
 STATUS_PERIOD = 0.5  # s
-SHOW_PERIOD = 0.05  # s between two scenes, at least
-LINGER = 1.0  # s that markers stay beyond the time when the next ones are due
-STRUCTURE_PERIOD = 1.0  # s between two looks at who is whose parent
+SHOW_PERIOD = 0.05  # s; least time between two messages of markers
+LINGER = 1.0  # s that markers stay after the next ones are due
+STRUCTURE_PERIOD = 1.0  # s between two queries of the frames' parents
 
 
 class FrameError(BasisIkError):
-    """tf does not, or not yet, have what a constraint needs."""
+    """A constraint's frame is not in tf, or not yet."""
 
 
 class FramesNode(Node):
@@ -73,7 +73,7 @@ class FramesNode(Node):
         self._drawing = Drawing(SHOW_PERIOD + LINGER)
         self._parents: dict[str, str] = {}
         self._structure_time = self._status_time = self._shown_time = -STRUCTURE_PERIOD
-        self._trouble = ""
+        self._error = ""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / rate, self._on_timer, clock=steady)
         self._cold_start: ColdStart | None = None
@@ -94,19 +94,19 @@ class FramesNode(Node):
             tree, when = self._read_tree()
             applied = meet(tree, self._constraints)
         except BasisIkError as error:
-            if str(error) != self._trouble:
+            if str(error) != self._error:
                 self.get_logger().warning(f"waiting: {error}")
-            self._trouble, self._structure_time = str(error), -STRUCTURE_PERIOD
+            self._error, self._structure_time = str(error), -STRUCTURE_PERIOD
             return
-        if self._trouble:
-            self._trouble = ""
+        if self._error:
+            self._error = ""
             self.get_logger().info("all frames are available")
         self._broadcast(tree, when)
         self._report(applied)
         self._show(tree, applied)
 
     def _read_tree(self) -> tuple[TransformTree, Time]:
-        """Return the frames that matter, all as of one time, and that time (zero: all static)."""
+        """Return the frames of the constraints at one time, and that time (zero: all static)."""
         now = time.monotonic()
         if now - self._structure_time >= STRUCTURE_PERIOD:
             frames = yaml.safe_load(self._buffer.all_frames_as_yaml()) or {}
@@ -129,7 +129,7 @@ class FramesNode(Node):
         return tree, when
 
     def _broadcast(self, tree: TransformTree, when: Time) -> None:
-        """Send what the constraints correct under its new name, with the time that it is of."""
+        """Broadcast the corrected frames under their new names, with the time of the input."""
         stamp = (when if when.nanoseconds else self.get_clock().now()).to_msg()
         sent = corrected_frames(tree, self._constraints.values())
         messages = []
@@ -139,7 +139,7 @@ class FramesNode(Node):
             while above is not None and above not in sent:
                 above = tree.parent(above)
             named = parent if above is None else self._prefix + above
-            assert parent is not None  # what is corrected is not the root
+            assert parent is not None  # the root is never corrected
             assert named is not None
             frame_now = tree.lookup(above or parent, frame)
             messages.append(transform_message(named, self._prefix + frame, frame_now, stamp))
@@ -169,10 +169,10 @@ def edges_of(
 
     Args:
         constraints: At least one.
-        parents: Of every frame that tf has, but for the topmost.
+        parents: The parent of every frame in tf, except the topmost.
 
     Returns:
-        The frames with all that is above them, up to the topmost frame of the first.
+        The frames and their ancestors, up to the topmost frame of the first.
 
     Raises:
         FrameError: tf has nothing above a chain, or does not connect the frames.
@@ -195,7 +195,7 @@ def edges_of(
 
 
 def corrected_frames(tree: TransformTree, constraints: Collection[Constraint]) -> list[str]:
-    """Return what is to be broadcast, parents first: the chains, and targets that they carry."""
+    """Return the frames to broadcast, parents first: the chains, and targets that they carry."""
     bones = {bone for each in constraints for bone in each.chain[:-1]}
     frames = {frame for each in constraints for frame in each.chain}
     for each in constraints:
@@ -205,13 +205,13 @@ def corrected_frames(tree: TransformTree, constraints: Collection[Constraint]) -
 
 
 def status_of(node: str, name: str, constraint: Constraint, result: Applied) -> DiagnosticStatus:
-    """Return what is said about a constraint: whether it is met, and if not, what it lacks."""
+    """Return the status of a constraint: whether it is met, and by how much it is missed."""
     reached = result.verdict is Verdict.REACHED
     unit = "rad" if isinstance(constraint, Point) else "m"
     return DiagnosticStatus(
         level=DiagnosticStatus.OK if reached else DiagnosticStatus.WARN,
         name=f"{node}: {name}",
-        message=told(constraint, result),
+        message=status_text(constraint, result),
         values=[
             KeyValue(key="verdict", value=result.verdict.name),
             KeyValue(key=f"miss_{unit}", value=f"{result.miss:.9g}"),
@@ -221,6 +221,6 @@ def status_of(node: str, name: str, constraint: Constraint, result: Applied) -> 
 
 
 def main(stop: Event) -> int:
-    """Run the node until it is told to stop; the exit status."""
+    """Run the node until it is status_text to stop; the exit status."""
     spin(FramesNode(), stop)
     return 0

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Handles in RViz by which transform nodes are turned about their centres, and moved."""
+"""Interactive markers that rotate transform nodes about their centres, and move them."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.transforms.trackball import drag
 from basis_ik.transforms.tree import TransformTree
 
-CLICK = 1e-5  # m and parts of 1: a viewer computes in single precision
+CLICK = 1e-5  # m and relative: a viewer computes in single precision
 
 Fields = dict[str, list[float]]
 
 
 def place_of(tree: TransformTree, name: str) -> RigidTransform:
-    """Return root_T_handle of a node: at its centre, turned as it is turned.
+    """Return root_T_handle of a node: at its centre, with its rotation.
 
     Raises:
-        TransformError: What is above it cannot be looked up.
+        TransformError: Its ancestors cannot be looked up.
     """
     outer, node = _outer_and_node(tree, name)
     return RigidTransform.from_rotation_translation(
@@ -49,18 +49,18 @@ def place_of(tree: TransformTree, name: str) -> RigidTransform:
 
 
 def dragged(tree: TransformTree, name: str, place: RigidTransform) -> Fields:
-    """Return rotation and translation of a node whose handle was dragged somewhere.
+    """Return rotation and translation of a node after its handle was dragged.
 
-    Both are in its parent, which may be turned and scaled: the rotation of what is above is undone,
-    and of the motion as seen its scale too, as for a trackball (transform_nodes, example 1).
+    Both are in the parent's coordinates. The parent may be rotated and scaled: its rotation is
+    undone, and for the translation its scale too, as for a trackball (transform_nodes, example 1).
 
     Args:
-        tree: The nodes before.
+        tree: The nodes before the drag.
         name: The node.
-        place: root_T_handle afterwards.
+        place: root_T_handle after it.
 
     Raises:
-        TransformError: What is above the node cannot be looked up or undone.
+        TransformError: The node's ancestors cannot be looked up or inverted.
     """
     outer, node = _outer_and_node(tree, name)
     seen = place.translation - place_of(tree, name).translation
@@ -71,7 +71,7 @@ def dragged(tree: TransformTree, name: str, place: RigidTransform) -> Fields:
 
 def _outer_and_node(tree: TransformTree, name: str) -> tuple[TransformNode, TransformNode]:
     parent, node = tree.parent(name), tree.basis(name)
-    assert parent is not None  # whoever asks has put it below another
+    assert parent is not None  # every node is below another frame
     assert isinstance(node, TransformNode)
     return tree.lookup_node(tree.root, parent), node
 
@@ -82,7 +82,7 @@ class NodeHandles:
     Args:
         node: The node that serves them.
         size: Diameter of their rings [m].
-        on_drag: Told the name of a node, where its handle is now, and which fields that changes.
+        on_drag: Called with the name of a node, the pose of its handle, and the changed fields.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class NodeHandles:
         self._places: dict[str, RigidTransform] = {}
 
     def show(self, root: str, places: dict[str, RigidTransform]) -> None:
-        """Put handles where nodes are now.
+        """Move the handles to the nodes' present poses.
 
         Args:
-            root: The frame that they are in.
-            places: root_T_handle by node; a node that is missing has none.
+            root: Their frame.
+            places: root_T_handle by node; other nodes have no handle.
         """
         self._root = root
         for name in self._places.keys() - places.keys():
@@ -126,12 +126,14 @@ class NodeHandles:
         if now is None:
             return
         if isinstance(place, Refused) or feedback.header.frame_id != self._root:
-            told = place if isinstance(place, Refused) else "it is in another frame than the handle"
-            self._log.warning(f"handle of '{name}': {told}")
-            self.show(self._root, self._places)  # where it was
+            reason = (
+                place if isinstance(place, Refused) else "it is in another frame than the handle"
+            )
+            self._log.warning(f"handle of '{name}': {reason}")
+            self.show(self._root, self._places)  # back to its last pose
             return
         # The server's queue is one long: the drag's last POSE_UPDATE may have been lost.
         if feedback.event_type == Feedback.MOUSE_UP and place.is_close(now, CLICK):
-            return  # it was not, or this was a mere click
+            return  # it was not lost, or this was only a click
         fields = ("rotation",) if control.startswith("turn") else ("translation",)
         self._on_drag(name, place, fields if control else ("rotation", "translation"))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A tree of transform nodes as ROS parameters: their names, and for each its parent and fields."""
+"""A tree of transform nodes as ROS parameters: names, parents and fields."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NODE = (
     Declaration(
         "root",
         "world",
-        "Frame of tf that nodes without a parent hang in.",
+        "Frame of tf that is the parent of nodes without a parent.",
         read_only=True,
         check=frame_complaint,
     ),
@@ -45,25 +45,25 @@ NODE = (
     Declaration(
         "combine",
         [],
-        "Names of chains of nodes that are combined into one node each.",
+        "Names of the chains of nodes; each chain is combined into one node.",
         read_only=True,
         check=names_complaint,
     ),
-    Declaration("update_rate", 20.0, "Of frames and markers [Hz].", 1.0, 1000.0, read_only=True),
-    Declaration("box_size", 0.2, "Edge of the boxes drawn, before scale [m].", 1e-3, 1e3, True),
+    Declaration("update_rate", 20.0, "Rate of frames and markers [Hz].", 1.0, 1e3, read_only=True),
+    Declaration("box_size", 0.2, "Edge of the drawn boxes, before scaling [m].", 1e-3, 1e3, True),
 )  # fmt: skip
-PARENT = Declaration("parent", "", "The node that it hangs in; empty: the root.", read_only=True)
+PARENT = Declaration("parent", "", "Its parent node; empty: the root.", read_only=True)
 CHAIN = Declaration(
     "chain", [], "Nodes, outermost first, each the parent of the next.", read_only=True
 )
-# Beyond these the numbers of a chain could leave the range of floating point.
+# With larger values the numbers of a chain could overflow.
 _METRES, _FACTOR, _RADIANS = 1e6, 1e6, 1e6
 _RANGES = {
-    "center": (-_METRES, _METRES, "What rotation and scale leave in place [m]."),
+    "center": (-_METRES, _METRES, "Fixed point of rotation and scale [m]."),
     "rotation": (-_RADIANS, _RADIANS, "Axis and angle [rad]."),
     "scale": (1.0 / _FACTOR, _FACTOR, "Factors along the axes of scaleOrientation."),
     "scaleOrientation": (-_RADIANS, _RADIANS, "Axis and angle [rad]."),
-    "translation": (-_METRES, _METRES, "In the parent [m]."),
+    "translation": (-_METRES, _METRES, "Translation in the parent [m]."),
 }
 
 
@@ -86,7 +86,7 @@ FIELD_PARAMETERS = tuple(
 
 
 class Layout(NamedTuple):
-    """What of the parameters is fixed at start."""
+    """The parameters that are fixed at start."""
 
     root: str
     parents: dict[str, str]
@@ -100,7 +100,7 @@ def declare(parameters: Parameters) -> Layout:
     """Declare all parameters.
 
     Raises:
-        ConfigError: A value does not fit, or a parameter does not exist; it is named.
+        ConfigError: A value is invalid, or a parameter does not exist.
     """
     parameters.declare(NODE)
     root, names, chains = (parameters[name] for name in ("root", "nodes", "combine"))
@@ -128,7 +128,7 @@ def declare(parameters: Parameters) -> Layout:
 
 
 def node_of(parameters: Parameters, name: str) -> TransformNode:
-    """Return a node as its parameters have it now."""
+    """Return a node from the present values of its parameters."""
     return TransformNode.from_fields({field: parameters[f"{name}.{field}"] for field in FIELDS})
 
 
@@ -154,7 +154,7 @@ def _in_order(given: Mapping[str, str], root: str) -> dict[str, str]:
 
 def _chain(name: str, chain: list[str], parents: Mapping[str, str]) -> tuple[str, ...]:
     if len(chain) < 2:
-        raise refused(f"{name}.chain", f"wants two or more nodes, not {chain}")
+        raise refused(f"{name}.chain", f"must be two or more nodes, not {chain}")
     for node in chain:
         if node not in parents:
             raise refused(f"{name}.chain", f"has '{node}', which is none of {', '.join(parents)}")

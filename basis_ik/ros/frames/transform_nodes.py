@@ -45,7 +45,7 @@ from basis_ik.view.nodes import NodeView, nodes_scene
 from basis_ik.warm_up import WarmUp, transform_nodes_steps
 
 STATUS_PERIOD = 0.5  # s
-LINGER = 1.0  # s that markers stay beyond the time when the next ones are due
+LINGER = 1.0  # s that markers stay after the next ones are due
 HANDLE = 1.4  # diameter of a handle's rings, in edges of the boxes
 
 
@@ -73,7 +73,7 @@ class TransformNodes(Node):
         self._frames: dict[str, RigidTransform] = {}  # in the frame of the parent
         self._views: list[NodeView] = []
         self._lost: dict[str, TransformError] = {}
-        self._told: dict[str, str] = {}
+        self._logged: dict[str, str] = {}
         self._status_time = -STATUS_PERIOD
         self._cold_start: ColdStart | None = None
         self._kernels = WarmUp(transform_nodes_steps())
@@ -92,7 +92,7 @@ class TransformNodes(Node):
             self._cold_start = ColdStart(self, self._kernels)
 
     def _refresh(self) -> None:
-        """Follow the parameters, if they have changed."""
+        """Apply changed parameters."""
         if self._changes == self._settings.changes:
             return
         self._changes = self._settings.changes
@@ -112,7 +112,7 @@ class TransformNodes(Node):
         self._place()
 
     def _place(self) -> None:
-        """Work out the frames that are sent, and what of the scale is left to be drawn in them."""
+        """Compute the frames that are broadcast, and the remaining scale for the markers."""
         tree = self._tree
         root_T = {tree.root: RigidTransform.identity()}
         handles = {}
@@ -132,7 +132,7 @@ class TransformNodes(Node):
             self._frames[name] = root_T[parent].inverse() @ root_T[name]
             chain = self._layout.chains.get(name, ())
             node = tree.basis(name)
-            assert isinstance(node, TransformNode)  # as all that were added
+            assert isinstance(node, TransformNode)  # no others are added
             self._views.append(NodeView(name, seen, node.center, tuple(chain)))
         self._handles.show(tree.root, handles)
 
@@ -141,7 +141,7 @@ class TransformNodes(Node):
         messages: list[TransformStamped] = []
         for name, transform in self._frames.items():
             parent = tree.parent(name)
-            assert parent is not None  # each was added below another
+            assert parent is not None  # every node is below another frame
             messages.append(transform_message(parent, name, transform, stamp))
         self._broadcaster.sendTransform(messages)
         if self._markers.get_subscription_count():
@@ -164,13 +164,13 @@ class TransformNodes(Node):
                 continue
             fields = _written(found.node)
             text = f"{' → '.join(self._layout.chains[name])} in one node"
-            told = ", ".join(f'{field}="{value}"' for field, value in fields.items())
-            if self._told.get(name) != told:
+            shown = ", ".join(f'{field}="{value}"' for field, value in fields.items())
+            if self._logged.get(name) != shown:
                 self.get_logger().info(
-                    f"'{name}' is {text}: {told}; off the product of matrices by "
+                    f"'{name}' is {text}: {shown}; off the product of matrices by "
                     f"{found.residual:.2g}, shear {found.shear:.3g}"
                 )
-            self._told[name] = told
+            self._logged[name] = shown
             values = {"residual": repr(found.residual), "shear": repr(found.shear)}
             self._publish(name, DiagnosticStatus.OK, text, fields | values)
 
@@ -185,7 +185,7 @@ class TransformNodes(Node):
         )
 
     def _on_drag(self, name: str, place: RigidTransform, fields: tuple[str, ...]) -> None:
-        """Change a node's fields as its handle was dragged, through the door of all changes."""
+        """Set the parameters of a node whose handle was dragged."""
         self._refresh()
         changed = dragged(self._tree, name, place)
         result = self.set_parameters_atomically(
@@ -196,11 +196,11 @@ class TransformNodes(Node):
         )
         if not result.successful:
             self._journal.error(f"handle of '{name}': {result.reason}")
-            self._place()  # the handle is where the node still is
+            self._place()  # the handle returns to the node
 
 
 def _written(node: TransformNode) -> dict[str, str]:
-    """Return a node's fields as a file has them, every digit told."""
+    """Return a node's fields as a file has them, every digit shown."""
     return {
         field: " ".join(repr(number) for number in numbers)
         for field, numbers in node.as_fields().items()
@@ -208,6 +208,6 @@ def _written(node: TransformNode) -> dict[str, str]:
 
 
 def main(stop: Event) -> int:
-    """Run the node until it is told to stop; the exit status."""
+    """Run the node until it is shown to stop; the exit status."""
     spin(TransformNodes(), stop)
     return 0

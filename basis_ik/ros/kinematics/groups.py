@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""MoveIt's names for what is to move: groups, and links of them."""
+"""MoveIt's names of arms and links: groups, and their links."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Groups:
     """Finds arms by name, and the chains that end at their links.
 
     Args:
-        arms: At least one, all of one robot.
+        arms: One or more arms of a robot.
     """
 
     def __init__(self, arms: Sequence[ChainController]) -> None:
@@ -40,7 +40,7 @@ class Groups:
         self._chains: dict[tuple[str, str], Chain] = {}
 
     def arm(self, group: str) -> ChainController:
-        """Return the arm that a group name means: its own, or that of its tip.
+        """Return the arm of a group name: the name of an arm or of its tip.
 
         Raises:
             RequestRefusedError: INVALID_GROUP_NAME.
@@ -58,13 +58,13 @@ class Groups:
         return named[0]
 
     def arms(self, group: str) -> list[ChainController]:
-        """Return the arms that a group name means, where a group may be more than one arm.
+        """Return the arms of a group, which may be more than one.
 
         Args:
-            group: Of one arm, as `arm` takes it; empty means all arms.
+            group: Name of one arm, as for `arm`; empty: all arms.
 
         Raises:
-            RequestRefusedError: INVALID_GROUP_NAME; also for arms that start at different links.
+            RequestRefusedError: INVALID_GROUP_NAME; also if the arms start at different links.
         """
         if group:
             return [self.arm(group)]
@@ -77,7 +77,7 @@ class Groups:
         return list(self._arms)
 
     def check_link(self, arms: Sequence[ChainController], link: str) -> None:
-        """Check that a link is moved by joints of some arms only.
+        """Check that only joints of some arms move a link.
 
         Raises:
             RequestRefusedError: INVALID_LINK_NAME.
@@ -89,11 +89,11 @@ class Groups:
         self.chain_to(arms[-1], link)
 
     def chain_to(self, arm: ChainController, link: str) -> Chain:
-        """Return the part of an arm, or the arm and what is fixed to it, that moves a link.
+        """Return the chain of an arm's joints that ends at a link.
 
         Args:
             arm: One of the arms.
-            link: Any name; empty means the tip.
+            link: A link of the arm, or one that is fixed to it; empty: the tip.
 
         Raises:
             RequestRefusedError: INVALID_LINK_NAME.

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a PositionIKRequest asks for."""
+"""The content of a PositionIKRequest."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from basis_ik.ros.kinematics.robot_state import RequestRefusedError
 
 FloatArray = NDArray[np.float64]
 
-NARROWEST = 1e-9  # half of the room that a joint held at one place is left [rad or m]
+NARROWEST = 1e-9  # half of the range of a joint that is held at one position [rad or m]
 
 
 class Start(NamedTuple):
-    """Where a search starts, and how far each joint may go from there; None: anywhere."""
+    """The seed of a search, and the largest distance of each joint from it; None: no bound."""
 
     seed: FloatArray
     max_move: FloatArray | None
 
 
 def wanted_poses(request: PositionIKRequest) -> list[tuple[str, PoseStamped]]:
-    """Return links (of one alone, empty: the chain's tip) and the poses that they are to take.
+    """Return links and their target poses; a single link may be empty, for the chain's tip.
 
-    As in MoveIt, `pose_stamped_vector` and `ik_link_names` go before `pose_stamped` and
+    As in MoveIt, `pose_stamped_vector` and `ik_link_names` take precedence over `pose_stamped` and
     `ik_link_name`.
 
     Raises:
-        RequestRefusedError: Several poses, and not as many links; or collisions are to be avoided.
+        RequestRefusedError: The numbers of poses and links differ, or `avoid_collisions` is set.
     """
     codes = MoveItErrorCodes
     if request.avoid_collisions:
@@ -70,10 +70,10 @@ def wanted_poses(request: PositionIKRequest) -> list[tuple[str, PoseStamped]]:
 
 
 def seconds(timeout: Duration) -> float:
-    """Return a timeout in [s].
+    """Return a timeout [s].
 
     Raises:
-        RequestRefusedError: FAILURE, where it is negative.
+        RequestRefusedError: FAILURE: it is negative.
     """
     value = timeout.sec + 1e-9 * timeout.nanosec
     if value < 0.0:
@@ -82,15 +82,15 @@ def seconds(timeout: Duration) -> float:
 
 
 def hold(constraints: Constraints, chain: Chain, seed: FloatArray) -> Start:
-    """Turn joint constraints into a start from which the joints may only move so far.
+    """Return the start of a search that keeps joint constraints.
 
     Args:
-        constraints: Of a request; kinds other than joint constraints are refused.
-        chain: What is to be solved.
-        seed: Where the search would start without them, (n,).
+        constraints: Constraints of a request; all kinds but joint constraints are refused.
+        chain: The chain to solve for.
+        seed: The seed without constraints (n,).
 
     Raises:
-        RequestRefusedError: INVALID_GOAL_CONSTRAINTS, with the constraint named.
+        RequestRefusedError: INVALID_GOAL_CONSTRAINTS, with the name of the constraint.
     """
     for kind in ("position", "orientation", "visibility"):
         if getattr(constraints, f"{kind}_constraints"):
@@ -116,7 +116,7 @@ def _narrow(
     lower: FloatArray,
     upper: FloatArray,
 ) -> int:
-    """Narrow the limits of the joint that a constraint is about; return the joint's place."""
+    """Narrow the limits of a constraint's joint; return the joint's index."""
     name = constraint.joint_name
     if name not in chain.joint_names:
         raise _bad_constraint(
@@ -130,7 +130,7 @@ def _narrow(
     )
     if not (math.isfinite(position) and 0.0 <= below < math.inf and 0.0 <= above < math.inf):
         raise _bad_constraint(f"joint '{name}': a number is negative or not finite")
-    if chain.continuous[k]:  # of all the turns the one nearest to the seed
+    if chain.continuous[k]:  # the turn nearest to the seed
         position += math.tau * round((seed[k] - position) / math.tau)
     lower[k] = max(lower[k], position - below)
     upper[k] = min(upper[k], position + above)

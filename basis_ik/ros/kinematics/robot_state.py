@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Robot states of moveit_msgs to joint positions and back, and how a request is refused."""
+"""Conversions between robot states of moveit_msgs and joint positions, and error codes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from basis_ik.search.pose_search_kernel import LARGEST_ANGLE
 
 
 class RequestRefusedError(BasisIkError):
-    """A request that is answered with an error code.
+    """A request whose response is an error code.
 
     Attributes:
         code: One of MoveItErrorCodes.
@@ -44,14 +44,14 @@ class RequestRefusedError(BasisIkError):
 
 
 def positions_in(state: RobotState, model: RobotModel) -> dict[str, float]:
-    """Return the positions of the independent joints that a robot state holds [rad or m].
+    """Return the positions of the independent joints in a robot state [rad or m].
 
-    A joint that mimics another is left out: it is where the other one puts it. Attached objects are
-    ignored, for nothing here knows of collisions.
+    Mimic joints are ignored: they follow from the others. Attached objects are ignored: collisions
+    are not checked.
 
     Raises:
-        RequestRefusedError: INVALID_ROBOT_STATE, for a joint that the robot does not have or that
-            is named twice, a number that is not finite, or joints of several degrees of freedom.
+        RequestRefusedError: INVALID_ROBOT_STATE: the robot does not have a joint, a joint is named
+            twice or has several degrees of freedom, or a number is not finite.
     """
     if state.multi_dof_joint_state.joint_names:
         raise _bad_state("multi_dof_joint_state is not supported: joints have one value each")
@@ -80,7 +80,7 @@ def state_message(positions: Mapping[str, float], model: RobotModel, stamp: Time
     """Return the state of independent joints, followed by the joints that mimic them.
 
     Args:
-        positions: Of independent joints [rad or m].
+        positions: Positions of independent joints [rad or m].
         model: The robot.
         stamp: Time of the state.
     """
@@ -96,7 +96,7 @@ def state_message(positions: Mapping[str, float], model: RobotModel, stamp: Time
 
 
 def error_code(value: int, text: str) -> MoveItErrorCodes:
-    """Return an error code; releases before Jazzy have no field for the text."""
+    """Return an error code with a text; releases before Jazzy have no field for it."""
     code = MoveItErrorCodes(val=value)
     if hasattr(code, "message"):
         code.message, code.source = text, "basis_ik"

@@ -12,11 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""MoveIt's kinematics services, compute_ik and compute_fk, answered without MoveIt.
+"""MoveIt's kinematics services, compute_ik and compute_fk, without MoveIt.
 
-They compute and move nothing, so they answer as soon as there is a robot, active or not; and they
-do so in a thread of their own, for the search for a pose that is out of reach takes many periods of
-a control loop.
+They move nothing, so they respond as soon as there is a robot, active or not. They run in a thread
+of their own: the search for a pose out of reach takes many periods of a control loop.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = NDArray[np.float64]
 
-# Where there is this much time [s] the search is ended by its own budget of iterations, long
-# before: the answer is then the same every time, and says what stood in the way.
+# With at least this timeout [s] the search ends much earlier, by its budget of iterations: the
+# response is then repeatable, and has the reason of a failure.
 UNHURRIED = 0.1
 
 
@@ -71,8 +70,8 @@ class KinematicsServices:
     """Serves `~/compute_ik` and `~/compute_fk` for the arms of one robot.
 
     Args:
-        node: The node that they live in.
-        arms: Its arms, at least one; their names are the names of groups.
+        node: The node that serves.
+        arms: Its arms, at least one; their names are the names of the groups.
         buffer: The node's transforms.
         parameters: The node's parameters.
     """
@@ -92,11 +91,11 @@ class KinematicsServices:
             self._side.node.create_service(kind, name, self._guarded(answer))
 
     def destroy(self) -> None:
-        """Serve no longer."""
+        """Destroy the services."""
         self._side.destroy()
 
     def _guarded(self, answer: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
-        """Return a callback that turns whatever goes wrong into an error code."""
+        """Return a callback that converts every exception to an error code."""
 
         def callback(request: Any, response: Any) -> Any:
             try:
@@ -196,7 +195,7 @@ class KinematicsServices:
                 position_tolerance=parameters["position_threshold"],
                 orientation_tolerance=parameters["orientation_threshold"],
                 time_limit=timeout if hurried else None,
-                max_iterations=MAX_ITERATIONS,  # bounds, so that no request takes up its timeout
+                max_iterations=MAX_ITERATIONS,  # so that no request uses its whole timeout
                 max_restarts=MAX_RESTARTS if hurried else None,
             )
         except SolveArgumentError as error:
@@ -207,7 +206,7 @@ class KinematicsServices:
         if parameters["approximate_solutions"]:
             text = f"approximate: {solution.reason}"
             return solution, error_code(MoveItErrorCodes.SUCCESS, text)
-        late = hurried and time.perf_counter() - began >= timeout  # else it ended by itself
+        late = hurried and time.perf_counter() - began >= timeout
         code = MoveItErrorCodes.TIMED_OUT if late else MoveItErrorCodes.NO_IK_SOLUTION
         return solution, error_code(code, str(solution.reason))
 
@@ -234,17 +233,16 @@ class KinematicsServices:
             pose = pose_message(frame_T_base @ base_T_link)
             response.pose_stamped.append(PoseStamped(header=header, pose=pose))
             response.fk_link_names.append(link)
-        if complaint:  # as in MoveIt, beside the poses of the links that there are
+        if complaint:  # as in MoveIt, with the poses of the links that exist
             raise RequestRefusedError(MoveItErrorCodes.INVALID_LINK_NAME, complaint)
         response.error_code = error_code(MoveItErrorCodes.SUCCESS, "")
 
     def _frame_T_base(
         self, base: str, header: Header, positions: Mapping[str, float]
     ) -> RigidTransform:
-        """Return a link of the robot in the frame that poses are wanted in.
+        """Return the pose of a link in the requested frame.
 
-        Where that frame is a link, too, it is where the state asked about puts it, not where it is
-        now.
+        If that frame is a link, its pose is that of the requested state, not the present one.
         """
         frame = header.frame_id or self._model.root
         if frame in self._model.links:
@@ -264,7 +262,7 @@ class KinematicsServices:
     # Both ------------------------------------------------------------------------------------
 
     def _positions(self, state: RobotState) -> dict[str, float]:
-        """Return the positions that a request states, and for other joints the measured ones."""
+        """Return the positions in a request, and the measured ones of other joints."""
         names, values = [], []
         for arm in self._arms:
             names += [*arm.other_joints, *arm.chain.joint_names]
@@ -283,7 +281,7 @@ class KinematicsServices:
 
 
 def _filled(chain: Chain, positions: Mapping[str, float]) -> FloatArray:
-    """Return the positions of a chain, (n,): in the middle of its limits where none is known."""
+    """Return the positions of a chain (n,); the middle of its limits for unknown ones."""
     middle = prepared(chain).middle
     return np.array([positions.get(n, m) for n, m in zip(chain.joint_names, middle, strict=True)])
 

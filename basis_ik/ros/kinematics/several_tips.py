@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A request for several links at once, compute_ik with `pose_stamped_vector`."""
+"""Requests for several links at once: compute_ik with `pose_stamped_vector`."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ def solve_several(
     positions: Mapping[str, float],
     parameters: Parameters,
 ) -> tuple[dict[str, float], MoveItErrorCodes]:
-    """Bring several links to their poses, all equally important.
+    """Solve for the poses of several links, all with equal priority.
 
     The search ends by its own budget, not by a timeout.
 
     Args:
         model: The robot.
-        root: Link in whose frame the targets are; joints before it stay as they are.
-        links: Which links.
+        root: Reference link of the targets; joints above it are not moved.
+        links: The links.
         targets: root_T_target of each.
-        positions: Where joints are; the start of the search.
-        parameters: The node's.
+        positions: Positions of the joints; the seed of the search.
+        parameters: The node's parameters.
 
     Returns:
-        Positions of the joints that move the links, and what to answer.
+        Positions of the joints that move the links, and the error code.
 
     Raises:
-        RequestRefusedError: A target that no solver takes.
+        RequestRefusedError: A target is invalid.
     """
     constraint = PoseConstraint(orientation=False) if parameters["position_only_ik"] else None
     tasks = [PoseTask(link, goal, constraint) for link, goal in zip(links, targets, strict=True)]

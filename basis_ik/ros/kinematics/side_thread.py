@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A node beside a control loop, for what would hold the loop up."""
+"""A node beside a control loop, for callbacks that would delay the loop."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ from rclpy.node import Node
 
 
 class SideThread:
-    """Serves a node of its own in a thread of its own.
+    """Spins a second node in a thread of its own.
 
-    Callbacks run beside those of the main node: what both touch must bear that. Kernels let the
-    main thread run meanwhile.
+    Its callbacks run concurrently with those of the main node; shared objects must allow that.
+    Kernels release the GIL, so the main thread continues meanwhile.
 
     Args:
-        main: The node that it stands beside; the new one's name begins with its name.
-        name: What its name ends with.
+        main: The main node; the name of the second one begins with its name.
+        name: The rest of the name.
 
     Attributes:
-        node: Where to create what is to be served. Names are to be resolved by the main node, whose
-            remappings hold.
+        node: The second node. Resolve names with the main node, which has the remappings.
     """
 
     def __init__(self, main: Node, name: str) -> None:
@@ -49,8 +48,8 @@ class SideThread:
         )
         self._executor = SingleThreadedExecutor(context=main.context)
         self._executor.add_node(self.node)
-        # No daemon: torn off in the middle of rcl it would crash the process at its end. It ends
-        # with the context, if not before.
+        # No daemon: a thread that is killed within rcl would crash the process at its end. It ends
+        # with the context at the latest.
         self._thread = threading.Thread(target=self._spin, name=name)
         self._thread.start()
 
@@ -59,7 +58,7 @@ class SideThread:
             self._executor.spin()
 
     def destroy(self) -> None:
-        """Finish what is being done, and serve no longer."""
+        """Finish the present callback, and stop."""
         self._executor.shutdown()
         self._thread.join()
         self.node.destroy_node()

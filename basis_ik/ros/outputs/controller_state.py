@@ -64,19 +64,19 @@ class ControllerState:
             self._on_state,
             qos_profile_sensor_data,
         )
-        self._heard_at = loop_time(self._node)
+        self._received_at = loop_time(self._node)
         self._expected = False
-        self._heard_clock, self._usual = 0, 0.0  # ROS time [ns]; between two states [s]
+        self._received_clock, self._usual = 0, 0.0  # ROS time [ns]; between two states [s]
         self._ahead: deque[float] = deque(maxlen=STAMPS)
         self._newest = JointTrajectoryControllerState()
         self.speed_scaling = 1.0
 
     def _on_state(self, message: JointTrajectoryControllerState) -> None:
-        self._heard_at, self._expected, self._newest = loop_time(self._node), True, message
+        self._received_at, self._expected, self._newest = loop_time(self._node), True, message
         stamp, clock = message.header.stamp, self._node.get_clock()
         now = self._boundary.clock(clock)
-        gap = min(1e-9 * (now - self._heard_clock), CONTROLLER_TIMEOUT)
-        self._heard_clock, self._usual = now, self._usual + SMOOTHING * (gap - self._usual)
+        gap = min(1e-9 * (now - self._received_clock), CONTROLLER_TIMEOUT)
+        self._received_clock, self._usual = now, self._usual + SMOOTHING * (gap - self._usual)
         if stamp.sec and not clock.ros_time_is_active:  # otherwise both use /clock
             self._ahead.append(stamp.sec + 1e-9 * (stamp.nanosec - now))
         scaling = message.speed_scaling_factor
@@ -84,9 +84,9 @@ class ControllerState:
         self.speed_scaling = scaling if 0.0 < scaling <= 1.0 else 1.0
 
     def on_clock_jump(self) -> None:
-        """Count the time without a message anew: the last one came by another clock."""
-        self._heard_at = loop_time(self._node)
-        self._heard_clock = self._boundary.clock(self._node.get_clock())
+        """Restart the time without a message: the last one came by another clock."""
+        self._received_at = loop_time(self._node)
+        self._received_clock = self._boundary.clock(self._node.get_clock())
 
     def silence(self, now: int) -> float:
         """Return the time without a message [s]; 0 if that is normal.
@@ -94,7 +94,7 @@ class ControllerState:
         Args:
             now: ROS time [ns].
         """
-        silence = 1e-9 * (now - self._heard_clock)
+        silence = 1e-9 * (now - self._received_clock)
         patience = max(CONTROLLER_SILENCE, 3.0 * self._usual)
         return silence if self._expected and silence > patience else 0.0
 
@@ -110,22 +110,22 @@ class ControllerState:
         Args:
             joint_names: The joints.
         """
-        if loop_time(self._node) - self._heard_at > CONTROLLER_TIMEOUT:
+        if loop_time(self._node) - self._received_at > CONTROLLER_TIMEOUT:
             return None
-        told = zip(self._newest.joint_names, self._newest.reference.positions, strict=False)
-        positions = dict(told)
+        state = self._newest
+        positions = dict(zip(state.joint_names, state.reference.positions, strict=False))
         found = np.array([positions.get(name, math.nan) for name in joint_names])
         return found if np.isfinite(found).all() else None
 
     def unmet(self) -> str:
         """Return why the controller would not execute commands; empty if it would."""
-        silence = loop_time(self._node) - self._heard_at
+        silence = loop_time(self._node) - self._received_at
         if silence <= CONTROLLER_TIMEOUT:
             return self._clock_offset()
         if not self._expected:
             topic = self._subscription.topic_name
             self._expected = count_publishers(self._node, topic) > 0
-            self._heard_at = loop_time(self._node)
+            self._received_at = loop_time(self._node)
             return ""
         if count_publishers(self._node, self._subscription.topic_name) == 0:
             return "the controller is gone"
@@ -140,5 +140,5 @@ class ControllerState:
         return ""
 
     def destroy(self) -> None:
-        """Give up the subscription."""
+        """Destroy the subscription."""
         self._node.destroy_subscription(self._subscription)

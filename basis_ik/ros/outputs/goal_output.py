@@ -54,7 +54,7 @@ ENDS = {
 class FollowJointTrajectoryOutput(Output):
     """Sends each motion as one goal to a joint_trajectory_controller; a newer one replaces it.
 
-    A motion has ended when the controller's result says so. A new one begins at the controller's
+    A motion ends with the controller's result. A new one begins at the controller's
     reported position within the present one, which may be slower than planned.
 
     Args:
@@ -77,7 +77,9 @@ class FollowJointTrajectoryOutput(Output):
         self._handle: ClientGoalHandle | None = None
         self._motion: Motion | None = None
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
-        self._begun_since = math.inf  # ROS time since which it may have begun; until feedback tells
+        self._begun_since = (
+            math.inf
+        )  # ROS time since which it may have begun; until the first feedback
 
     def _check(self) -> str:
         if not self._is_ready():
@@ -158,7 +160,7 @@ class FollowJointTrajectoryOutput(Output):
             return None  # until it is accepted the controller continues the previous motion
         progress, clock = self._progress, 1e-9 * now.clock
         until = progress.now(clock, self._motion.times[-1])
-        known = clock - progress.heard_at <= FEEDBACK_TIMEOUT
+        known = clock - progress.received_at <= FEEDBACK_TIMEOUT
         # Without feedback the controller may be anywhere within the motion.
         since = max(until - self._lag - age, 0.0) if known else 0.0
         times = self._motion.times
@@ -185,7 +187,7 @@ class FollowJointTrajectoryOutput(Output):
 
     def _where(self) -> FloatArray | None:
         """Return the present state (n, 3) of the controller; None if it is not known."""
-        if self._motion is None or self._now() - self._progress.heard_at > FEEDBACK_TIMEOUT:
+        if self._motion is None or self._now() - self._progress.received_at > FEEDBACK_TIMEOUT:
             return None
         if self._begun_since < math.inf:
             return None  # its start time in the controller is not known
@@ -292,7 +294,7 @@ class Progress(NamedTuple):
     """Time of the motion that had passed then [s]."""
     rate: float
     """Time of the motion that passes in each second."""
-    heard_at: float
+    received_at: float
     """ROS time of the last feedback [s]."""
 
     def now(self, now: float, end: float) -> float:

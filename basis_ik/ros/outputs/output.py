@@ -110,10 +110,10 @@ class Output(ABC):
         """Brake an arm that is not where it was commanded to be.
 
         Args:
-            pipeline: What makes the commands.
-            measured: Where the joints are (n,).
-            now: When the period began.
-            lost: Which of them do not follow, shape (n,).
+            pipeline: The source of the commands.
+            measured: Measured positions (n,) [rad or m].
+            now: The beginning of the period.
+            lost: The joints that do not follow, shape (n,).
         """
 
     @abstractmethod
@@ -121,9 +121,9 @@ class Output(ABC):
         """Do a control period's work.
 
         Args:
-            pipeline: What makes the commands.
-            measured: Where the joints are (n,) [rad or m].
-            now: When the period began.
+            pipeline: The source of the commands.
+            measured: Measured positions (n,) [rad or m].
+            now: The beginning of the period.
 
         Returns:
             What the commands are doing.
@@ -134,7 +134,7 @@ class Output(ABC):
         """Return the positions between which the arm should have been recently.
 
         Args:
-            now: When the period began.
+            now: The beginning of the period.
             age: Age of the measurement [s].
 
         Returns:
@@ -163,5 +163,5 @@ class Output(ABC):
 
 
 def count_publishers(node: Node, topic: str) -> int:
-    """Return how many publishers a topic has."""
+    """Return the number of a topic's publishers."""
     return boundary_of(node).read(f"publishers {topic}", lambda: node.count_publishers(topic))

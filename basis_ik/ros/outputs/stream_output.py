@@ -45,12 +45,12 @@ class StreamOutput(Output):
     Args:
         options: As of every output.
         kind: Type of the messages.
-        topic: Where to.
+        topic: The topic.
     """
 
     streams = True
     early = 0
-    """By how many periods a command is sent before its time."""
+    """Number of periods by which a command is sent before its time."""
 
     def __init__(self, options: OutputOptions, kind: type, topic: str) -> None:
         super().__init__(options.node)
@@ -79,7 +79,7 @@ class StreamOutput(Output):
         return super().find_other_commander()
 
     def _others(self) -> str:
-        """Return the names of the other nodes that publish where this one does."""
+        """Return the names of the other nodes that publish on the topic."""
         names = set(publishing(self._node, self.name))
         return printable(", ".join(sorted(names - {self._node.get_fully_qualified_name()})))
 
@@ -148,7 +148,7 @@ class StreamOutput(Output):
         return self._recent.newest(math.ceil((self._lag + age) / self._period) + 1 + self.early)
 
     def destroy(self) -> None:
-        """Give up the publisher."""
+        """Destroy the publisher."""
         self._node.destroy_publisher(self._publisher)
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Trajectory messages to commands, and motions, desired and actual states back to messages."""
+"""Conversions between trajectory messages and commands, motions and states."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ HEADER = 4  # bytes before the content of a serialised message
 
 
 def to_command(message: JointTrajectory, origin: int) -> TrajectoryCommand:
-    """A message as a command.
+    """Return a message as a command.
 
     Args:
-        message: Any; nothing is checked.
-        origin: What its stamp is counted from [ns].
+        message: The message; it is not checked.
+        origin: Zero of the command's start time [ns].
 
     Returns:
         The command; a stamp of zero means "start now".
@@ -68,10 +68,10 @@ def _waypoint(point: JointTrajectoryPoint) -> Waypoint:
 def to_overrides(
     goal: FollowJointTrajectory.Goal,
 ) -> tuple[list[JointTolerance], list[JointTolerance], float]:
-    """The tolerances that a goal asks for: on the path, at the goal, and in time [s]."""
+    """Return the tolerances of a goal: on the path, at the goal, and in time [s]."""
     path, end = (
-        [JointTolerance(wish.name, wish.position, wish.velocity) for wish in wishes]
-        for wishes in (goal.path_tolerance, goal.goal_tolerance)
+        [JointTolerance(each.name, each.position, each.velocity) for each in joints]
+        for joints in (goal.path_tolerance, goal.goal_tolerance)
     )
     time = goal.goal_time_tolerance
     return path, end, time.sec + 1e-9 * time.nanosec
@@ -80,7 +80,7 @@ def to_overrides(
 def to_point(
     positions: FloatArray, velocities: FloatArray, accelerations: FloatArray | None = None
 ) -> JointTrajectoryPoint:
-    """A state as a message; each array has shape (n,)."""
+    """Return a state as a message; each array has shape (n,)."""
     point = JointTrajectoryPoint(positions=to_array(positions), velocities=to_array(velocities))
     if accelerations is not None:
         point.accelerations = to_array(accelerations)
@@ -88,23 +88,23 @@ def to_point(
 
 
 class SerializationError(BasisIkError):
-    """The middleware serialises messages in an unknown form."""
+    """The middleware serialises messages in an unknown format."""
 
 
 class SerializedTrajectory:
-    """A JointTrajectory of so many points, in the form in which it is sent.
+    """A serialised JointTrajectory with a fixed number of points.
 
-    A control loop sends many that differ in numbers only. To make one of Python's objects, and to
-    take it apart again for sending, would cost as much as all else that the loop does. So rclpy
-    serialises a sample, once, and numbers are then written in the places of the sample's.
+    Successive messages of a control loop differ in numbers only. Creating a message object and
+    serialising it would take as long as the rest of the loop. So rclpy serialises one sample, and
+    later numbers overwrite those of the sample.
 
     Args:
         joint_names: The n joints.
-        count: The k points.
+        count: Number of points, k.
 
     Raises:
-        SerializationError: The sample's numbers are not where CDR has them, the form of all of
-            ROS 2's middleware.
+        SerializationError: The sample does not have the layout of CDR, the format of ROS 2's
+            middleware.
     """
 
     def __init__(self, joint_names: Sequence[str], count: int) -> None:
@@ -112,7 +112,7 @@ class SerializedTrajectory:
         states = np.pi + np.arange(float(count * 3 * n)).reshape(count, 3, n)
         times = 1 + np.arange(2 * (1 + count)).reshape(1 + count, 2)
         found = _sample(joint_names, states, times)
-        # Of each point: three times a count and n numbers, the count of no efforts, the time.
+        # Each point: three times a count and n numbers, the count of efforts (0), the time.
         begin, field = max(found.find(states[0, 0].tobytes()), 0), 8 * (n + 1)
         point = 3 * field + 8
         self._length = len(found)
@@ -136,7 +136,7 @@ class SerializedTrajectory:
         """Return the message of a motion of k samples.
 
         Args:
-            stamp: When it begins [ns].
+            stamp: Time of its start [ns].
             motion: The motion.
         """
         self._stamp[0], self._stamp[1] = divmod(stamp, SECOND)
@@ -161,5 +161,5 @@ def _sample(joint_names: Sequence[str], states: FloatArray, times: NDArray[np.in
 
 
 def to_array(values: FloatArray) -> array[float]:
-    """Values in the form that messages take without looking at each."""
+    """Return values as an array type that messages take without checking each element."""
     return array("d", values.tobytes())

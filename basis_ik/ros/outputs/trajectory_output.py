@@ -60,7 +60,7 @@ class TrajectoryOutput(StreamOutput):
         counts = range(1, 1 + MOST_POINTS)
         self._messages = [SerializedTrajectory(self._joint_names, count) for count in counts]
         self._stamp = 0  # of the next window [ns]
-        self._anew, self._periods = True, 0
+        self._is_first_window, self._periods = True, 0
         self._window: Motion | None = None  # the last that was sent, which the controller follows
         self._window_stamp = 0  # [ns]
         self._unsent = False  # whether the pipeline has advanced without sending a window
@@ -150,13 +150,13 @@ class TrajectoryOutput(StreamOutput):
 
     def _begin_at(self, stamp: int) -> None:
         """Start the next window at a time, with the present state of the pipeline."""
-        self._stamp, self._anew, self._periods = stamp, True, LEAD
+        self._stamp, self._is_first_window, self._periods = stamp, True, LEAD
 
     def _is_due(self, pipeline: Pipeline, now: Moment) -> bool:
         if self._unsent:  # an error has ended the last period early
             pipeline.go_on(self._state_at(now, pipeline))
             self._begin_at(now.clock)
-        if self._anew:
+        if self._is_first_window:
             return True
         elapsed = now.clock - self._window_stamp
         period = round(self._period * 1e9)
@@ -195,9 +195,9 @@ class TrajectoryOutput(StreamOutput):
 
     def _send(self, pipeline: Pipeline, command: FloatArray, measured: FloatArray) -> None:
         motion = pipeline.window()
-        if self._anew:
+        if self._is_first_window:
             self._recent.add(motion.positions[0])  # the motion of the arm starts there
-            self._anew = False
+            self._is_first_window = False
         message = self._messages[len(motion.times) - 1]
         self._boundary.publish(self._publisher, message.filled(self._stamp, motion))
         self._window, self._window_stamp = motion, self._stamp
@@ -223,7 +223,7 @@ class TrajectoryOutput(StreamOutput):
         """
         way, window = super().expected(now, age), self._window
         elapsed = 1e-9 * (now.clock - self._window_stamp)
-        if way is None or window is None or self._anew or elapsed <= LEAD * self._period:
+        if way is None or window is None or self._is_first_window or elapsed <= LEAD * self._period:
             return way
         next_ = int(window.times.searchsorted(elapsed))
         return np.vstack([way, window.positions[1 + LEAD : 1 + next_]])

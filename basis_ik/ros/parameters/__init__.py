@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Parameters: declared once, guarded, and what they mean to a node and its chains."""
+"""Parameters: their declarations and checks, and the settings of a node and its chains."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What parameters mean to an arm: settings of its loop, rays, positions."""
+"""An arm's settings from parameters: of its loop, rays, positions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHORTEST_AXIS = 1e-9
 
 
 class Settings(NamedTuple):
-    """The parameters that the control loop reads, as they are used there."""
+    """The parameters of the control loop, in the units that it uses."""
 
     stamp_rules: StampRules
     transform_timeout: float
@@ -50,7 +50,7 @@ class Settings(NamedTuple):
 
     @staticmethod
     def of(parameters: Parameters) -> Settings:
-        """Return what a node's parameters say now."""
+        """Return the settings from a node's present parameters."""
         return Settings(
             stamp_rules=StampRules(
                 max_age=round(parameters["target_max_age"] * 1e9),
@@ -86,18 +86,18 @@ def pointing_ray(model: RobotModel, chain: Chain, axis: Sequence[float], frame: 
 
 
 def axis_complaint(axis: Sequence[float]) -> str | None:
-    """Return what keeps numbers from being a direction, or None; none at all mean the default."""
+    """Return why numbers are no direction, or None; no numbers mean the default."""
     if not axis or (len(axis) == 3 and SHORTEST_AXIS <= math.hypot(*axis) < math.inf):
         return None
-    return f"wants three numbers that are not all 0, not {list(axis[:4])}"
+    return f"must be three numbers that are not all 0, not {list(axis[:4])}"
 
 
 def ray_of(tip_T_frame: RigidTransform, axis: Sequence[float], frame: str) -> Ray:
     """Return, in tip coordinates, the ray from a frame's origin along an axis of that frame.
 
     Args:
-        tip_T_frame: Where the frame is.
-        axis: As of `pointing_ray`.
+        tip_T_frame: The frame's pose.
+        axis: As for `pointing_ray`.
         frame: The frame's name.
 
     Raises:

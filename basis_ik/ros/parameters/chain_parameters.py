@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The parameters of one chain: judged alone at start, and then against a robot."""
+"""The parameters of one chain: checked alone at start, and then against a robot."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ MOST_JOINTS = 100  # of one chain
 
 
 class ChainParameters:
-    """The parameters of one chain, and errors that name them.
+    """The parameters of one chain, and their errors.
 
     Args:
-        parameters: The node's.
-        chain: Name of the chain; empty when the node has no other.
+        parameters: The node's parameters.
+        chain: Name of the chain; empty if the node has no other.
     """
 
     def __init__(self, parameters: Mapping[str, Any] | Parameters, chain: str) -> None:
@@ -50,19 +50,18 @@ class ChainParameters:
         self._prefix = f"{chain}." if chain else ""
 
     def __getitem__(self, name: str) -> Any:
-        """Return a value, by its name without the chain's."""
+        """Return a value, by its name without the prefix."""
         return self._parameters[self._prefix + name]
 
     def refused(self, name: str, text: object) -> ConfigError:
-        """Return the error of a value, by its name without the chain's."""
+        """Return the error of a value, by its name without the prefix."""
         return refused(self._prefix + name, str(text))
 
     def check(self) -> None:
-        """Judge what no robot description is needed for, beyond each value by itself.
+        """Check the values together, without a robot description.
 
         Raises:
-            ConfigError: The chain begins where it ends, or there are lists for different numbers of
-                joints.
+            ConfigError: The chain begins where it ends, or two lists differ in length.
         """
         root, tip = self["root_link"], self["tip_link"]
         if root and root == tip:
@@ -74,18 +73,18 @@ class ChainParameters:
                 raise self.refused(second, f"{text}; each joint of the chain needs one in both")
 
     def chain(self, model: RobotModel) -> Chain:
-        """Return the chain that they ask for.
+        """Return the chain.
 
         Raises:
-            ConfigError: The robot does not have it, or it has too many joints to be followed; the
-                parameter to change is named.
+            ConfigError: The robot does not have it, or it has too many joints; with the name of the
+                parameter to change.
             ChainError: The robot has no arm at all.
         """
         root, tip = self["root_link"] or None, self["tip_link"] or None
         try:
             chain = model.chain(root, tip)
         except ChainError as error:
-            name = _culprit(error, root, tip)
+            name = _parameter_at_fault(error, root, tip)
             if name is None:
                 raise
             value = f"is {shown(self[name])}" if self[name] else "is empty"
@@ -98,7 +97,7 @@ class ChainParameters:
             raise self.refused("tip_link", f"{text}: the two are the wrong way round")
         count = len(chain.joint_names)
         if count > MOST_JOINTS:
-            # Nothing could be solved for them within a period of the control loop.
+            # No solve for them would end within a period of the control loop.
             text = f"leaves {count} joints to move between {chain.root} and {chain.tip}"
             raise self.refused(
                 "tip_link", f"{text}; at most {MOST_JOINTS} can be followed: choose another link"
@@ -106,12 +105,12 @@ class ChainParameters:
         return self._narrowed(chain)
 
     def _narrowed(self, chain: Chain) -> Chain:
-        """Return a chain that keeps `joint_limit_margin`."""
+        """Return the chain with limits reduced by `joint_limit_margin`."""
         margin, names = self["joint_limit_margin"], chain.joint_names
         if not margin:
             return chain
         if len(margin) not in (1, len(names)):
-            text = f"wants 1 number or {len(names)} ({', '.join(names)}), not {len(margin)}"
+            text = f"must have 1 number or {len(names)} ({', '.join(names)}), not {len(margin)}"
             raise self.refused("joint_limit_margin", text)
         try:
             return chain.within(chain.lower + np.array(margin), chain.upper - np.array(margin))
@@ -122,7 +121,7 @@ class ChainParameters:
         """Return the ray that is pointed at points, in tip coordinates.
 
         Raises:
-            ConfigError: `pointing_frame` is no link that is fixed to the tip.
+            ConfigError: `pointing_frame` is not a link that is fixed to the tip.
         """
         frame = self["pointing_frame"]
         try:
@@ -132,10 +131,10 @@ class ChainParameters:
             raise self.refused("pointing_frame", text) from None
 
     def check_home(self, chain: Chain) -> None:
-        """Check where `~/home` goes (n,); empty: nowhere.
+        """Check the parameter `home`, the positions (n,) that `~/home` goes to.
 
         Raises:
-            ConfigError: Not one number for each joint, or one outside its limits.
+            ConfigError: It has not one number for each joint, or one outside a joint's limits.
         """
         home = self["home"]
         complaint = misplaced(chain, home) if home else None
@@ -143,18 +142,18 @@ class ChainParameters:
             raise self.refused("home", f"does not fit: {complaint}")
 
     def units(self) -> Units:
-        """Return what the numbers of twists and of joint velocities mean."""
+        """Return the units of twists and joint velocities."""
         if self["command_in_type"] == "speed_units":
             return SPEED_UNITS
         scales = (self[f"scale.{name}"] for name in ("linear", "rotational", "joint"))
         return Units(1.0, *scales)
 
     def caps(self, model: RobotModel, chain: Chain) -> SpeedCaps:
-        """Return the caps on the speeds of the tip and of `capped_links`, none being set yet.
+        """Return the caps on the speeds of the tip and of `capped_links`, which are not set yet.
 
         Raises:
-            ConfigError: A link does not exist, stands, or is moved by joints that are not the
-                chain's.
+            ConfigError: A link does not exist, does not move, or is also moved by joints outside
+                the chain.
         """
         others = []
         for link in self["capped_links"]:
@@ -170,40 +169,42 @@ class ChainParameters:
         return SpeedCaps(chain, others)
 
     def limits(self, chain: Chain) -> MotionLimits:
-        """Return how the chain may move; an empty list stands for the default.
+        """Return the chain's limits of motion; an empty list means the default.
 
         Raises:
-            ConfigError: Not one number for each joint.
+            ConfigError: A list has not one number for each joint.
         """
         given = {name: self[name] for name in ("max_acceleration", "max_jerk")}
         names = chain.joint_names
         for name, values in given.items():
             if values and len(values) != len(names):
-                text = f"wants {len(names)} numbers ({', '.join(names)}), not {len(values)}"
+                text = f"must have {len(names)} numbers ({', '.join(names)}), not {len(values)}"
                 raise self.refused(name, text)
         acceleration, jerk = (np.array(each) if each else None for each in given.values())
         return MotionLimits.of_chain(chain, acceleration, jerk)
 
 
-def _culprit(error: ChainError, root: str | None, tip: str | None) -> str | None:
-    """Return the name of the parameter to change when there is no such chain; None: the robot."""
+def _parameter_at_fault(error: ChainError, root: str | None, tip: str | None) -> str | None:
+    """Return the parameter that is at fault for a missing chain; None: the robot is at fault."""
     if error.link is not None:
         return "root_link" if error.link == root else "tip_link"
     if error.joint is not None:
-        return None if root is None else "root_link"  # a joint that cannot be solved for
+        return (
+            None if root is None else "root_link"
+        )  # it has a joint that the solver does not support
     if error.candidates or tip is not None:
         return "tip_link"
     return None if root is None else "root_link"
 
 
 def check_apart(chains: Mapping[str, Chain]) -> None:
-    """Refuse chains that would both command a joint.
+    """Refuse chains that share joints.
 
     Args:
         chains: By name.
 
     Raises:
-        ConfigError: Two have a joint in common.
+        ConfigError: Two chains have a joint in common.
     """
     for (one, first), (other, second) in itertools.combinations(chains.items(), 2):
         common = tuple(name for name in first.joint_names if name in second.joint_names)

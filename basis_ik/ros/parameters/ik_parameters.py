@@ -43,15 +43,17 @@ NODE = (
     Declaration(
         "record",
         "",
-        "File that all is recorded to that the node hears and does, to be played back by `ros2 run "
-        "basis_ik replay`; a folder: a new file in it; empty: none.",
+        "File for a recording of the node's input and output, for `ros2 run basis_ik replay`; "
+        "a folder: a new file in it; empty: no recording.",
         read_only=True,
     ),
-    Declaration("autostart", True, "Configure and activate without being asked.", read_only=True),
+    Declaration(
+        "autostart", True, "Configure and activate without a transition request.", read_only=True
+    ),
     Declaration(
         "position_only_ik",
         False,
-        "Leave the orientation of the tip free; counts for poses that come from then on.",
+        "Leave the orientation of the tip free; applies to later poses.",
     ),
     Declaration(
         "position_threshold", 1e-5, "Position error that counts as reached [m].", 1e-9, 1.0
@@ -62,14 +64,14 @@ NODE = (
     Declaration(
         "goal_tolerance",
         0.01,
-        "How far a measured joint may be from the goal to count as there [rad or m].",
+        "Largest distance of a measured joint from the goal that counts as arrived [rad or m].",
         1e-6,
         3.2,
     ),
     Declaration(
         "tracking_lag",
         0.2,
-        "How late the arm may follow its commands [s].",
+        "Largest lag of the arm behind its commands [s].",
         0.0,
         5.0,
         read_only=True,
@@ -77,7 +79,8 @@ NODE = (
     Declaration(
         "tracking_margin",
         0.1,
-        "How far a joint may be off beyond that, before the arm is stopped [rad or m].",
+        "Largest tracking error of a joint beyond that lag; the arm is stopped at a larger one "
+        "[rad or m].",
         1e-4,
         10.0,
         read_only=True,
@@ -95,45 +98,45 @@ NODE = (
     Declaration(
         "kinematics_solver_timeout",
         0.1,
-        "Time for a request to compute_ik that states none [s]; from 0.1 on it is never used up.",
+        "Timeout of compute_ik for requests without one [s]; from 0.1 on the search ends earlier "
+        "by itself.",
         1e-6,
         1e3,
     ),
     Declaration(
         "approximate_solutions",
         False,
-        "Answer compute_ik with the best effort where there is no solution.",
+        "Return the nearest positions from compute_ik if there is no solution.",
     ),
     Declaration(
         "success_angle_threshold",
         0.01,
-        "Pointing error, as measured, at which a head goal has succeeded [rad].",
+        "Measured pointing error at which a head goal succeeds [rad].",
         1e-6,
         3.2,
     ),
     Declaration(
         "target_max_age",
         2.0,
-        "Greatest age of a target's stamp, and of the newest transform of a moving frame [s].",
+        "Largest age of a target's stamp, and of the newest transform of a moving frame [s].",
         0.0,
         1e4,
     ),
-    Declaration("target_max_future", 0.1, "How far ahead a stamp may lie [s].", 0.0, 1e4),
+    Declaration("target_max_future", 0.1, "Largest time of a stamp in the future [s].", 0.0, 1e4),
     Declaration(
-        "transform_timeout", 0.5, "How long a target may wait for its transform [s].", 0.0, 10.0
+        "transform_timeout", 0.5, "Longest time a target waits for its transform [s].", 0.0, 10.0
     ),
     Declaration(
         "incoming_command_timeout",
         0.1,
-        "How long a twist, or velocities of joints, last without a successor [s]; MoveIt Servo's "
-        "default.",
+        "Time after which a twist, or velocities of joints, expire [s]; as in MoveIt Servo.",
         0.01,
         5.0,
     ),
     Declaration(
         "markers_rate",
         10.0,
-        "Rate of the markers for RViz, while somebody shows them [Hz]; 0: none.",
+        "Rate of the markers for RViz, while the topic has a subscriber [Hz]; 0: none.",
         0.0,
         60.0,
         True,
@@ -141,8 +144,8 @@ NODE = (
     Declaration(
         "joint_state_timeout",
         0.5,
-        "Silence of a joint that stops the motion; how far from the clock a joint state may be "
-        "stamped [s].",
+        "Largest age of a joint's position: the motion stops after it; also the largest "
+        "difference between the stamp of a joint state and the clock [s].",
         0.01,
         10.0,
     ),
@@ -153,77 +156,73 @@ COMMAND_TYPES = ("speed_units", "unitless")
 PATHS = ("joint", "straight", "straight_or_joint")
 SINGULARITIES = ("pass", "slow", "stop")
 
-# Of each chain: `root_link`, or `left.root_link` when `chains` names a chain `left`.
+# Of each chain: `root_link`, or `left.root_link` if `chains` has the name `left`.
 CHAIN = (
     Declaration("root_link", "", "First link of the chain; empty: inferred.", read_only=True),
     Declaration("tip_link", "", "Last link of the chain; empty: inferred.", read_only=True),
     Declaration(
         "tool_frame",
         "",
-        "Frame that is fixed to the tip, a link or of static tf: what poses, twists and straight "
-        "lines are about from then on; empty: the tip. A change brakes the arm first.",
+        "Tool frame: a link or static tf frame that is fixed to the tip; later poses, twists and "
+        "straight lines move it; empty: the tip. The arm brakes before a change.",
         check=given_frame_complaint,
     ),
     Declaration(
         "solver",
         "descent",
-        "How target poses are solved for: by damped least squares, or by FABRIK's passes, with a "
-        "descent where these do not arrive; counts for poses that come from then on. Twists, "
-        "points and compute_ik do without.",
+        "Solver for target poses: damped least squares, or FABRIK's passes with a descent if they "
+        "do not converge; applies to later poses, not to twists, points and compute_ik.",
         choices=SOLVERS,
     ),
     Declaration(
         "path",
         "joint",
-        "How the arm goes to a target pose that rests: by joints, all at one pace; or straight, "
-        "the tip on a line and turning about one axis. Where the line ends before the target, at "
-        "a joint's limit or a singularity, `straight` stays there and `straight_or_joint` goes on "
-        "by joints. Counts for poses that come from then on.",
+        "Path to a target pose at rest: `joint` is a line in joint space; `straight` moves the tip "
+        "on a line while it turns about one axis. If the line ends before the target, at a joint "
+        "limit or a singularity, `straight` stays there and `straight_or_joint` continues in joint "
+        "space. Applies to later poses.",
         choices=PATHS,
     ),
     Declaration(
         "singularities",
         "slow",
-        "What jogging and straight lines do about a singularity that the tip can pass: `pass` it, "
-        "however fast joints turn within their limits; `slow` the tip down, so that they turn with "
-        "a fifth of their largest speeds; `stop` ahead of it. Counts at once.",
+        "Reaction of jogging and straight lines to a singularity that the tip can pass: `pass` it "
+        "at the joints' speed limits; `slow` the tip down, so that joints turn at a fifth of "
+        "their limits; `stop` ahead of it. Applies at once.",
         choices=SINGULARITIES,
     ),
     Declaration(
         "speed_override",
         1.0,
-        "Fraction of its speed that every motion has; below 0.001 the arm brakes and keeps its "
-        "goal, to which it goes on by itself once this is more. The topic ~/speed_override sets "
-        "this parameter.",
+        "Factor on the speed of every motion; below 0.001 the arm brakes and keeps its goal, and "
+        "continues once the value is larger. The topic ~/speed_override sets this parameter.",
         0.0,
         1.0,
     ),
     Declaration(
         "command_in_type",
         "speed_units",
-        "What the numbers of ~/twist and ~/joint_jog are: speeds [m/s, rad/s], or parts of `scale` "
-        "from -1 to 1, as a joystick has them.",
+        "Units of ~/twist and ~/joint_jog: speeds [m/s, rad/s], or fractions of `scale` from -1 to "
+        "1, as of a joystick.",
         choices=COMMAND_TYPES,
     ),
-    Declaration("scale.linear", 0.4, "Speed of the tip that 1 stands for [m/s].", 0.0, 1e3),
+    Declaration("scale.linear", 0.4, "Speed of the tip for a value of 1 [m/s].", 0.0, 1e3),
     Declaration(
-        "scale.rotational", 0.8, "Angular velocity of the tip that 1 stands for [rad/s].", 0.0, 1e3
+        "scale.rotational", 0.8, "Angular velocity of the tip for a value of 1 [rad/s].", 0.0, 1e3
     ),
-    Declaration(
-        "scale.joint", 0.5, "Velocity of a joint that 1 stands for [rad/s, m/s].", 0.0, 1e3
-    ),
+    Declaration("scale.joint", 0.5, "Velocity of a joint for a value of 1 [rad/s, m/s].", 0.0, 1e3),
     Declaration(
         "controller",
         "joint_trajectory_controller",
-        "Name of the controller that is commanded.",
+        "Name of the commanded controller.",
         read_only=True,
         check=topic_complaint,
     ),
     Declaration(
         "max_acceleration",
         [],
-        "Largest acceleration of each joint [rad/s², m/s²]; empty: what reaches its largest speed "
-        "in 0.25 s.",
+        "Largest acceleration of each joint [rad/s², m/s²]; empty: its largest speed is reached in "
+        "0.25 s.",
         1e-3,
         1e6,
         read_only=True,
@@ -232,8 +231,8 @@ CHAIN = (
     Declaration(
         "max_jerk",
         [],
-        "Largest jerk of each joint [rad/s³, m/s³]; empty: what reaches its largest acceleration "
-        "in 0.05 s.",
+        "Largest jerk of each joint [rad/s³, m/s³]; empty: its largest acceleration is reached in "
+        "0.05 s.",
         1e-3,
         1e9,
         read_only=True,
@@ -242,29 +241,29 @@ CHAIN = (
     Declaration(
         "max_linear_speed",
         0.0,
-        "Speed that the origin of the tip, and of `capped_links`, does not exceed [m/s]; 0: none.",
+        "Largest speed of the origins of the tip and of `capped_links` [m/s]; 0: no limit.",
         0.0,
         100.0,
     ),
     Declaration(
         "max_angular_speed",
         0.0,
-        "Angular speed that the tip, and each of `capped_links`, does not exceed [rad/s]; 0: none.",
+        "Largest angular speed of the tip and of `capped_links` [rad/s]; 0: no limit.",
         0.0,
         100.0,
     ),
     Declaration(
         "capped_links",
         [],
-        "Links that keep the two speeds as the tip does, an elbow for one: moved by joints of the "
-        "chain only.",
+        "Further links that keep `max_linear_speed` and `max_angular_speed`; only joints of the "
+        "chain may move them.",
         read_only=True,
     ),
     Declaration(
         "joint_limit_margin",
         [],
-        "Distance that commands and solutions keep to the joints' position limits [rad, m]: one "
-        "number for all joints, or one for each; empty: none. Continuous joints do without.",
+        "Distance of commands and solutions from the joints' position limits [rad, m]: one number "
+        "for all joints, or one for each; empty: none. Ignored for continuous joints.",
         0.0,
         1e3,
         read_only=True,
@@ -273,15 +272,15 @@ CHAIN = (
     Declaration(
         "command_interface",
         "joint_trajectory",
-        "How it is commanded; docs/interfaces.md says when which.",
+        "Interface of the controller; docs/interfaces.md compares them.",
         read_only=True,
         choices=INTERFACES,
     ),
     Declaration(
         "pointing_axis",
         [],
-        "Direction, in `pointing_frame`, that is pointed at points; empty: z of optical frames "
-        "(`_optical` in the name) and of tools (`tool0`, `tcp`), x of any other.",
+        "Direction in `pointing_frame` of the ray that points at targets; empty: z of optical "
+        "frames (`_optical` in the name) and of tools (`tool0`, `tcp`), x of any other.",
         -1e3,
         1e3,
         read_only=True,
@@ -291,13 +290,13 @@ CHAIN = (
     Declaration(
         "pointing_frame",
         "",
-        "Link, fixed to the tip, from whose origin it points; empty: the tip.",
+        "Link, fixed to the tip, at whose origin the ray begins; empty: the tip.",
         read_only=True,
     ),
     Declaration(
         "home",
         [],
-        "Joint positions that ~/home goes to [rad, m]; empty: ~/home is refused.",
+        "Joint positions for ~/home [rad, m]; empty: ~/home is refused.",
         -1e4,
         1e4,
         read_only=True,

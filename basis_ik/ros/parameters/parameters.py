@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Parameters: each declared once, guarded as a set, and read without asking rclpy every time."""
+"""Parameters: each is declared once, checked when it is set, and read without rclpy."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from basis_ik.errors import BasisIkError
 from basis_ik.motion.admission import LONGEST_FRAME_ID, admit_frame
 from basis_ik.robot.elements import listed, shown
 
-# Declared by rclpy itself, or read by it before any node exists.
+# Declared by rclpy, or read by it before a node exists.
 FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 Value = str | bool | float | list[str] | list[float]
 _WANTED = {str: "text", bool: "true or false", float: "a number with a decimal point"}
 
-# A name that a topic, service or parameter is made of, and several of them joined. DDS has no room
-# for more than 255 characters, and what is appended, namespace and all, takes its share of them.
+# One part of a name of a topic, service or parameter, and several parts. DDS allows 255 characters,
+# including the namespace and all suffixes.
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _TOPIC = re.compile(f"(~/|/)?{_NAME.pattern}(/{_NAME.pattern})*")
 LONGEST_NAME = 100
@@ -51,14 +51,14 @@ _LETTERS = "letters, digits and _, no digit first"
 
 
 class ConfigError(BasisIkError):
-    """A parameter that does not exist, or a value that it cannot take."""
+    """A parameter that does not exist, or an invalid value."""
 
 
 def refused(name: str, text: str) -> ConfigError:
-    """Return the error of a parameter; it tells the file that its key stands in.
+    """Return the error of a parameter, with the file that has its key.
 
     Args:
-        name: Of the parameter, with all that goes before it.
+        name: Name of the parameter, with its prefix.
         text: What is wrong with it, and what would be right.
     """
     file = file_of(name, sys.argv)
@@ -66,22 +66,22 @@ def refused(name: str, text: str) -> ConfigError:
 
 
 def check_clock(node: Node) -> None:
-    """Refuse a `use_sim_time` that is neither true nor false; rclpy goes on without it.
+    """Refuse a `use_sim_time` that is neither true nor false; rclpy ignores it.
 
     Raises:
-        ConfigError: It is of another type.
+        ConfigError: It has another type.
     """
     given = node.get_parameter("use_sim_time").value
     if not isinstance(given, bool):
-        raise refused("use_sim_time", f"wants true or false, not {_told(given)}")
+        raise refused("use_sim_time", f"must be true or false, not {_shown(given)}")
 
 
 @contextlib.contextmanager
 def given_lists() -> Iterator[None]:
-    """Make a node in this context: rclpy cannot hold an empty list that comes from outside.
+    """Create a node in this context: rclpy does not support overrides that are empty lists.
 
     Raises:
-        ConfigError: There is one.
+        ConfigError: An override is an empty list.
     """
     try:
         yield
@@ -90,7 +90,7 @@ def given_lists() -> Iterator[None]:
 
 
 def topic_complaint(name: str) -> str | None:
-    """Return what keeps a text from being the beginning of a topic's name, or None."""
+    """Return why a text is not the beginning of a topic's name, or None."""
     if len(name) <= LONGEST_NAME and _TOPIC.fullmatch(name):
         return None
     wanted = f"a topic name: {_LETTERS}, joined by /, at most {LONGEST_NAME} characters"
@@ -98,7 +98,7 @@ def topic_complaint(name: str) -> str | None:
 
 
 def names_complaint(names: Sequence[str]) -> str | None:
-    """Return what keeps texts from being names that topics and parameters are made of, or None."""
+    """Return why texts are not names for topics and parameters, or None."""
     for name in names:
         if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
             wanted = f"a name: {_LETTERS}, at most {LONGEST_NAME} characters"
@@ -109,7 +109,7 @@ def names_complaint(names: Sequence[str]) -> str | None:
 
 
 def frame_complaint(frame: str) -> str | None:
-    """Return what keeps a text from being the name of a tf frame, or None."""
+    """Return why a text is not the name of a tf frame, or None."""
     if admit_frame(frame) is None and frame == frame.strip():
         return None
     wanted = f"not empty, without / at its beginning, at most {LONGEST_FRAME_ID} characters"
@@ -117,7 +117,7 @@ def frame_complaint(frame: str) -> str | None:
 
 
 def given_frame_complaint(frame: str) -> str | None:
-    """Return what keeps a text that is not empty from being the name of a tf frame, or None."""
+    """Return why a text is neither empty nor the name of a tf frame, or None."""
     return frame_complaint(frame) if frame else None
 
 
@@ -128,12 +128,12 @@ class Declaration:
     Attributes:
         name: Its name.
         default: Its default, which also fixes its type.
-        description: What it does, with its unit.
-        low: Smallest value, for numbers and for each number of an array.
+        description: Its meaning, with its unit.
+        low: Smallest value, of a number or each number of an array.
         high: Largest value.
         read_only: Whether it is fixed at start.
         element: Type of an array's elements.
-        choices: The texts that it may be; none means any.
+        choices: Allowed texts; empty: any.
         check: Returns what else is wrong with a value of that type and range, or None.
     """
 
@@ -167,11 +167,11 @@ class Declaration:
         )
 
     def complaint(self, value: object) -> str | None:
-        """Return what is wrong with a value, to be said after the parameter's name, or None."""
+        """Return what is wrong with a value, as a text to follow the parameter's name, or None."""
         if not self.is_array:
             found = self._item_complaint(value, type(self.default))
         elif not isinstance(value, Sequence) or isinstance(value, str):
-            found = f"wants a list of {_WANTED[self.element]}, not {_told(value)}"
+            found = f"must be a list of {_WANTED[self.element]}, not {_shown(value)}"
         else:
             complaints = (self._item_complaint(item, self.element) for item in value)
             found = next(filter(None, complaints), None)
@@ -179,15 +179,15 @@ class Declaration:
 
     def _item_complaint(self, value: object, wanted: type) -> str | None:
         if type(value) is not wanted:
-            return f"wants {_WANTED[wanted]}, not {_told(value)}"
+            return f"must be {_WANTED[wanted]}, not {_shown(value)}"
         if isinstance(value, float) and not self.low <= value <= self.high:
             return f"must lie in [{self.low:g}, {self.high:g}], not {value:g}"
         if self.choices and value not in self.choices:
-            return f"must be one of {', '.join(self.choices)}, not {_told(value)}"
+            return f"must be one of {', '.join(self.choices)}, not {_shown(value)}"
         return None
 
 
-def _told(value: object) -> str:
+def _shown(value: object) -> str:
     """Return a value for a one-line message."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
@@ -196,11 +196,11 @@ def _told(value: object) -> str:
 class Parameters:
     """The parameters of one node.
 
-    The node must have been made with ``automatically_declare_parameters_from_overrides=True``: only
-    so does a key that nobody declared show itself.
+    The node must have been created with ``automatically_declare_parameters_from_overrides=True``:
+    otherwise unknown keys are not detected.
 
     Attributes:
-        changes: How often values were set; for those who keep what they have made of them.
+        changes: Number of times that values were set; for caches of derived values.
 
     Raises:
         ConfigError: `use_sim_time` is neither true nor false.
@@ -213,27 +213,27 @@ class Parameters:
         self._guards: dict[str, Callable[[Any], str | None]] = {}
         self.changes = 0
         check_clock(node)
-        node.add_on_set_parameters_callback(self._judge)
+        node.add_on_set_parameters_callback(self._check_changes)
         node.add_post_set_parameters_callback(self._keep)
 
     def __getitem__(self, name: str) -> Any:
-        """Return a value as it is now."""
+        """Return the present value."""
         return self._values[name]
 
     def declare(self, declarations: Iterable[Declaration], prefix: str = "") -> None:
-        """Declare parameters; given values take the place of defaults.
+        """Declare parameters; overrides replace defaults.
 
         Args:
-            declarations: What to declare.
-            prefix: What goes before each name.
+            declarations: Their declarations.
+            prefix: Prefix of each name.
 
         Raises:
-            ConfigError: A given value does not fit.
+            ConfigError: An override is invalid.
         """
         for plain in declarations:
             declaration = replace(plain, name=prefix + plain.name)
             name, value = declaration.name, declaration.default
-            if self._node.has_parameter(name):  # from an override, without description and range
+            if self._node.has_parameter(name):  # an override, without description and range
                 value = self._node.get_parameter(name).value
                 complaint = declaration.complaint(value)
                 if complaint:
@@ -243,13 +243,13 @@ class Parameters:
             self._node.declare_parameter(name, declaration.default, declaration.descriptor())
 
     def refuse_unknown(self, *known_later: str) -> None:
-        """Refuse given parameters that nobody declared.
+        """Refuse overrides of parameters that are not declared.
 
         Args:
-            known_later: Beginnings of names that are still to be declared.
+            known_later: Prefixes of names that will be declared later.
 
         Raises:
-            ConfigError: There is one; the nearest name is told.
+            ConfigError: There is one; with the nearest name.
         """
         for name in self._node.get_parameters_by_prefix(""):
             if name in self._known or name.startswith((*FOREIGN, *known_later)):
@@ -260,17 +260,17 @@ class Parameters:
             raise refused(name, f"does not exist; {hint}")
 
     def guard(self, name: str, check: Callable[[Any], str | None]) -> None:
-        """Let what is known at run time only refuse changes of a parameter.
+        """Add a check of a parameter that is only known at run time.
 
         Args:
             name: Its name.
-            check: Returns what is wrong with a value that its declaration allows, or None; it takes
-                the place of one that was given before.
+            check: Returns what is wrong with a value that its declaration allows, or None; it
+                replaces an earlier one.
         """
         self._guards[name] = check
 
-    def _judge(self, changes: list[Parameter]) -> SetParametersResult:
-        """Refuse the whole set if one value in it does not fit."""
+    def _check_changes(self, changes: list[Parameter]) -> SetParametersResult:
+        """Refuse all changes if one value is invalid."""
         for change in changes:
             declaration = self._known.get(change.name)
             complaint = declaration.complaint(change.value) if declaration else None
@@ -291,15 +291,15 @@ class Parameters:
             )
 
 
-# Parameter files: rcl merges them all before anybody can ask -------------------------------------
+# Parameter files: rcl merges them, and does not report which file has a key ----------------------
 
 
 def file_of(key: str, arguments: Sequence[str]) -> str | None:
-    """Return the last given parameter file that holds a key, or None.
+    """Return the last given parameter file that has a key, or None.
 
     Args:
         key: A parameter's full name, `left.tip_link`.
-        arguments: Of the command line.
+        arguments: Arguments of the command line.
     """
     words = list(arguments)
     files = [value for word, value in itertools.pairwise(words) if word == "--params-file"]
@@ -309,12 +309,12 @@ def file_of(key: str, arguments: Sequence[str]) -> str | None:
 def _keys(file: str) -> set[str]:
     try:
         return set(_below_parameters(yaml.safe_load(Path(file).read_text())))
-    except Exception:  # PyYAML raises anything at a tag whose text does not fit: `!!timestamp x`
+    except Exception:  # PyYAML raises any exception at an invalid tag: `!!timestamp x`
         return set()
 
 
 def _below_parameters(content: Any) -> list[str]:
-    """Return the names of all parameters of all nodes in a file's content."""
+    """Return the names of all parameters of all nodes in the content of a file."""
     if not isinstance(content, dict):
         return []
     found = []

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What comes by actions, in the form that a recording holds."""
+"""Conversions of action messages for recordings."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def unpack(text: str, kind: type) -> Any:
     """Return the message of a text.
 
     Args:
-        text: What `pack` has made of it.
+        text: The result of `pack`.
         kind: Its type.
     """
     return deserialize_message(b64decode(text), kind)
 
 
 def _nothing(*_: object) -> None:
-    """Stand for what a played back action has nobody to do it to."""
+    """Do nothing, in place of calls that a replayed action cannot make."""
 
 
 def _answer(accepted: bool) -> Any:
@@ -59,8 +59,8 @@ def _pack_end(end: Any) -> list[Any]:
     return [end.result().status, end.result().result.error_string]
 
 
-def _end(told: list[Any]) -> Any:
-    end = SimpleNamespace(status=told[0], result=SimpleNamespace(error_string=told[1]))
+def _end(values: list[Any]) -> Any:
+    end = SimpleNamespace(status=values[0], result=SimpleNamespace(error_string=values[1]))
     return SimpleNamespace(result=lambda: end)
 
 
@@ -76,10 +76,10 @@ def _head_handle(text: str) -> Any:
     )
 
 
-# A controller's answer to a motion, its feedback, and how the motion has ended.
+# A controller's response to a goal, its feedback, and its result.
 ANSWER = Form(lambda answer: bool(answer.result().accepted), _answer)
 FEEDBACK = Form(lambda message: pack(message.feedback), _feedback)
 END = Form(_pack_end, _end)
-# A goal to point at, and the handle of one that was accepted.
+# A PointHead goal, and the handle of an accepted one.
 HEAD_GOAL = Form(pack, lambda text: unpack(text, PointHead.Goal))
 HEAD_HANDLE = Form(lambda handle: pack(handle.request), _head_handle)

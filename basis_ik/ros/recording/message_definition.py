@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The definition of a message type as text, with those of all the types that it is made of."""
+"""The definition of a message type as text, with those of all types that it contains."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _TYPE = re.compile(r"^\s*(?:(\w+)/(?:msg/)?)?(\w+)(?:<=\d+)?(?:\[[^]]*\])?\s+\w+
 
 @cache
 def definition(name: str) -> str:
-    """Return the definition of a type, in the form that MCAP calls `ros2msg`.
+    """Return the definition of a type, in MCAP's encoding `ros2msg`.
 
     Args:
-        name: Of the type, `package/msg/Type`.
+        name: Name of the type, `package/msg/Type`.
 
     Returns:
-        The text; empty where the installed packages have no definitions.
+        The text; empty if the installed packages have no definitions.
     """
     texts, found = dict[str, str](), [name]
     for each in found:
@@ -60,7 +60,7 @@ def _read(name: str) -> str | None:
 
 
 def _parts(name: str, text: str) -> Iterator[str]:
-    """Yield the types of the fields that are messages themselves: those with a capital letter."""
+    """Yield the types of the fields that are messages: those with a capital letter."""
     own = name.split("/")[0]
     for package, type_name in _TYPE.findall(text):
         if type_name[0].isupper():

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a recording holds: how the node was started, and an entry for each thing that it handled."""
+"""The content of a recording: how the node was started, and an entry for each handled input."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from std_msgs.msg import String
 from basis_ik.errors import BasisIkError
 from basis_ik.ros.recording.recording import FORM, HEARD, LIBRARY, RECORDING, Entry, Sent
 
-MAGIC = b"\x89MCAP0\r\n"  # what a file of this form begins and ends with
+MAGIC = b"\x89MCAP0\r\n"  # at the beginning and the end of an MCAP file
 
 
 class RecordingError(BasisIkError):
-    """A file that is no recording, or a damaged one."""
+    """A file that is not a recording, or a damaged one."""
 
 
 class Recorded:
     """A recording, read from its file.
 
     Args:
-        path: Of the file.
+        path: Path of the file.
 
     Attributes:
-        head: How the node was started, as of `recording`.
-        cut_off: Whether the file ends before its end: the node did not close it.
+        head: How the node was started; see `recording`.
+        cut_off: Whether the file is truncated: the node did not close it.
 
     Raises:
-        RecordingError: It cannot be read, or is none.
+        RecordingError: The file cannot be read, or is not a recording.
     """
 
     def __init__(self, path: Path) -> None:
@@ -68,12 +68,12 @@ class Recorded:
             RecordingError: The file is damaged.
         """
         for when, text, messages in self._texts:
-            heard = next((message for is_heard, message in messages if is_heard), None)
-            sent = [message for is_heard, message in messages if not is_heard]
-            yield Entry(when, text["name"], heard, text.get("given"), text["readings"], sent)
+            received = next((message for is_received, message in messages if is_received), None)
+            sent = [message for is_received, message in messages if not is_received]
+            yield Entry(when, text["name"], received, text.get("given"), text["readings"], sent)
 
     def _read(self) -> Iterator[tuple[int, dict[str, Any], list[tuple[bool, Sent]]]]:
-        """Yield each text with its time [ns], and the messages before it: whether heard, and what.
+        """Yield each text with its time [ns] and the messages before it, received or sent.
 
         Messages after the last text belong to an entry that is not complete.
         """
@@ -102,15 +102,15 @@ class Recorded:
                     else:
                         sent = Sent(channel.topic, schemas[channel.schema_id], each.data)
                         messages.append((channel.metadata.get(HEARD) == "true", sent))
-        except (EndOfFile, struct.error):  # the latter in the nine bytes that begin a record
-            if self._is_closed():  # then a length in it is wrong
+        except (EndOfFile, struct.error):  # the latter in the nine bytes at a record's start
+            if self._is_closed():  # then the length of a record is wrong
                 raise RecordingError(f"{self._path} is damaged: it ends too early") from None
             self.cut_off = True
         except RecordingError:
             raise
-        except Exception as error:  # what a damaged file makes the decoders raise is not said
+        except Exception as error:  # the decoders do not document their exceptions
             raise RecordingError(f"{self._path} is damaged: {error}") from None
 
     def _is_closed(self) -> bool:
-        """Tell whether the file has the end that is written last."""
+        """Return whether the file has the end that is written last."""
         return self._path.read_bytes().endswith(MAGIC)

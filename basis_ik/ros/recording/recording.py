@@ -78,7 +78,7 @@ class Entry(NamedTuple):
     Attributes:
         time: Time of the system's clock [ns].
         name: Name of the input.
-        heard: The message, if it was one.
+        received: The message, if it was one.
         given: Other arguments, as JSON values.
         readings: Values of each source in the meantime, in order.
         sent: Messages sent in the meantime.
@@ -86,7 +86,7 @@ class Entry(NamedTuple):
 
     time: int
     name: str
-    heard: Sent | None
+    received: Sent | None
     given: Any
     readings: dict[str, list[Any]]
     sent: list[Sent]
@@ -175,8 +175,8 @@ class RecordingBoundary(Boundary):
         taken = subscription.handle.take_message(kind, True)
         if taken is None:
             return
-        heard = Sent(subscription.topic_name, type_name(kind), taken[0])
-        self._begin(self._names[subscription], heard)
+        received = Sent(subscription.topic_name, type_name(kind), taken[0])
+        self._begin(self._names[subscription], received)
         try:
             subscription.callback(deserialize_message(taken[0], kind))
         finally:
@@ -227,9 +227,9 @@ class RecordingBoundary(Boundary):
         if self._entry is not None:
             self._entry.sent.append(sent)
 
-    def _begin(self, name: str, heard: Sent | None = None, given: Any = None) -> None:
+    def _begin(self, name: str, received: Sent | None = None, given: Any = None) -> None:
         self._end()
-        self._entry = Entry(time.time_ns(), name, heard, given, {}, [])
+        self._entry = Entry(time.time_ns(), name, received, given, {}, [])
 
     def _end(self, *, idle: bool = False) -> None:
         """Hand the entry over, unless it is idle and nothing has happened."""
@@ -329,20 +329,20 @@ class Recording:
                 time.sleep(pause)
 
     def _write_entry(self, entry: Entry) -> None:
-        if entry.heard is not None:
-            self._write(entry.time, entry.heard, heard=True)
+        if entry.received is not None:
+            self._write(entry.time, entry.received, received=True)
         for each in entry.sent:
-            self._write(entry.time, each, heard=False)
+            self._write(entry.time, each, received=False)
         text = {"name": entry.name, "readings": entry.readings}
         self._write_text(entry.time, text if entry.given is None else text | {"given": entry.given})
 
     def _write_text(self, when: int, content: dict[str, Any]) -> None:
         text = String(data=json.dumps(content, default=list))  # numbers of arrays
         data = serialize_message(text)
-        self._write(when, Sent(self._topic, type_name(String), data), heard=False)
+        self._write(when, Sent(self._topic, type_name(String), data), received=False)
 
-    def _write(self, when: int, message: Sent, *, heard: bool) -> None:
-        key = message.topic, message.kind, heard
+    def _write(self, when: int, message: Sent, *, received: bool) -> None:
+        key = message.topic, message.kind, received
         channel = self._channels.get(key)
         if channel is None:
             if message.kind not in self._schemas:
@@ -351,7 +351,7 @@ class Recording:
                     message.kind, "ros2msg", text
                 )
             channel = self._channels[key] = self._writer.register_channel(
-                message.topic, "cdr", self._schemas[message.kind], {HEARD: str(heard).lower()}
+                message.topic, "cdr", self._schemas[message.kind], {HEARD: str(received).lower()}
             )
         self._writer.add_message(channel, when, message.data, when)
 

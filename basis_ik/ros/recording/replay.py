@@ -229,8 +229,8 @@ class Replay:
         entrance = dict(entrances(node)).get(entry.name)
         if entry.name in own:
             own[entry.name]()
-        elif kind == "topic" and entrance is not None and entry.heard is not None:
-            entrance.callback(deserialize_message(entry.heard.data, entrance.msg_type))
+        elif kind == "topic" and entrance is not None and entry.received is not None:
+            entrance.callback(deserialize_message(entry.received.data, entrance.msg_type))
         elif kind == "timer" and entrance is not None:
             entrance.callback()
         elif entrance is not None or entry.name in self._boundary.expected:
@@ -239,7 +239,7 @@ class Replay:
             except Exception as error:  # only concerns the client, as in the executor
                 node.log_failure(error)
         else:
-            raise RecordingError(f"the recording tells of '{entry.name}', which there is not")
+            raise RecordingError(f"the recording has '{entry.name}', which this node does not have")
 
     def _ask(self, service: Any, entry: Entry) -> None:
         """Call a service, or without one an action's callback."""
@@ -338,7 +338,7 @@ def main(stop: Event) -> int:
         print(line)
     outcome = Replay(recorded).run(stop)
     if outcome.cut_off:
-        print("the recording was cut off, and is played back as far as it goes")
+        print("the recording is truncated, and is replayed to its end")
     length = (
         f"{outcome.commands} commands and {outcome.statuses} statuses in {outcome.seconds:.1f} s"
     )

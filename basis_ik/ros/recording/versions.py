@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the numbers that the node computes may depend on, besides what it is told."""
+"""The sources, libraries and processor that the node's numbers depend on besides its input."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def versions() -> dict[str, str]:
-    """Return what computes, by name: sources, libraries and processor."""
+    """Return versions of sources, libraries and processor, by name."""
     return {
         "basis_ik": _source(),
         "numba": numba.__version__,
@@ -43,7 +43,7 @@ def versions() -> dict[str, str]:
 
 
 def _source() -> str:
-    """Return a digest of the package's sources: a version does not tell one commit from another."""
+    """Return a digest of the package's sources: commits may have the same version."""
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         digest.update(file.read_bytes())

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What RViz shows and by what targets are dragged there."""
+"""Markers for RViz, and interactive markers that drag targets."""

@@ -54,9 +54,9 @@ STILL = 1e-3  # m and relative: a measured arm that moves less than this is at r
 
 
 class _ServerNode:
-    """The node as the marker server sees it: by a clock whose times are recorded.
+    """The node with a recorded clock, for the marker server.
 
-    The server lets nobody take the handle for a second after it was shown, or used by another.
+    The server locks the handle for a second after it was shown, or used by another client.
     """
 
     def __init__(self, node: Node) -> None:
@@ -66,7 +66,7 @@ class _ServerNode:
         return getattr(self._node, name)
 
     def get_clock(self) -> _ServerNode:
-        """Return what tells the time."""
+        """Return the clock."""
         return self
 
     def now(self) -> Time:
@@ -80,8 +80,7 @@ class Drag:
     """The interactive marker `~/target` of one arm.
 
     It appears at the tip. When dragged, it sends targets without stamp in its own frame, which are
-    handled like all targets. While nobody holds it, it is at the target, whatever its source, or at
-    the tip.
+    handled like all targets. While no user holds it, it is at the present target, or at the tip.
 
     Args:
         node: The node that serves it.
@@ -216,11 +215,11 @@ class Drag:
 
 
 class ClickedPoint:
-    """Points on `~/target_point` of a node with several arms: for the one that was dragged last.
+    """Points on `~/target_point` of a node with several arms: targets of the arm dragged last.
 
     Args:
         node: The node that subscribes.
-        drags: The handles of its arms; the first counts before any is used.
+        drags: The handles of its arms; the first is the default.
     """
 
     def __init__(self, node: Node, drags: Sequence[Drag]) -> None:
@@ -251,7 +250,7 @@ def ahead(root_T_tip: RigidTransform, ray: Ray, reach: float) -> RigidTransform:
 
 
 def _near(pose: Pose, other: Pose, tolerance: float) -> bool:
-    """Return whether two poses differ by no more than a tolerance [m and parts of 1]."""
+    """Return whether two poses differ by no more than a tolerance [m and relative]."""
     one, two = (
         (p.x, p.y, p.z, q.x, q.y, q.z, q.w)
         for p, q in ((each.position, each.orientation) for each in (pose, other))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The handles by which a target is dragged in RViz, as an InteractiveMarker message."""
+"""The InteractiveMarker message of the handle that drags a target in RViz."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from basis_ik.ros.convert import pose_message
 from basis_ik.transforms.rigid import RigidTransform
 
 HALF = math.sqrt(0.5)
-# Turns that take the x axis, along which and about which handles work, to each axis.
+# Rotations from the x axis, along and about which handles act, to each axis.
 TO_AXIS = {
     "x": Quaternion(w=1.0),
     "y": Quaternion(z=HALF, w=HALF),
@@ -38,24 +38,23 @@ TO_AXIS = {
 
 
 class Mode(enum.Enum):
-    """What is dragged."""
+    """The dragged quantity."""
 
     POSE = "drag the tip's pose"
     POINT = "drag a point to look at"
 
 
 class HeldControl:
-    """Which control of a server's markers somebody holds, as far as feedback tells."""
+    """The control of a server's markers that a user holds, according to feedback."""
 
     def __init__(self) -> None:
         self._held = ("", "", "")
 
     def is_stray(self, feedback: Feedback) -> bool:
-        """Return whether a button goes up over a control that nobody held.
+        """Return whether a button goes up over a control that is not held.
 
-        To be asked of all feedback: it keeps what is held.
-        RViz tells once more of a button that goes up, of whatever control is then under the mouse,
-        with the pose of an older look.
+        Call it with all feedback: it stores the held control. RViz sends a second message for a
+        button that goes up, for the control under the mouse, with an old pose.
         """
         control = feedback.client_id, feedback.marker_name, feedback.control_name
         if feedback.event_type in (Feedback.MOUSE_DOWN, Feedback.POSE_UPDATE):
@@ -70,10 +69,10 @@ def drag_marker(
 
     Args:
         name: Its name; unique within its server.
-        frame: The frame that it is in, and that it is dragged in.
-        place: frame_T_marker at first.
+        frame: Its frame.
+        place: Initial frame_T_marker.
         size: Diameter of its rings [m].
-        mode: POSE: arrows and rings, six freedoms; POINT: arrows alone.
+        mode: POSE: arrows and rings, six degrees of freedom; POINT: arrows only.
     """
     marker = InteractiveMarker(name=name, description=mode.value, scale=size)
     marker.header.frame_id = frame  # without stamp: it stays in this frame
@@ -83,7 +82,7 @@ def drag_marker(
 
 
 def _ball(size: float, mode: Mode) -> InteractiveMarkerControl:
-    """What is taken hold of to move freely in the view's plane."""
+    """Return the control that moves in the plane of the view."""
     ball = Marker(type=Marker.SPHERE, scale=Vector3(x=size, y=size, z=size))
     ball.color = (
         ColorRGBA(r=0.3, g=0.6, b=1.0, a=0.7)

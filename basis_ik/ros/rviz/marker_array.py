@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Scenes as RViz takes them: shapes in, a MarkerArray out."""
+"""Conversion of shapes to a MarkerArray for RViz."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from basis_ik.view.shapes import Ball, Color, FloatArray, Lines, Mesh, Shape, Te
 
 
 class Drawing:
-    """Turns one scene after the other into messages.
+    """Converts successive scenes to messages.
 
-    Stamps are zero and markers locked to their frames, so that they move with them. What was shown
-    once and is not in a scene is deleted with every message: one may be lost.
+    Stamps are zero and markers are locked to their frames, so they move with them. Every message
+    deletes all earlier markers that are not in the scene, because messages may be lost.
 
     Args:
-        lifetime: How long a marker stays if no successor comes [s].
+        lifetime: Time that a marker stays without a new message [s].
     """
 
     def __init__(self, lifetime: float) -> None:
@@ -42,9 +42,9 @@ class Drawing:
         self._drawn: dict[tuple[str, int], tuple[Shape | None, Marker]] = {}
 
     def message(self, scene: Iterable[Shape]) -> MarkerArray:
-        """Return one marker for each shape, its name being the namespace and its number the id.
+        """Return one marker for each shape; its name is the namespace and its number the id.
 
-        Messages are slow to make: that of a shape which was in the last scene is taken again.
+        Creating messages is slow: a shape that was in the last scene keeps its message.
         """
         drawn = {(shape.name, shape.number): shape for shape in scene}
         for key, shape in drawn.items():
@@ -75,8 +75,8 @@ class Drawing:
             marker.type, marker.scale = Marker.MESH_RESOURCE, _scale(*shape.scale)
             marker.mesh_resource = shape.file
         elif isinstance(shape, Text):
-            # The message's definition knows scale.z alone, but RViz makes a space as wide as
-            # scale.x, or as in letters of 1 m where that is zero.
+            # The message's definition only uses scale.z, but RViz makes a space as wide as
+            # scale.x, or as in letters of 1 m if that is zero.
             marker.type = Marker.TEXT_VIEW_FACING
             marker.scale = _scale(0.5 * shape.height, 0.0, shape.height)
             marker.text = shape.text
@@ -91,6 +91,6 @@ def _scale(x: float, y: float, z: float) -> Vector3:
     return Vector3(x=float(x), y=float(y), z=float(z))
 
 
-@lru_cache(maxsize=256)  # messages are slow to make, and nobody changes these
+@lru_cache(maxsize=256)  # creating messages is slow, and these are never changed
 def _color(c: Color) -> ColorRGBA:
     return ColorRGBA(r=c[0], g=c[1], b=c[2], a=c[3])

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Markers that show in RViz what an arm is asked to do and what it makes of it."""
+"""Markers that show an arm's goal and solution in RViz."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from basis_ik.view.ghost import Ghost
 from basis_ik.view.words import words
 
 SHOWN_PASSES = 12  # of FABRIK: some 1 ms of work for each new target
-FOLLOWING = 3  # new answers in as many looks, one after the other: the goal moves
-LINGER = 1.0  # s that markers stay beyond the time when the next ones are due
+FOLLOWING = 3  # successive updates with new solutions after which a goal counts as moving
+LINGER = 1.0  # s that markers stay after the next ones are due
 
 
 class Markers:
-    """Publishes `~/markers` of one arm, as long as somebody looks.
+    """Publishes `~/markers` of one arm, as long as there is a subscriber.
 
     Args:
         node: The node that publishes.
         arm: The arm to show.
-        rate: How often [Hz].
+        rate: Rate of the messages [Hz].
     """
 
     def __init__(self, node: Node, arm: ChainController, rate: float) -> None:
@@ -51,11 +51,11 @@ class Markers:
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(1.0 / rate, self._on_timer, clock=steady)
         self._traced: Solution | None = None
-        self._renewed = 0  # looks in a row that have found a new answer
+        self._renewed = 0  # successive updates with new solutions
         self._stages: tuple[Stage, ...] = ()
 
     def destroy(self) -> None:
-        """Give up timer and publisher."""
+        """Destroy timer and publisher."""
         self._node.destroy_timer(self._timer)
         self._node.destroy_publisher(self._publisher)
 
@@ -74,17 +74,17 @@ class Markers:
 def view_of(
     arm: ChainController, ghost: Ghost, stages: tuple[Stage, ...] = (), *, following: bool = False
 ) -> ArmView:
-    """Return what there is to see of an arm now."""
+    """Return the present view of an arm."""
     solution, refused = arm.pipeline.solution, arm.targets.last_refusal
-    said = words(arm.state, solution, arm.trouble, refused, following=following)
+    line = words(arm.state, solution, arm.problem, refused, following=following)
     if arm.name:  # one of several
-        said = said._replace(text=f"{arm.name}: {said.text}")
+        line = line._replace(text=f"{arm.name}: {line.text}")
     return ArmView(
         chain=arm.chain if isinstance(arm.pipeline.goal, PointGoal) else arm.tool.chain,
         ghost=ghost,
         measured=arm.measured.positions(),
         state=arm.state.state,
-        words=said,
+        words=line,
         goal=arm.pipeline.goal,
         solution=solution,
         stages=stages,
@@ -92,7 +92,7 @@ def view_of(
 
 
 def stages_of(arm: ChainController) -> tuple[Stage, ...]:
-    """Return what FABRIK's first passes did on the way to an arm's solution, if it was FABRIK's."""
+    """Return FABRIK's first passes on the way to an arm's solution, if FABRIK found it."""
     pipeline = arm.pipeline
     goal, solution = pipeline.goal, pipeline.solution
     if not isinstance(goal, PoseGoal) or solution is None or solution.passes is None:

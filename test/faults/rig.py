@@ -29,7 +29,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from rclpy.time import Time
 from recorder import SECOND, Recorder
-from robot_bench import HOME, PERIOD, URDF, Robot, start_node, stop_node, too_often_told
+from robot_bench import HOME, PERIOD, URDF, Robot, logged_too_often, start_node, stop_node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -38,7 +38,7 @@ from std_srvs.srv import SetBool, Trigger
 from basis_ik.ros.convert import transform_message
 
 CONTROLLER = "joint_trajectory_controller"
-# The drives are twice as fast as the commands may be: so a leap shows as one.
+# The drives are twice as fast as the commands may be, so that a jump is visible.
 SPEED = 0.5
 PATIENCE = 60.0  # s, for what must happen at all
 RECOVERY = 0.5  # s until a good target is followed again
@@ -52,8 +52,8 @@ NODE = (
 )  # fmt: skip
 
 
-class World(Robot):
-    """Drives nothing itself: publishes description, targets and tf, and hears all that is said.
+class Rig(Robot):
+    """Publishes description, targets and tf, and records commands and states; moves no arm.
 
     Args:
         domain: Of ROS.
@@ -65,9 +65,9 @@ class World(Robot):
     def __init__(self, domain, *, node=(), arm=(), simulated_time=False):
         self.domain = domain
         self.clock = SimulatedClock() if simulated_time else None
-        self.track, self.process, self.arm, self._told = [], None, None, 0
+        self.track, self.process, self.arm, self._log_start = [], None, None, 0
         super().__init__(domain)
-        self.talking = False
+        self.publishing = False
         if simulated_time:
             self.node.get_clock = lambda: self.clock
             publisher = self.node.create_publisher(Clock, "/clock", 10)
@@ -83,11 +83,11 @@ class World(Robot):
             chain.velocity,
             PERIOD,
         )
-        self.node.create_subscription(JointState, "joint_states", self._hear_state, 1000)
+        self.node.create_subscription(JointState, "joint_states", self._on_joint_state, 1000)
         self.node.create_subscription(
             JointTrajectoryControllerState,
             f"{CONTROLLER}/controller_state",
-            self.recorder.hear_controller,
+            self.recorder.on_controller_state,
             1000,
         )
 
@@ -103,8 +103,8 @@ class World(Robot):
         self.ready()
 
     def start_node(self, *arguments):
-        """Start ik_node; what is given comes after the world's own arguments."""
-        self.process, self._told = start_node(self.domain, *self._node, *arguments), 0
+        """Start ik_node with further arguments."""
+        self.process, self._log_start = start_node(self.domain, *self._node, *arguments), 0
 
     def start_arm(self, *arguments, at=HOME):
         """Start the simulated arm, at joint positions."""
@@ -118,7 +118,7 @@ class World(Robot):
         )
 
     def kill_arm(self):
-        """End the simulated arm as if its power had gone; another one's states are no leap."""
+        """Kill the simulated arm."""
         self.arm.kill()
         self.arm.wait(PATIENCE)
 
@@ -127,7 +127,7 @@ class World(Robot):
         self.wait(lambda: self.statuses and self.statuses[-1]["state"] == "READY", "it is ready")
 
     def close(self):
-        """End everything; return the node's exit status and what it has said."""
+        """End all processes; return the node's exit status and output."""
         if self.arm is not None:
             self.arm.kill()
             self.arm.wait(PATIENCE)
@@ -140,37 +140,37 @@ class World(Robot):
         super().close()
         return ended
 
-    # Hearing -----------------------------------------------------------------------------------
+    # Messages ----------------------------------------------------------------------------------
 
-    def _tell(self):
-        """Publish the moving frames: the arm tells its joints by itself."""
+    def _publish_states(self):
+        """Publish the moving frames; the simulated arm publishes its joints."""
         stamp = self.node.get_clock().now().to_msg()
         frames = list(self.frames.items())  # at once: the test's thread adds to them
         self.tf.sendTransform([transform_message("base_link", n, f(), stamp) for n, f in frames])
 
-    def _obey_trajectory(self, message):
-        heard = None if self.clock else self.node.get_clock().now().nanoseconds
-        self.recorder.hear_window(message, heard)
+    def _on_trajectory(self, message):
+        received = None if self.clock else self.node.get_clock().now().nanoseconds
+        self.recorder.on_window(message, received)
         self.commands.append(message)
 
     def _lose(self, lost):
         self.recorder.miss(lost.total_count_change)
 
-    def _hear_state(self, message):
-        self.recorder.hear_state(message, self.node.get_clock().now().nanoseconds)
+    def _on_joint_state(self, message):
+        self.recorder.on_joint_state(message, self.node.get_clock().now().nanoseconds)
         by_name = dict(zip(message.name, message.position, strict=True))
         self.positions = np.array([by_name[name] for name in self.chain.joint_names])
         self.track.append(self.positions)
 
     @property
     def log(self):
-        """What the node has said so far."""
+        """The node's output so far."""
         return os.pread(self.process.output.fileno(), 1 << 24, 0).decode(errors="replace")
 
     # Doing -------------------------------------------------------------------------------------
 
     def wait(self, condition, what, patience=PATIENCE):
-        """Wait until something holds; fail naming what never came, and if the node has ended."""
+        """Wait until a condition holds; fail after a timeout, or if the node has ended."""
 
         def holds():
             assert self.process is None or self.process.poll() is None, f"it ended: {self.log}"
@@ -183,22 +183,22 @@ class World(Robot):
         self.wait(lambda: np.abs(self.positions - positions).max() > way, "the arm moves")
 
     def rests(self):
-        """Tell whether the measured arm rests and nothing is commanded."""
+        """Return whether the measured arm rests and no command is sent."""
         count, states, before = len(self.commands), len(self.track), self.positions
         self.wait(lambda: len(self.track) > states + 10, "joint states")
         return len(self.commands) == count and np.abs(self.positions - before).max() < REST
 
     def settled(self):
-        """Wait until the arm rests, and nothing is commanded any more."""
+        """Wait until the arm rests and no command is sent."""
         self.wait(self.rests, "rest")
 
     def enable(self):
-        """Let it take targets again after a stop."""
+        """Enable targets again after a stop."""
         assert self.call(SetBool, "enable", data=True).success
         self.wait(lambda: self.statuses[-1]["state"] in ("READY", "HOLDING", "ARRIVED"), "enabled")
 
     def at_joints(self, positions, tolerance=1e-3):
-        """Tell whether the arm is measured at joint positions (n,)."""
+        """Return whether the arm is measured at joint positions (n,)."""
         return np.abs(self.positions - positions).max() < tolerance
 
     def set_arm(self, name, value):
@@ -215,7 +215,7 @@ class World(Robot):
         client = self.node.create_client(kind, f"{CONTROLLER}/{name}")
         try:
             assert client.wait_for_service(PATIENCE), f"the arm has no service {name}"
-            time.sleep(0.2)  # or its first answer may come before it can be heard
+            time.sleep(0.2)  # or its first answer may come before it can be received
             future = client.call_async(kind.Request(**fields))
             self.wait(future.done, f"an answer about {name}")
             return future.result()
@@ -225,21 +225,20 @@ class World(Robot):
     # Between rows ------------------------------------------------------------------------------
 
     def reset(self):
-        """Bring the arm to rest at its home, enabled, with nothing left to judge."""
+        """Bring the arm to rest at its home, enabled, and check the messages so far."""
         self.frames.clear()
         self.enable()
         assert self.call(Trigger, "home").success
         self.wait(lambda: self.at_joints(HOME), "the arm is at home")
         self.settled()
-        faults = self.recorder.judge()
+        faults = self.recorder.check()
         assert faults == [], faults[:5]
-        self._told = len(self.log)
+        self._log_start = len(self.log)
 
     def follows_again(self):
-        """Send a good target: half a second later at most the commands move, and they arrive.
+        """Send a good target: commands move within half a second, and the arm arrives.
 
-        Where processes have had to wait for the processor, what took long tells nothing of the
-        node: then once more.
+        A late attempt is repeated if processes had to wait for the processor.
         """
         for _ in range(ATTEMPTS):
             self.settled()
@@ -262,24 +261,24 @@ class World(Robot):
         first = next(each for each in windows if np.ptp(each.states[0], axis=0).any())
         assert first.stamp - since <= RECOVERY * SECOND, "it took too long to follow"
 
-    def judged(self):
-        """Hold what must hold after every row: it follows again, and all of it was safe."""
+    def check(self):
+        """Check after every row that the arm follows again, and that all commands were safe."""
         self.follows_again()
         self.settled()
-        assert self.recorder.windows, "commands were heard"
-        said = self.log[self._told :]
-        faults = self.recorder.judge()
+        assert self.recorder.windows, "commands were received"
+        said = self.log[self._log_start :]
+        faults = self.recorder.check()
         assert faults == [], faults[:5]
-        assert too_often_told(said) == []
+        assert logged_too_often(said) == []
         assert "Traceback" not in said
 
 
 @contextlib.contextmanager
 def waiting(*processes):
-    """Give a function that returns how long processes have waited for the processor meanwhile [s].
+    """Yield a function that returns how long processes have waited for the processor since [s].
 
     It is the sum over all threads: one that holds Python's lock and waits keeps the others waiting
-    for it. They are looked at every few milliseconds, since those that have ended tell no more.
+    for it. They are read every few milliseconds, because threads that have ended cannot be read.
 
     Args:
         processes: Their numbers.
@@ -314,11 +313,11 @@ def waits(processes):
 
 
 class SimulatedClock:
-    """Time of a simulation, told to others as often as one likes.
+    """Time of a simulation, published at any rate.
 
     Attributes:
         seconds: The time; may be set.
-        step: How much it goes on each time it is told [s].
+        step: Increment with each message [s].
     """
 
     def __init__(self):
@@ -330,15 +329,15 @@ class SimulatedClock:
         return Time(nanoseconds=round(1e9 * self.seconds))
 
     def run(self, factor=1.0):
-        """Let it go on at a multiple of real time."""
+        """Run at a multiple of real time."""
         self.step = factor * self.interval
 
     def pause(self):
-        """Let it stand still; it is told no more."""
+        """Pause; it is not published."""
         self.step = 0.0
 
     def start(self, publisher):
-        """Tell it to a publisher from now on."""
+        """Publish it from now on."""
         self._publisher = publisher
         self._thread = threading.Thread(target=self._tick)
         self._thread.start()
@@ -356,51 +355,51 @@ class SimulatedClock:
             time.sleep(self.interval)
 
 
-class Keeper:
-    """Keeps one world for many rows, and replaces one that a row has spoilt.
+class SharedRig:
+    """Keeps one rig for many rows, and replaces it after a failure.
 
     Args:
         domain: Of ROS.
     """
 
     def __init__(self, domain):
-        self._domain, self._world = domain, None
+        self._domain, self._rig = domain, None
 
     @contextlib.contextmanager
-    def lend(self):
-        """Give a world at rest, at home; afterwards all of it must have been safe."""
-        if self._world is None:
-            self._world = World(self._domain)
-            self._world.start()
-        world, self._sound = self._world, False
+    def use(self):
+        """Yield a rig at rest at home; afterwards check that all commands were safe."""
+        if self._rig is None:
+            self._rig = Rig(self._domain)
+            self._rig.start()
+        rig, self._sound = self._rig, False
         try:
-            world.reset()
+            rig.reset()
             try:
-                yield world
+                yield rig
             finally:
-                world.judged()
+                rig.check()
                 self._sound = True
         finally:
             if not self._sound:
                 self.close()
 
     def close(self):
-        """End the world."""
-        if self._world is not None:
-            world, self._world = self._world, None
-            print(world.close()[1])  # shown with a failure
+        """End the rig."""
+        if self._rig is not None:
+            rig, self._rig = self._rig, None
+            print(rig.close()[1])  # shown with a failure
 
 
 @contextlib.contextmanager
-def own_world(domain, **arguments):
-    """Give a world with arguments of its own; afterwards all of it must have been safe."""
-    world = World(domain, **arguments)
+def own_rig(domain, **arguments):
+    """Yield a rig with its own arguments; afterwards check that all commands were safe."""
+    rig = Rig(domain, **arguments)
     try:
-        world.start()
-        world.reset()
-        yield world
-        world.judged()
+        rig.start()
+        rig.reset()
+        yield rig
+        rig.check()
     finally:
-        status, said = world.close()
+        status, said = rig.close()
         print(said)  # shown with a failure
     assert status == 0
