@@ -29,8 +29,6 @@ setup(
     description="Tests of running processes.",
     license="Apache-2.0",
     entry_points={
-        # No setup.cfg here: the command belongs on the PATH, as upstream has it.
-        "console_scripts": ["launch_test = launch_testing.launch_test:main"],
-        "pytest11": ["launch_testing = launch_testing.pytest.hooks"],
+        "pytest11": ["launch_testing = launch_testing.hooks"],
     },
 )

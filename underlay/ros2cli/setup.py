@@ -19,7 +19,7 @@ package_name = "ros2cli"
 setup(
     name=package_name,
     version="0.1.0",
-    packages=[package_name, f"{package_name}.command"],
+    packages=[package_name],
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml"]),

@@ -17,14 +17,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose
 from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from rclpy.time import Time as RclpyTime
-from std_msgs.msg import Header
 from visualization_msgs.msg import (
     InteractiveMarker,
     InteractiveMarkerFeedback,
@@ -58,17 +57,9 @@ class InteractiveMarkerServer:
 
     DEFAULT_FEEDBACK_CALLBACK = 255
 
-    def __init__(
-        self,
-        node: Node,
-        namespace: str,
-        *,
-        update_pub_qos: QoSProfile = QoSProfile(depth=100),  # noqa: B008 (upstream's signature)
-        feedback_sub_qos: QoSProfile = QoSProfile(depth=1),  # noqa: B008
-    ) -> None:
+    def __init__(self, node: Node, namespace: str) -> None:
         """Make the topics `update` and `feedback` and a service below `namespace`."""
         self.node = node
-        self.namespace = namespace
         self.seq_num = 0
         self.mutex = Lock()
         self._markers: dict[str, InteractiveMarker] = {}
@@ -80,26 +71,22 @@ class InteractiveMarkerServer:
             f"{namespace}/get_interactive_markers",
             self.getInteractiveMarkersCallback,
         )
-        self.update_pub = node.create_publisher(
-            InteractiveMarkerUpdate, f"{namespace}/update", update_pub_qos
-        )
+        self.update_pub = node.create_publisher(InteractiveMarkerUpdate, f"{namespace}/update", 100)
         self.feedback_sub = node.create_subscription(
             InteractiveMarkerFeedback,
             f"{namespace}/feedback",
             self.processFeedback,
-            feedback_sub_qos,
+            1,
         )
 
     def shutdown(self) -> None:
         """Erase all markers and destroy the topics and the service, while the node is there."""
         if self.node.context.ok():
-            self.clear()
+            self._pending = dict.fromkeys(self._markers)
             self.applyChanges()
-        if self.get_interactive_markers_srv is not None:
-            self.node.destroy_service(self.get_interactive_markers_srv)
-            self.node.destroy_publisher(self.update_pub)
-            self.node.destroy_subscription(self.feedback_sub)
-        self.get_interactive_markers_srv = self.update_pub = self.feedback_sub = None
+        self.node.destroy_service(self.get_interactive_markers_srv)
+        self.node.destroy_publisher(self.update_pub)
+        self.node.destroy_subscription(self.feedback_sub)
 
     def insert(
         self,
@@ -111,23 +98,18 @@ class InteractiveMarkerServer:
         """Add a marker, or replace the one of its name."""
         with self.mutex:
             self._pending[marker.name] = marker
-        if feedback_callback is not None:
-            self.setCallback(marker.name, feedback_callback, feedback_type)
+            if feedback_callback is not None:
+                self._handlers_of(marker.name).by_type[feedback_type] = feedback_callback
 
-    def setPose(self, name: str, pose: Pose, header: Header | None = None) -> bool:
-        """Move a marker; False if there is none, or if it is only about to be inserted.
-
-        A header without frame_id leaves the marker in the frame that it is in.
-        """
+    def setPose(self, name: str, pose: Pose) -> bool:
+        """Move a marker; False if there is none, or if it is only about to be inserted."""
         with self.mutex:
             if name not in self._markers or isinstance(self._pending.get(name), InteractiveMarker):
                 return False
-            if header is None or not header.frame_id:
-                header = self._markers[name].header
-            self._set_pose(name, pose, header)
+            self._set_pose(name, pose, self._markers[name].header)
             return True
 
-    def _set_pose(self, name: str, pose: Pose, header: Header) -> None:
+    def _set_pose(self, name: str, pose: Pose, header: Any) -> None:
         """Move a marker, or what is to take its place."""
         pending = self._pending.get(name)
         if isinstance(pending, InteractiveMarker):
@@ -141,31 +123,6 @@ class InteractiveMarkerServer:
             if name not in self._markers and name not in self._pending:
                 return False
             self._pending[name] = None
-            return True
-
-    def clear(self) -> None:
-        """Take all markers away."""
-        with self.mutex:
-            self._pending = dict.fromkeys(self._markers)
-
-    def setCallback(
-        self,
-        name: str,
-        feedback_callback: Callback | None,
-        feedback_type: int = DEFAULT_FEEDBACK_CALLBACK,
-    ) -> bool:
-        """Set, replace or (None) remove whom to call for a type of feedback, or for all the rest.
-
-        Takes effect at once. False if there is no such marker.
-        """
-        with self.mutex:
-            if name not in self._markers and name not in self._pending:
-                return False
-            by_type = self._handlers_of(name).by_type
-            if feedback_callback is None:
-                by_type.pop(feedback_type, None)
-            else:
-                by_type[feedback_type] = feedback_callback
             return True
 
     def applyChanges(self) -> None:

@@ -12,10 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A tree of menu entries, and whom to call when one is chosen."""
+"""A menu, and whom to call when an entry is chosen."""
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from visualization_msgs.msg import InteractiveMarkerFeedback, MenuEntry
@@ -28,10 +27,7 @@ Callback = Callable[[InteractiveMarkerFeedback], None]
 @dataclass
 class _Entry:
     title: str
-    parent: int
-    command_type: int
-    command: str
-    callback: Callback | None
+    callback: Callback
     visible: bool = True
     check_state: int = 0
 
@@ -50,45 +46,19 @@ class MenuHandler:
         self._entries: dict[int, _Entry] = {}
         self._markers: set[str] = set()
 
-    def insert(
-        self,
-        title: str,
-        parent: int | None = None,
-        command_type: int = MenuEntry.FEEDBACK,
-        command: str = "",
-        callback: Callback | None = None,
-    ) -> int | None:
-        """Add an entry and return its handle; None if there is no such parent."""
-        if parent is not None and parent not in self._entries:
-            print(f"Parent menu entry {parent} not found.", file=sys.stderr)
-            return None
+    def insert(self, title: str, *, callback: Callback) -> int:
+        """Add an entry and return its handle."""
         handle = len(self._entries) + 1
-        self._entries[handle] = _Entry(title, parent or 0, command_type, command, callback)
+        self._entries[handle] = _Entry(title, callback)
         return handle
 
-    def setVisible(self, handle: int, visible: bool) -> bool:
-        """Show an entry and what is below it, or hide them; False if there is no such entry."""
-        if handle not in self._entries:
-            return False
+    def setVisible(self, handle: int, visible: bool) -> None:
+        """Show an entry or hide it."""
         self._entries[handle].visible = visible
-        return True
 
-    def setCheckState(self, handle: int, check_state: int) -> bool:
-        """Give an entry a box, checked or not, or none; False if there is no such entry."""
-        if handle not in self._entries:
-            return False
+    def setCheckState(self, handle: int, check_state: int) -> None:
+        """Give an entry a box, checked or not, or none."""
         self._entries[handle].check_state = check_state
-        return True
-
-    def getCheckState(self, handle: int) -> int | None:
-        """Return CHECKED, UNCHECKED or NO_CHECKBOX; None if there is no such entry."""
-        entry = self._entries.get(handle)
-        return None if entry is None else entry.check_state
-
-    def getTitle(self, handle: int) -> str | None:
-        """Return an entry's title; None if there is no such entry."""
-        entry = self._entries.get(handle)
-        return None if entry is None else entry.title
 
     def apply(self, server: InteractiveMarkerServer, marker_name: str) -> bool:
         """Give the menu as it is now to a marker; False if that is gone from the server.
@@ -100,10 +70,19 @@ class MenuHandler:
         if marker is None:
             self._markers.remove(marker_name)
             return False
-        marker.menu_entries = list(self._messages(0))
+        boxes = {self.CHECKED: "[x] ", self.UNCHECKED: "[ ] "}
+        marker.menu_entries = [
+            MenuEntry(
+                id=handle,
+                title=boxes.get(entry.check_state, "") + entry.title,
+                command_type=MenuEntry.FEEDBACK,
+            )
+            for handle, entry in self._entries.items()
+            if entry.visible
+        ]
         server.insert(
             marker,
-            feedback_callback=self.processFeedback,
+            feedback_callback=self._on_select,
             feedback_type=InteractiveMarkerFeedback.MENU_SELECT,
         )
         self._markers.add(marker_name)
@@ -114,27 +93,6 @@ class MenuHandler:
         applied = [self.apply(server, name) for name in tuple(self._markers)]
         return all(applied)
 
-    def processFeedback(self, feedback: InteractiveMarkerFeedback) -> None:
-        """Call whoever belongs to the chosen entry.
-
-        Raises:
-            TypeError: As upstream: the entry was inserted without a callback.
-        """
-        entry = self._entries.get(feedback.menu_entry_id)
-        if entry is not None:
-            if entry.callback is None:
-                raise TypeError(f"menu entry '{entry.title}' has no callback")
-            entry.callback(feedback)
-
-    def _messages(self, parent: int) -> Iterator[MenuEntry]:
-        boxes = {self.CHECKED: "[x] ", self.UNCHECKED: "[ ] "}
-        for handle, entry in self._entries.items():
-            if entry.parent == parent and entry.visible:
-                yield MenuEntry(
-                    id=handle,
-                    parent_id=parent,
-                    title=boxes.get(entry.check_state, "") + entry.title,
-                    command=entry.command,
-                    command_type=entry.command_type,
-                )
-                yield from self._messages(handle)
+    def _on_select(self, feedback: InteractiveMarkerFeedback) -> None:
+        if feedback.menu_entry_id in self._entries:
+            self._entries[feedback.menu_entry_id].callback(feedback)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Texts from the ament index."""
+"""Paths from the ament index."""
 
 from __future__ import annotations
 
@@ -20,66 +20,31 @@ import os
 from pathlib import Path
 
 from ament_index_python.packages import get_package_prefix, get_package_share_directory
-from launch import LaunchContext, SomeSubstitutionsType
-from launch._upstream import upstream_names
-from launch.substitutions import SubstitutionFailure, _OfTexts
+from launch import LaunchContext
+from launch.substitutions import SubstitutionFailure, SubstitutionOfTexts
 
 
-class FindPackage(_OfTexts):
-    """A path of a package; subclasses say which in `find`."""
-
-    def __init__(self, package: SomeSubstitutionsType) -> None:
-        super().__init__(package)
-
-    def find(self, package_name: str) -> str:
-        """Return the path."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it finds a package")
-
-    def _of(self, context: LaunchContext, *texts: str) -> str:
-        return self.find(texts[0])
-
-
-class FindPackagePrefix(FindPackage):
-    """The install prefix of a package."""
-
-    def find(self, package_name: str) -> str:
-        """Return it."""
-        return str(get_package_prefix(package_name))
-
-
-class FindPackageShare(FindPackage):
+class FindPackageShare(SubstitutionOfTexts):
     """The share directory of a package."""
 
-    def find(self, package_name: str) -> str:
-        """Return it."""
-        return str(get_package_share_directory(package_name))
+    def __init__(self, package: str) -> None:
+        super().__init__(package)
+
+    def _of(self, context: LaunchContext, *texts: str) -> str:
+        return str(get_package_share_directory(texts[0]))
 
 
-class ExecutableInPackage(_OfTexts):
+class ExecutableInPackage(SubstitutionOfTexts):
     """The path of an executable in lib/<package> of the prefix of the package."""
 
-    def __init__(self, executable: SomeSubstitutionsType, package: SomeSubstitutionsType) -> None:
+    def __init__(self, executable: str, package: str) -> None:
         super().__init__(executable, package)
 
     def _of(self, context: LaunchContext, *texts: str) -> str:
         executable, package = texts
-        prefix = get_package_prefix(package)
-        libexec = Path(prefix, "lib", package)
-        if not libexec.is_dir():
-            raise SubstitutionFailure(
-                f"package '{package}' found at '{prefix}', but libexec directory '{libexec}' does "
-                "not exist"
-            )
-        path = libexec / executable
+        path = Path(get_package_prefix(package), "lib", package, executable)
         if not (path.is_file() and os.access(path, os.X_OK)):
-            there = sorted(file.name for file in libexec.iterdir() if os.access(file, os.X_OK))
             raise SubstitutionFailure(
-                f"executable '{executable}' not found on the libexec directory '{libexec}'; "
-                f"there are: {', '.join(there)}"
+                f"executable '{executable}' not found on the libexec directory '{path.parent}'"
             )
         return str(path)
-
-
-__getattr__ = upstream_names(
-    __name__, "AmentIndex FindPackageFile Parameter RewrittenYaml YamlLikeSubstitution"
-)

@@ -12,29 +12,33 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Tests of running processes: the part of ROS 2 launch_testing that this workspace uses."""
+"""Tests of running processes: the part of ROS 2 launch_testing that basis_ik uses."""
 
-from launch._upstream import upstream_names
+from __future__ import annotations
 
-from . import actions, asserts, markers, util
-from .decorators import parametrize, post_shutdown_test, ready_to_test_action_timeout
-from .io_handler import ActiveIoHandler, IoHandler
-from .proc_info_handler import ActiveProcInfoHandler, ProcInfoHandler
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
-__all__ = [
-    "ActiveIoHandler",
-    "ActiveProcInfoHandler",
-    "IoHandler",
-    "ProcInfoHandler",
-    "actions",
-    "asserts",
-    "markers",
-    "parametrize",
-    "post_shutdown_test",
-    "ready_to_test_action_timeout",
-    "util",
-]
+T = TypeVar("T")
 
-__getattr__ = upstream_names(
-    __name__, "ReadyAggregator event_handlers junitxml legacy ready_aggregator tools"
-)
+# Attributes that the decorators set.
+POST_SHUTDOWN = "__post_shutdown_test__"
+PARAMETERS = "__launch_test_parameters__"
+
+
+def post_shutdown_test() -> Callable[[T], T]:
+    """Mark a test class to be run after the processes have ended."""
+    return _set(POST_SHUTDOWN, True)
+
+
+def parametrize(argname: str, argvalues: Iterable[Any]) -> Callable[[T], T]:
+    """Run the whole launch once for each value, given to `generate_test_description` by name."""
+    return _set(PARAMETERS, [{argname: value} for value in argvalues])
+
+
+def _set(name: str, value: Any) -> Callable[[T], T]:
+    def decorate(target: T) -> T:
+        setattr(target, name, value)
+        return target
+
+    return decorate
