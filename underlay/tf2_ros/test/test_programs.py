@@ -15,7 +15,6 @@
 """static_transform_publisher and tf2_echo, as processes."""
 
 import math
-import os
 import signal
 import subprocess
 import sys
@@ -50,7 +49,6 @@ def start(domain):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
         )
         watchdog = threading.Timer(60, process.kill)  # ends a read that would never end
         watchdog.start()
@@ -90,14 +88,12 @@ def test_echo_tells_what_the_publisher_published_and_both_end_well(start):
         assert "Traceback" not in output
 
 
-@pytest.mark.parametrize(
-    ("how", "after"), [(signal.SIGINT, 0.0), (signal.SIGTERM, 0.2), (signal.SIGINT, 0.4)]
-)
-def test_a_signal_while_starting_ends_well_too(start, how, after):
+@pytest.mark.parametrize("after", [0.0, 0.2, 0.4])
+def test_a_signal_while_starting_ends_well_too(start, after):
     process = start("static_transform_publisher", *FRAMES)
     read_until(process, "importing")
     time.sleep(after)
-    process.send_signal(how)
+    process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=20)
     assert process.returncode == 0, output
     assert "Traceback" not in output
