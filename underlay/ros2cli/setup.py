@@ -24,12 +24,6 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
-    zip_safe=True,
-    maintainer="basis_ik maintainers",
-    maintainer_email="maintainers@example.com",
-    description="The ros2 command",
-    license="Apache-2.0",
     # No setup.cfg: the script belongs into bin/, where a shell finds it.
     entry_points={"console_scripts": ["ros2 = ros2cli.cli:main"]},
 )

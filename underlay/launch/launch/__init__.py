@@ -14,16 +14,7 @@
 
 """Describes, starts and watches processes: the part of ROS 2 launch that basis_ik uses."""
 
-from .entities import Action, Event, LaunchDescription, LaunchDescriptionEntity, Substitution
-from .launch_context import LaunchContext
+from .entities import Action, Event, LaunchContext, LaunchDescription
 from .launch_service import LaunchService
 
-__all__ = [
-    "Action",
-    "Event",
-    "LaunchContext",
-    "LaunchDescription",
-    "LaunchDescriptionEntity",
-    "LaunchService",
-    "Substitution",
-]
+__all__ = ["Action", "Event", "LaunchContext", "LaunchDescription", "LaunchService"]

@@ -20,15 +20,18 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import logging
-from .entities import Action, Entities, LaunchDescription
+from .entities import Action, Entities, LaunchContext, LaunchDescription
 from .event_handlers import BaseEventHandler
 from .events import Shutdown as ShutdownEvent
 from .events.process import ProcessExited
 from .execute_process import ExecuteProcess
-from .launch_context import LaunchContext
 from .launch_description_sources import PythonLaunchDescriptionSource
-from .substitutions import SubstitutionFailure
-from .utilities import evaluate, normalize_to_list_of_substitutions, perform_substitutions
+from .substitutions import (
+    SubstitutionFailure,
+    evaluate,
+    normalize_to_list_of_substitutions,
+    perform_substitutions,
+)
 
 __all__ = [
     "DeclareLaunchArgument",
@@ -50,7 +53,7 @@ class LogInfo(Action):
 
     def execute(self, context: LaunchContext) -> None:
         """Log it."""
-        logging.get_logger("launch.user").info(perform_substitutions(context, self._msg))
+        logging.Logger("launch.user").info(perform_substitutions(context, self._msg))
 
 
 class OpaqueFunction(Action):
@@ -91,7 +94,7 @@ class Shutdown(Action):
         """Emit the event; name the process whose end is the cause, if there is one."""
         if isinstance(context.event, ProcessExited):
             name = context.event.process_name
-            logging.get_logger(name).info(
+            logging.Logger(name).info(
                 f"process[{name}] was required: shutting down launched system"
             )
         context.emit_event_sync(ShutdownEvent(reason=evaluate(context, self._reason)))

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .launch_context import LaunchContext
-from .utilities import evaluate, parse_bool
+from .entities import LaunchContext
+from .substitutions import evaluate, parse_bool
 
 
 class IfCondition:

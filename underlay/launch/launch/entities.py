@@ -12,16 +12,15 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What everything else derives from: entities, actions, events, substitutions."""
+"""What everything else derives from: entities, actions, events, substitutions, and the context."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .actions import DeclareLaunchArgument
-    from .launch_context import LaunchContext
+from typing import Any
 
 
 class Event:
@@ -47,7 +46,7 @@ class LaunchDescriptionEntity:
         """Do its work; return the entities to be visited right afterwards."""
         raise NotImplementedError
 
-    def get_launch_arguments(self) -> Iterator[DeclareLaunchArgument]:
+    def get_launch_arguments(self) -> Iterator[Any]:
         """Yield the arguments that it declares, as far as they are known before the launch."""
         yield from ()
 
@@ -82,11 +81,48 @@ class LaunchDescription(LaunchDescriptionEntity):
         """Return the entities."""
         return self.entities
 
-    def get_launch_arguments(self) -> Iterator[DeclareLaunchArgument]:
+    def get_launch_arguments(self) -> Iterator[Any]:
         """Yield the declared arguments, those of included files too, each name once."""
-        names = set()
+        found: dict[str, Any] = {}
         for entity in self.entities:
             for argument in entity.get_launch_arguments():
-                if argument.name not in names:
-                    names.add(argument.name)
-                    yield argument
+                found.setdefault(argument.name, argument)
+        yield from found.values()
+
+
+class LaunchContext:
+    """Launch configurations, event handlers and the queue of events.
+
+    Args:
+        noninteractive: Whether no terminal tells the processes of a ctrl-c.
+
+    Attributes:
+        event: The event that is being handled.
+    """
+
+    def __init__(self, *, noninteractive: bool = False) -> None:
+        self.noninteractive = noninteractive
+        self.launch_configurations: dict[str, str] = {}
+        self.is_shutdown = False
+        self.event: Event | None = None
+        self.asyncio_loop: asyncio.AbstractEventLoop | None = None
+        self.event_handlers: list[Any] = []
+        self.events: deque[Event] = deque()
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.wakeup = asyncio.Event()
+
+    def register_event_handler(self, event_handler: Any) -> None:
+        """Add a handler; the newest is asked first."""
+        self.event_handlers.insert(0, event_handler)
+
+    def start_task(self, work: asyncio.Task[None]) -> None:
+        """Keep the launch from being idle until some work is done."""
+        self.tasks.add(work)
+        work.add_done_callback(lambda _: self.wakeup.set())
+
+    def emit_event_sync(self, event: Event) -> None:
+        """Queue an event; may be called from any thread."""
+        self.events.append(event)
+        if self.asyncio_loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has been closed meanwhile
+                self.asyncio_loop.call_soon_threadsafe(self.wakeup.set)

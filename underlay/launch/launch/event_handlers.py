@@ -20,14 +20,11 @@ A function takes the event and the context, and returns an entity, several, or N
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .entities import Event
+from .entities import Event, LaunchContext
 from .events import Shutdown
 from .events.process import ProcessExited, ProcessIO, ProcessStarted, RunningProcessEvent
-
-if TYPE_CHECKING:
-    from .launch_context import LaunchContext
 
 
 class BaseEventHandler:

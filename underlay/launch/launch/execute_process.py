@@ -25,12 +25,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import logging
-from .entities import Action, Event
+from .entities import Action, Event, LaunchContext
 from .event_handlers import OnProcessExit, OnShutdown
 from .events import Shutdown
 from .events.process import ProcessExited, ProcessIO, ProcessStarted
-from .launch_context import LaunchContext
-from .utilities import (
+from .substitutions import (
     evaluate,
     normalize_to_list_of_substitutions,
     parse_bool,
@@ -93,6 +92,9 @@ class ExecuteProcess(Action):
         respawn: Start it again when it ends.
         respawn_delay: Before it is started again [s].
         kwargs: See Action.
+
+    Raises:
+        ValueError: There is no such output here.
     """
 
     def __init__(
@@ -106,6 +108,8 @@ class ExecuteProcess(Action):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        if output not in ("screen", "log"):
+            raise ValueError(f"output must be 'screen' or 'log' here, not '{output}'")
         self.cmd = [normalize_to_list_of_substitutions(part) for part in cmd]
         self._output, self._on_exit = output, on_exit
         self._respawn, self._respawn_delay = respawn, respawn_delay
@@ -119,8 +123,7 @@ class ExecuteProcess(Action):
         cmd = [perform_substitutions(context, part) for part in self.cmd]
         self.name = f"{os.path.basename(cmd[0])}-{next(_NUMBERS)}"
         self.process_details: dict[str, Any] = {"name": self.name, "cmd": cmd}
-        self._logger = logging.get_logger(self.name)
-        self._output_loggers = logging.get_output_loggers(self._output)
+        self._logger = logging.Logger(self.name)
         respawn = self._respawn
         if not isinstance(respawn, bool):
             respawn = parse_bool(evaluate(context, respawn), "respawn")
@@ -179,7 +182,9 @@ class ExecuteProcess(Action):
         return True
 
     def _write(self, fd: int, line: bytes) -> None:
-        self._output_loggers[fd - 1].info(f"[{self.name}] {line.decode(errors='replace')}")
+        screen = self._output == "screen" or fd == 2
+        text = f"[{self.name}] {line.decode(errors='replace')}"
+        logging.write(text, screen=screen, file=self._output == "log")
 
     def _on_shutdown(self, event: Event, context: LaunchContext) -> None:
         assert isinstance(event, Shutdown)

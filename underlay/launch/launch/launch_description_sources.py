@@ -20,9 +20,8 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from typing import Any
 
-from .entities import LaunchDescription
-from .launch_context import LaunchContext
-from .utilities import evaluate
+from .entities import LaunchContext, LaunchDescription
+from .substitutions import evaluate
 
 
 class PythonLaunchDescriptionSource:

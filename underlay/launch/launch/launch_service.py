@@ -23,10 +23,9 @@ import traceback
 from collections.abc import Iterator
 
 from . import logging
-from .entities import Event, LaunchDescription, LaunchDescriptionEntity
+from .entities import Event, LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from .event_handlers import BaseEventHandler, OnShutdown
-from .events import IncludeLaunchDescription, Shutdown
-from .launch_context import LaunchContext
+from .events import Shutdown
 
 _SIGNALS = {
     signal.SIGINT: "user interrupted with ctrl-c (SIGINT)",
@@ -34,15 +33,22 @@ _SIGNALS = {
 }
 
 
+class _Include(Event):
+    """A launch description is to be visited."""
+
+    def __init__(self, launch_description: LaunchDescription) -> None:
+        self.launch_description = launch_description
+
+
 class LaunchService:
     """Runs launch descriptions in the main thread."""
 
     def __init__(self, *, noninteractive: bool = False) -> None:
-        self._logger = logging.get_logger("launch")
+        self._logger = logging.Logger("launch")
         self.context = LaunchContext(noninteractive=noninteractive)
         self.context.register_event_handler(
             BaseEventHandler(
-                lambda event: isinstance(event, IncludeLaunchDescription),
+                lambda event: isinstance(event, _Include),
                 lambda event, _: event.launch_description,
             )
         )
@@ -52,7 +58,7 @@ class LaunchService:
 
     def include_launch_description(self, launch_description: LaunchDescription) -> None:
         """Queue a launch description to be visited."""
-        self.context.emit_event_sync(IncludeLaunchDescription(launch_description))
+        self.context.emit_event_sync(_Include(launch_description))
 
     def shutdown(self) -> None:
         """Ask for shutdown; may be called from any thread."""

@@ -16,33 +16,14 @@
 
 from __future__ import annotations
 
-import logging
+import contextlib
 import os
 import socket
-import sys
+import time
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TextIO
-
-_MESSAGE = "[%(levelname)s] [%(name)s]: %(message)s"
-_OUTPUT = "%(message)s"
-
-
-class _Screen(logging.StreamHandler):  # type: ignore[type-arg]  # Python 3.10 takes none
-    """Writes to what is `sys.stdout` at that moment, so that capturing it works."""
-
-    @property
-    def stream(self) -> TextIO:
-        return sys.stdout
-
-    @stream.setter
-    def stream(self, _: TextIO) -> None:
-        pass
-
-    def handleError(self, record: logging.LogRecord) -> None:
-        if not isinstance(sys.exc_info()[1], BrokenPipeError):  # else nobody reads any more
-            super().handleError(record)
 
 
 @cache
@@ -57,35 +38,33 @@ def log_dir() -> Path:
 
 
 @cache
-def _logger(name: str, style: str, screen: bool, file: bool) -> logging.Logger:
-    logger = logging.Logger(name, logging.INFO)
+def _file() -> TextIO:
+    return (log_dir() / "launch.log").open("a", buffering=1)
+
+
+def write(text: str, *, screen: bool = True, file: bool = True) -> None:
+    """Write a line."""
     if screen:
-        logger.addHandler(_Screen())
-        logger.handlers[-1].setFormatter(logging.Formatter(style))
+        with contextlib.suppress(BrokenPipeError):  # nobody reads any more
+            print(text, flush=True)
     if file:
-        logger.addHandler(logging.FileHandler(log_dir() / "launch.log"))
-        logger.handlers[-1].setFormatter(logging.Formatter(f"%(created).7f {style}"))
-    return logger
+        _file().write(f"{time.time():.7f} {text}\n")
 
 
-def get_logger(name: str) -> logging.Logger:
-    """Return a logger that writes to the screen and to launch.log."""
-    return _logger(name, _MESSAGE, screen=True, file=True)
+class Logger:
+    """Writes messages with their level and the name of the logger."""
 
+    def __init__(self, name: str) -> None:
+        self._name = name
 
-def get_output_loggers(output: str) -> tuple[logging.Logger, logging.Logger]:
-    """Return the loggers for the stdout and the stderr of a process.
+    def info(self, message: str) -> None:
+        """Tell what happens."""
+        write(f"[INFO] [{self._name}]: {message}")
 
-    Args:
-        output: 'screen', or 'log': launch.log, and stderr to the screen as well.
+    def warning(self, message: str) -> None:
+        """Tell what should not happen."""
+        write(f"[WARNING] [{self._name}]: {message}")
 
-    Raises:
-        ValueError: It is none of these.
-    """
-    if output not in ("screen", "log"):
-        raise ValueError(f"output must be 'screen' or 'log' here, not '{output}'")
-    file = output == "log"
-    return (
-        _logger("stdout", _OUTPUT, screen=not file, file=file),
-        _logger("stderr", _OUTPUT, screen=True, file=file),
-    )
+    def error(self, message: str) -> None:
+        """Tell what has failed."""
+        write(f"[ERROR] [{self._name}]: {message}")

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Texts that are known only at launch time."""
+"""Texts that are known only at launch time, and what launch files give in their place."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from .entities import Substitution
-from .launch_context import LaunchContext
-from .utilities import describe, normalize_to_list_of_substitutions, perform_substitutions
+from .entities import LaunchContext, Substitution
 
 
 class SubstitutionFailure(RuntimeError):  # noqa: N818 (upstream's name)
@@ -83,3 +81,46 @@ class PathJoinSubstitution(SubstitutionOfTexts):
 
     def _of(self, context: LaunchContext, *texts: str) -> str:
         return os.path.join(*texts)
+
+
+def normalize_to_list_of_substitutions(subs: Any) -> list[Substitution]:
+    """Turn a text, a substitution, or an iterable of them into a list of substitutions.
+
+    Raises:
+        TypeError: Anything else; a number or a path in place of a text, for instance.
+    """
+    if isinstance(subs, (str, Substitution)) or not isinstance(subs, Iterable):
+        subs = [subs]
+    result = [TextSubstitution(text=part) if isinstance(part, str) else part for part in subs]
+    for part in result:
+        if not isinstance(part, Substitution):
+            kind = type(part).__name__
+            raise TypeError(f"'{part}' is a {kind}, where a text or a substitution is needed")
+    return result
+
+
+def perform_substitutions(context: LaunchContext, subs: Iterable[Substitution]) -> str:
+    """Perform the substitutions and join their texts."""
+    return "".join(sub.perform(context) for sub in subs)
+
+
+def evaluate(context: LaunchContext, subs: Any) -> str:
+    """Normalise and perform at once."""
+    return perform_substitutions(context, normalize_to_list_of_substitutions(subs))
+
+
+def describe(subs: Iterable[Substitution]) -> str:
+    """Name substitutions for people, without performing them."""
+    return " + ".join(sub.describe() for sub in subs)
+
+
+def parse_bool(text: str, what: str) -> bool:
+    """Return the truth value of true, 1, false or 0, in any case.
+
+    Raises:
+        ValueError: Any other text; `what` names it.
+    """
+    values = {"true": True, "1": True, "false": False, "0": False}
+    if text.strip().lower() not in values:
+        raise ValueError(f"{what} must be true or false, not '{text}'")
+    return values[text.strip().lower()]

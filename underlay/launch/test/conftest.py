@@ -24,7 +24,7 @@ def _fresh(tmp_path, monkeypatch):
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
     monkeypatch.setattr(execute_process, "_NUMBERS", itertools.count(1))
     logging.log_dir.cache_clear()
-    logging._logger.cache_clear()
+    logging._file.cache_clear()
 
 
 @pytest.fixture

@@ -24,8 +24,7 @@ from launch.actions import (
 )
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
-from launch.utilities import describe, evaluate
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, describe, evaluate
 
 FILE = """
 from launch import LaunchDescription

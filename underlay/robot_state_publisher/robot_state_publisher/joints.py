@@ -17,17 +17,17 @@
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
+from xml.etree import ElementTree
 
-Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
+from tf2_ros.history import IDENTITY, Pose, Vector, compose
+
 MOVING = ("revolute", "continuous", "prismatic")
 
 
 @dataclass(frozen=True)
 class Joint:
-    """One joint; lengths in metres, angles in radians, quaternions in the order x, y, z, w.
+    """One joint; lengths in metres, angles in radians.
 
     `mimic` holds (master, multiplier, offset): the joint's value is multiplier * master + offset.
     """
@@ -36,20 +36,16 @@ class Joint:
     kind: str
     parent: str
     child: str
-    xyz: Vector
-    quaternion: Quaternion
+    origin: Pose
     axis: Vector
     mimic: tuple[str, float, float] | None
 
-    def transform(self, value: float = 0.0) -> tuple[Vector, Quaternion]:
+    def pose(self, value: float = 0.0) -> Pose:
         """Return where the child stands in the parent when the joint stands at `value`."""
         if self.kind == "prismatic":
-            along = _rotated(self.quaternion, self.axis)
-            x, y, z = (p + value * a for p, a in zip(self.xyz, along, strict=True))
-            return (x, y, z), self.quaternion
-        sine, cosine = math.sin(value / 2), math.cos(value / 2)
-        x, y, z = self.axis
-        return self.xyz, _product(self.quaternion, (x * sine, y * sine, z * sine, cosine))
+            x, y, z = self.axis
+            return compose(self.origin, ((value * x, value * y, value * z), IDENTITY[1]))
+        return compose(self.origin, _turn(self.axis, value))
 
 
 def read_joints(text: str) -> list[Joint]:
@@ -73,29 +69,22 @@ def read_joints(text: str) -> list[Joint]:
 def _joint(joint: ElementTree.Element) -> Joint:
     name, kind = joint.attrib["name"], joint.attrib["type"]
     roll, pitch, yaw = _vector(joint.find("origin"), "rpy", (0.0, 0.0, 0.0))
-    quaternion = (0.0, 0.0, 0.0, 1.0)
-    for turn, about in ((yaw, (0, 0, 1)), (pitch, (0, 1, 0)), (roll, (1, 0, 0))):
-        sine = math.sin(turn / 2)
-        quaternion = _product(quaternion, (*(sine * a for a in about), math.cos(turn / 2)))
+    origin = _vector(joint.find("origin"), "xyz", (0.0, 0.0, 0.0)), IDENTITY[1]
+    for angle, axis in ((yaw, (0, 0, 1)), (pitch, (0, 1, 0)), (roll, (1, 0, 0))):
+        origin = compose(origin, _turn(axis, angle))
     x, y, z = _vector(joint.find("axis"), "xyz", (1.0, 0.0, 0.0))
     length = math.hypot(x, y, z) if kind in MOVING else 1.0
-    mimic = joint.find("mimic")
-    return Joint(
-        name,
-        kind,
-        joint.find("parent").attrib["link"],
-        joint.find("child").attrib["link"],
-        _vector(joint.find("origin"), "xyz", (0.0, 0.0, 0.0)),
-        quaternion,
-        (x / length, y / length, z / length),
-        None
-        if mimic is None
-        else (
-            mimic.attrib["joint"],
-            float(mimic.get("multiplier", 1.0)),
-            float(mimic.get("offset", 0.0)),
-        ),
-    )
+    mimic = None
+    if (found := joint.find("mimic")) is not None:
+        multiplier, offset = float(found.get("multiplier", 1.0)), float(found.get("offset", 0.0))
+        mimic = (found.attrib["joint"], multiplier, offset)
+    parent, child = (joint.find(end).attrib["link"] for end in ("parent", "child"))
+    return Joint(name, kind, parent, child, origin, (x / length, y / length, z / length), mimic)
+
+
+def _turn(axis: Vector, angle: float) -> Pose:
+    x, y, z = (part * math.sin(angle / 2) for part in axis)
+    return (0.0, 0.0, 0.0), (x, y, z, math.cos(angle / 2))
 
 
 def _vector(element: ElementTree.Element | None, name: str, default: Vector) -> Vector:
@@ -103,20 +92,4 @@ def _vector(element: ElementTree.Element | None, name: str, default: Vector) -> 
     if text is None:
         return default
     x, y, z = map(float, text.split())
-    return x, y, z
-
-
-def _product(a: Quaternion, b: Quaternion) -> Quaternion:
-    ax, ay, az, aw = a
-    bx, by, bz, bw = b
-    return (
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    )
-
-
-def _rotated(q: Quaternion, v: Vector) -> Vector:
-    x, y, z, _ = _product(_product(q, (*v, 0.0)), (-q[0], -q[1], -q[2], q[3]))
     return x, y, z

@@ -125,7 +125,7 @@ def _message(joint: Joint) -> TransformStamped:
 
 def _fill(message: TransformStamped, joint: Joint, position: float) -> None:
     t, r = message.transform.translation, message.transform.rotation
-    (t.x, t.y, t.z), (r.x, r.y, r.z, r.w) = joint.transform(position)
+    (t.x, t.y, t.z), (r.x, r.y, r.z, r.w) = joint.pose(position)
 
 
 def main() -> int:

@@ -69,34 +69,18 @@ ORIGIN = '<origin xyz="1 -2 3" rpy="0.3 -1.1 2.4"/><axis xyz="0.5 -1 2"/>'
 AXIS = np.array([0.5, -1.0, 2.0])
 
 
-def origin():
-    result = np.eye(4)
-    result[:3, 3] = 1, -2, 3
-    result[:3, :3] = turn([0, 0, 1], 2.4) @ turn([0, 1, 0], -1.1) @ turn([1, 0, 0], 0.3)
-    return result
-
-
-@pytest.mark.parametrize("kind", ["revolute", "continuous"])
 @pytest.mark.parametrize("value", [0.0, 0.7, -2.9, 7.0])
-def test_turning_joint_turns_about_its_axis_after_the_origin(kind, value):
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic"])
+def test_where_a_joint_stands(kind, value):
     (it,) = read_joints(urdf(kind, ORIGIN))
-    expected = origin()
-    expected[:3, :3] = expected[:3, :3] @ turn(AXIS, value)
-    np.testing.assert_allclose(matrix(it.transform(value)), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("value", [0.0, 0.25, -0.5])
-def test_prismatic_joint_slides_by_metres_along_its_unit_axis(value):
-    (it,) = read_joints(urdf("prismatic", ORIGIN))
-    expected = origin()
-    expected[:3, 3] += value * expected[:3, :3] @ (AXIS / np.linalg.norm(AXIS))
-    np.testing.assert_allclose(matrix(it.transform(value)), expected, atol=1e-12)
-
-
-def test_defaults_are_no_offset_and_the_x_axis():
-    (it,) = read_joints(urdf("continuous", '<mimic joint="k"/>'))
-    assert (it.axis, it.mimic) == ((1.0, 0.0, 0.0), ("k", 1.0, 0.0))
-    np.testing.assert_allclose(matrix(it.transform(0.0)), np.eye(4))
+    expected = np.eye(4)
+    expected[:3, 3] = 1, -2, 3
+    expected[:3, :3] = turn([0, 0, 1], 2.4) @ turn([0, 1, 0], -1.1) @ turn([1, 0, 0], 0.3)
+    if kind == "prismatic":
+        expected[:3, 3] += value * expected[:3, :3] @ (AXIS / np.linalg.norm(AXIS))
+    else:
+        expected[:3, :3] = expected[:3, :3] @ turn(AXIS, value)
+    np.testing.assert_allclose(matrix(it.pose(value)), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(

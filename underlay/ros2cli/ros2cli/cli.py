@@ -26,14 +26,14 @@ from typing import Any, NoReturn
 
 # The summary of each sub-command, and the module whose function of its name adds to it.
 COMMANDS = {
-    "action": ("Send a goal to an action", "services"),
+    "action": ("Send a goal to an action", "nodes"),
     "launch": ("Run a launch file", "packages"),
     "lifecycle": ("Managed nodes: their states", "nodes"),
     "node": ("Nodes", "nodes"),
     "param": ("Parameters of running nodes", "nodes"),
     "pkg": ("Installed packages", "packages"),
     "run": ("Run an executable of a package", "packages"),
-    "service": ("Call a service", "services"),
+    "service": ("Call a service", "nodes"),
     "topic": ("Topics: listen to them, publish on them, measure them", "topics"),
 }
 

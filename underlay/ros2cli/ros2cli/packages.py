@@ -119,7 +119,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _show_arguments(include: Any) -> int:
-    from launch.utilities import describe
+    from launch.substitutions import describe
 
     print("Arguments (pass arguments as '<name>:=<value>'):")
     for argument in include.get_launch_arguments():

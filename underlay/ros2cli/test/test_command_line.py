@@ -54,14 +54,6 @@ def test_what_is_not_covered_is_named_in_one_line(ros2, argv, name):
     assert re.search(r"`ros2[ a-z]* -h` lists what there is here$", line)
 
 
-def test_bad_values_are_refused_before_a_node_is_made(ros2):
-    reason = "The passed {} type is invalid: 'a/b'\n"
-    assert ros2("topic", "pub", "/x", "a/b", code=1) == reason.format("message")
-    assert ros2("service", "call", "/x", "a/b", code=1) == reason.format("service")
-    assert ros2("action", "send_goal", "/x", "a/b", "", code=1) == reason.format("action")
-    assert "a dictionary is needed" in ros2("topic", "pub", "/x", "std_msgs/String", "x", code=1)
-
-
 def test_rclpy_is_imported_only_by_what_needs_it():
     code = (
         "import sys; from ros2cli.cli import main; main(sys.argv[1:]);print('rclpy' in sys.modules)"

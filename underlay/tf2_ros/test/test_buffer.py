@@ -153,16 +153,6 @@ def test_reparenting_follows_time(buffer, put):
             x_of(buffer, "wall", "tool", time)
 
 
-def test_static_and_moving_replace_each_other(buffer, put, stamped):
-    put("a", "b", 5.0, (1.0, 0.0, 0.0))
-    buffer.set_transform_static(stamped("a", "b", 0.0, (2.0, 0.0, 0.0)), "test")
-    assert x_of(buffer, "a", "b", 100) == 2.0
-    put("a", "b", 6.0, (3.0, 0.0, 0.0))
-    assert x_of(buffer, "a", "b", 6) == 3.0
-    with pytest.raises(ExtrapolationException):
-        x_of(buffer, "a", "b", 5)
-
-
 def test_the_history_is_ten_seconds(buffer, put, capsys):
     for at in range(20):
         put("a", "b", float(at))
@@ -236,15 +226,13 @@ def test_names_must_be_of_the_present_form(buffer, put, name, fault):
 def test_separate_trees_are_named(buffer, put):
     put("a", "b", 1.0)
     put("c", "d", 1.0)
-    for time in (Time(), seconds(1)):
+    for ask in (buffer.get_latest_common_time, lambda *two: x_of(buffer, *two, 1.0)):
         with pytest.raises(ConnectivityException) as error:
-            buffer.lookup_transform("b", "d", time)
+            ask("b", "d")
         assert str(error.value) == (
             "Could not find a connection between 'b' and 'd' because they are not part of the "
             "same tree.Tf has two or more unconnected trees."
         )
-    with pytest.raises(ConnectivityException):
-        buffer.get_latest_common_time("b", "d")
 
 
 def test_an_unknown_time_is_named_with_the_frames(buffer, put):
@@ -272,7 +260,8 @@ def test_a_loop_is_found(buffer, put):
 
 
 def test_clear_forgets_what_moves_and_keeps_the_rest(buffer, put, stamped):
-    put("a", "b", 1.0)
+    buffer.set_transform_static(stamped("a", "b"), "test")
+    put("a", "b", 1.0)  # static and moving replace each other
     buffer.set_transform_static(stamped("b", "c"), "test")
     buffer.clear()
     assert x_of(buffer, "b", "c", 9) == 0.0
@@ -283,39 +272,27 @@ def test_clear_forgets_what_moves_and_keeps_the_rest(buffer, put, stamped):
     assert x_of(buffer, "a", "c", 0.5) == 1.0
 
 
-@pytest.fixture
-def hasty_threads():
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(usual)
-
-
-def test_threads_do_not_disturb_each_other(buffer, put, hasty_threads):
+def test_threads_do_not_disturb_each_other(buffer, put):
     """Position and stamp belong together in every sample; an error ends a thread early."""
-    wrong, finished, stop = [], [], threading.Event()
+    usual, wrong, stop = sys.getswitchinterval(), [], threading.Event()
+    sys.setswitchinterval(1e-6)
 
     def write():
-        at = 0
+        at = 1
         while not stop.is_set():
             at += 1
             put("a", "b", at, (float(at), 0.0, 0.0))
 
-    def read():
-        for _ in range(1500):
+    put("a", "b", 1, (1.0, 0.0, 0.0))
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(3000):
             found = buffer.lookup_transform("a", "b", Time())
             if found.transform.translation.x != found.header.stamp.sec:
                 wrong.append(found)
-        finished.append(True)
-
-    put("a", "b", 1, (1.0, 0.0, 0.0))
-    writer = threading.Thread(target=write)
-    readers = [threading.Thread(target=read) for _ in range(3)]
-    for thread in (writer, *readers):
-        thread.start()
-    for thread in readers:
-        thread.join()
-    stop.set()
-    writer.join()
+    finally:
+        stop.set()
+        writer.join()
+        sys.setswitchinterval(usual)
     assert not wrong
-    assert len(finished) == 3

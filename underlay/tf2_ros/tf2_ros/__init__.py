@@ -14,16 +14,15 @@
 
 """Buffer, listener and broadcasters of tf2 for rclpy, under the names of the upstream package."""
 
-from tf2_ros.broadcasters import StaticTransformBroadcaster, TransformBroadcaster
 from tf2_ros.buffer import Buffer
-from tf2_ros.exceptions import (
+from tf2_ros.history import (
     ConnectivityException,
     ExtrapolationException,
     InvalidArgumentException,
     LookupException,
     TransformException,
 )
-from tf2_ros.transform_listener import TransformListener
+from tf2_ros.topics import StaticTransformBroadcaster, TransformBroadcaster, TransformListener
 
 __all__ = [
     "Buffer",

@@ -14,16 +14,7 @@
 
 """Events of the launch itself."""
 
-from __future__ import annotations
-
-from ..entities import Event, LaunchDescription
-
-
-class IncludeLaunchDescription(Event):
-    """A launch description is to be visited."""
-
-    def __init__(self, launch_description: LaunchDescription) -> None:
-        self.launch_description = launch_description
+from ..entities import Event
 
 
 class Shutdown(Event):

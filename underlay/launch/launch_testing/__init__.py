@@ -17,27 +17,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from typing import Any
 
 # Attributes that the decorators set.
 POST_SHUTDOWN = "__post_shutdown_test__"
 PARAMETERS = "__launch_test_parameters__"
 
 
-def post_shutdown_test() -> Callable[[T], T]:
+def post_shutdown_test() -> Callable[[Any], Any]:
     """Mark a test class to be run after the processes have ended."""
     return _set(POST_SHUTDOWN, True)
 
 
-def parametrize(argname: str, argvalues: Iterable[Any]) -> Callable[[T], T]:
+def parametrize(argname: str, argvalues: Iterable[Any]) -> Callable[[Any], Any]:
     """Run the whole launch once for each value, given to `generate_test_description` by name."""
     return _set(PARAMETERS, [{argname: value} for value in argvalues])
 
 
-def _set(name: str, value: Any) -> Callable[[T], T]:
-    def decorate(target: T) -> T:
+def _set(name: str, value: Any) -> Callable[[Any], Any]:
+    def decorate(target: Any) -> Any:
         setattr(target, name, value)
         return target
 

@@ -12,21 +12,29 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Sending transforms: those that change, and those that do not."""
+"""Sending transforms on /tf and /tf_static, and filling a buffer with those that others send."""
 
 from collections.abc import Iterable
+from functools import partial
+from threading import Thread
 
 from geometry_msgs.msg import TransformStamped
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from tf2_msgs.msg import TFMessage
+
+from tf2_ros.buffer import Buffer
+
+_AUTHORITY = "default_authority"  # messages do not tell who sent them
 
 
 class TransformBroadcaster:
     """Sends transforms on /tf."""
 
     def __init__(self, node: Node) -> None:
-        self.pub_tf = node.create_publisher(TFMessage, "/tf", QoSProfile(depth=100))
+        self.pub_tf = node.create_publisher(TFMessage, "/tf", 100)
 
     def sendTransform(self, transform: TransformStamped | Iterable[TransformStamped]) -> None:
         """Send one transform or several."""
@@ -49,3 +57,40 @@ class StaticTransformBroadcaster:
 
 def _several(transform: TransformStamped | Iterable[TransformStamped]) -> list[TransformStamped]:
     return [transform] if isinstance(transform, TransformStamped) else list(transform)
+
+
+class TransformListener:
+    """Listens on /tf and /tf_static.
+
+    With `spin_thread` a thread of its own spins the whole node, as upstream; then nobody else may.
+    """
+
+    def __init__(self, buffer: Buffer, node: Node, *, spin_thread: bool = False) -> None:
+        # A callback that takes long must not keep transforms from arriving.
+        group = ReentrantCallbackGroup()
+        for topic, put, durability in (
+            ("/tf", buffer.set_transform, DurabilityPolicy.VOLATILE),
+            ("/tf_static", buffer.set_transform_static, DurabilityPolicy.TRANSIENT_LOCAL),
+        ):
+            qos = QoSProfile(depth=100, durability=durability)
+            store = partial(_store, put)
+            node.create_subscription(TFMessage, topic, store, qos, callback_group=group)
+        if spin_thread:
+            self.dedicated_listener_thread = Thread(target=_spin, args=(node,))
+            self.dedicated_listener_thread.start()
+
+
+def _store(put, message: TFMessage) -> None:
+    for transform in message.transforms:
+        put(transform, _AUTHORITY)
+
+
+def _spin(node: Node) -> None:
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    try:
+        executor.spin()
+    except Exception:
+        # rclpy may be shut down between any two steps of the executor, and that is no fault.
+        if node.context.ok():
+            raise

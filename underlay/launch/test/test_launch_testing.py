@@ -14,6 +14,7 @@
 
 """Launch tests as pytest runs them: what passes, and that nothing fails silently."""
 
+import itertools
 import subprocess
 import sys
 import textwrap
@@ -86,7 +87,7 @@ def generate_test_description():
 
 class TestActive(unittest.TestCase):
     def test_output(self, proc_output):
-        proc_output.assertWaitFor("steady", timeout=30, stream="stdout")
+        proc_output.assertWaitFor("ready", timeout=30, stream="stdout")
 
 @launch_testing.post_shutdown_test()
 class TestAfterwards(unittest.TestCase):
@@ -111,37 +112,22 @@ def test_a_failing_test_fails_with_its_reason_and_its_parameter(run):
 
 
 @pytest.mark.parametrize(
-    ("script", "reason"),
+    ("entities", "reason"),
     [
-        ("WAIT.replace('0', '3').replace('ready', 'steady')", "exited with code 3; its command"),
-        ("'echo steady; exec sleep 30'", "sh-1 exited with code -2"),
+        (["sh(WAIT.replace('0', '3'))"], "sh-1 exited with code 3; its command"),
+        (["sh('echo ready; exec sleep 30')"], "sh-1 exited with code -2"),
+        (["sh('echo bad >&2')"], "the processes under test stopped before the tests had ended"),
+        (["sh('echo bad >&2')"], "sh-1: bad"),
+        (["OpaqueFunction(function=lambda _: 1 / 0)"], "the launch failed, see its error above"),
+        (["OpaqueFunction(function=lambda _: 1 / 0)"], "ZeroDivisionError"),
+        ([], "no process has been started"),
     ],
+    ids=itertools.count(),
 )
-def test_the_exit_code_of_a_process_counts(run, script, reason):
-    code, out = run(description(f"sh({script})", "ReadyToTest()"))
+def test_nothing_fails_silently(run, entities, reason):
+    code, out = run(description(*entities, "ReadyToTest()"))
     assert code == 1
     assert reason in out
-
-
-def test_processes_that_end_before_the_tests_are_a_failure(run):
-    code, out = run(description("sh('echo bad >&2')", "ReadyToTest()"))
-    assert code == 1
-    assert "the processes under test stopped before the tests had ended; the processes:" in out
-    assert "sh-1 exited with code 0" in out
-    assert "sh-1: bad" in out
-
-
-def test_a_launch_that_fails_is_a_failure(run):
-    code, out = run(description("OpaqueFunction(function=lambda _: 1 / 0)", "ReadyToTest()"))
-    assert code == 1
-    assert "the launch failed, see its error above" in out
-    assert "ZeroDivisionError" in out
-
-
-def test_a_launch_without_processes_is_a_failure(run):
-    code, out = run(description("ReadyToTest()"))
-    assert code == 1
-    assert "no process has been started" in out
 
 
 def test_a_description_that_is_never_ready_is_a_failure(run):
@@ -149,9 +135,3 @@ def test_a_description_that_is_never_ready_is_a_failure(run):
     code, out = run(text.replace("class", "launch_testing.runner._READY_TIMEOUT = 0.5\nclass", 1))
     assert code == 1
     assert "there was no ReadyToTest within 0.5 s" in out
-
-
-def test_other_files_that_mention_the_marker_are_ordinary_tests(run):
-    code, out = run("def test_launch_test():\n    pass\n")
-    assert code == 0
-    assert "1 passed" in out

@@ -18,40 +18,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-
-class LaunchTestFailure(Exception):  # noqa: N818 (upstream's name)
-    """Some tests of a launch test have failed; the text tells which and why."""
 
 
 class LaunchTestItem(pytest.Item):
     """All launches and tests of one file."""
 
     def runtest(self) -> None:
-        """Run them.
-
-        Raises:
-            LaunchTestFailure: Some failed.
-        """
+        """Run them."""
         from .runner import failures
 
-        assert isinstance(self.parent, LaunchTestModule)  # see collect
         found = failures(self.parent.obj)
         if found:
-            raise LaunchTestFailure("\n\n".join(["some test cases have failed:", *found]))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Show the failed tests instead of the way to them."""
-        if isinstance(excinfo.value, LaunchTestFailure):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        """Name the file."""
-        return self.path, 0, self.name
+            pytest.fail("\n\n".join(["some test cases have failed:", *found]), pytrace=False)
 
 
 class LaunchTestModule(pytest.Module):
@@ -60,10 +40,9 @@ class LaunchTestModule(pytest.Module):
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Return one item for a launch test."""
         function = getattr(self.obj, "generate_test_description", None)
-        marks = getattr(function, "pytestmark", [])
-        if not any(mark.name == "launch_test" for mark in marks):
+        if all(mark.name != "launch_test" for mark in getattr(function, "pytestmark", [])):
             return super().collect()
-        return [LaunchTestItem.from_parent(self, name=self.path.name.removesuffix(".py"))]
+        return [LaunchTestItem.from_parent(self, name=self.path.stem)]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The server: it owns the markers, tells every client of changes, and hears what users do."""
+"""The server, which owns markers, tells clients of changes and hears what users do; and menus."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,6 +29,7 @@ from visualization_msgs.msg import (
     InteractiveMarkerFeedback,
     InteractiveMarkerPose,
     InteractiveMarkerUpdate,
+    MenuEntry,
 )
 from visualization_msgs.srv import GetInteractiveMarkers
 
@@ -101,13 +102,12 @@ class InteractiveMarkerServer:
             if feedback_callback is not None:
                 self._handlers_of(marker.name).by_type[feedback_type] = feedback_callback
 
-    def setPose(self, name: str, pose: Pose) -> bool:
-        """Move a marker; False if there is none, or if it is only about to be inserted."""
+    def setPose(self, name: str, pose: Pose) -> None:
+        """Move a marker, unless there is none, or it is only about to be inserted."""
         with self.mutex:
-            if name not in self._markers or isinstance(self._pending.get(name), InteractiveMarker):
-                return False
-            self._set_pose(name, pose, self._markers[name].header)
-            return True
+            is_new = isinstance(self._pending.get(name), InteractiveMarker)
+            if name in self._markers and not is_new:
+                self._set_pose(name, pose, self._markers[name].header)
 
     def _set_pose(self, name: str, pose: Pose, header: Any) -> None:
         """Move a marker, or what is to take its place."""
@@ -117,13 +117,10 @@ class InteractiveMarkerServer:
         else:
             self._pending[name] = InteractiveMarkerPose(header=header, pose=pose, name=name)
 
-    def erase(self, name: str) -> bool:
-        """Take a marker away; False if there is none."""
+    def erase(self, name: str) -> None:
+        """Take a marker away."""
         with self.mutex:
-            if name not in self._markers and name not in self._pending:
-                return False
             self._pending[name] = None
-            return True
 
     def applyChanges(self) -> None:
         """Do what was asked for since the last call, and tell the clients."""
@@ -208,3 +205,76 @@ class InteractiveMarkerServer:
             response.sequence_number = self.seq_num
             response.markers = list(self._markers.values())
         return response
+
+
+@dataclass
+class _Entry:
+    title: str
+    callback: Callback
+    visible: bool = True
+    check_state: int = 0
+
+
+class MenuHandler:
+    """A menu that can be given to markers; an entry is known by the handle that `insert` returns.
+
+    Changes show when the menu is applied again and the server applies its changes.
+    """
+
+    NO_CHECKBOX = 0
+    CHECKED = 1
+    UNCHECKED = 2
+
+    def __init__(self) -> None:
+        self._entries: dict[int, _Entry] = {}
+        self._markers: set[str] = set()
+
+    def insert(self, title: str, *, callback: Callback) -> int:
+        """Add an entry and return its handle."""
+        handle = len(self._entries) + 1
+        self._entries[handle] = _Entry(title, callback)
+        return handle
+
+    def setVisible(self, handle: int, visible: bool) -> None:
+        """Show an entry or hide it."""
+        self._entries[handle].visible = visible
+
+    def setCheckState(self, handle: int, check_state: int) -> None:
+        """Give an entry a box, checked or not, or none."""
+        self._entries[handle].check_state = check_state
+
+    def apply(self, server: InteractiveMarkerServer, marker_name: str) -> None:
+        """Give the menu as it is now to a marker; forget a marker that is gone from the server.
+
+        Raises:
+            KeyError: As upstream: there is no such marker, and the menu was never applied to it.
+        """
+        marker = server.get(marker_name)
+        if marker is None:
+            self._markers.remove(marker_name)
+            return
+        boxes = {self.CHECKED: "[x] ", self.UNCHECKED: "[ ] "}
+        marker.menu_entries = [
+            MenuEntry(
+                id=handle,
+                title=boxes.get(entry.check_state, "") + entry.title,
+                command_type=MenuEntry.FEEDBACK,
+            )
+            for handle, entry in self._entries.items()
+            if entry.visible
+        ]
+        server.insert(
+            marker,
+            feedback_callback=self._on_select,
+            feedback_type=InteractiveMarkerFeedback.MENU_SELECT,
+        )
+        self._markers.add(marker_name)
+
+    def reApply(self, server: InteractiveMarkerServer) -> None:
+        """Give it again to every marker that has it."""
+        for name in tuple(self._markers):
+            self.apply(server, name)
+
+    def _on_select(self, feedback: InteractiveMarkerFeedback) -> None:
+        if feedback.menu_entry_id in self._entries:
+            self._entries[feedback.menu_entry_id].callback(feedback)

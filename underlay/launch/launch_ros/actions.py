@@ -25,7 +25,7 @@ from typing import Any
 
 from launch import LaunchContext, logging
 from launch.actions import ExecuteProcess
-from launch.utilities import evaluate, normalize_to_list_of_substitutions
+from launch.substitutions import evaluate, normalize_to_list_of_substitutions
 
 from .parameter_descriptions import ParameterValue
 from .substitutions import ExecutableInPackage
@@ -83,7 +83,7 @@ class Node(ExecuteProcess):
             elif Path(path := evaluate(context, parameters)).is_file():
                 ros_arguments += ["--params-file", path]
             else:
-                logging.get_logger("launch_ros.actions.node").warning(
+                logging.Logger("launch_ros.actions.node").warning(
                     f"Parameter file path is not a file: {path}"
                 )
         for old, new in self._remappings:

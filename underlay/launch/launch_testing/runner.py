@@ -22,16 +22,16 @@ import sys
 import threading
 import traceback
 import unittest
-from collections.abc import Callable
 from typing import Any
 
-from launch import LaunchDescription, LaunchService
+from launch import LaunchContext, LaunchDescription, LaunchService
 from launch.actions import RegisterEventHandler
 from launch.event_handlers import BaseEventHandler, OnProcessExit, OnProcessIO, OnProcessStart
+from launch.events.process import RunningProcessEvent
 
 from . import PARAMETERS, POST_SHUTDOWN
 from .actions import Ready
-from .records import ProcessInfo, ProcessOutput, describe, show
+from .asserts import ProcessInfo, ProcessOutput, describe, show
 
 # How long the description may take until the tests can begin [s].
 _READY_TIMEOUT = 15.0
@@ -63,17 +63,21 @@ class _Run:
         self._cases = cases
         self._failures: list[str] = []
         self._ready, self._over = threading.Event(), threading.Event()
-        self._info, self._output = ProcessInfo(), ProcessOutput()
+        self._info: ProcessInfo = {}
+        self._output = ProcessOutput()
         self._service = LaunchService(noninteractive=True)
         handlers = (
-            OnProcessStart(on_start=lambda event, _: self._info.append(event)),
-            OnProcessExit(on_exit=lambda event, _: self._info.append(event)),
+            OnProcessStart(on_start=self._on_process),
+            OnProcessExit(on_exit=self._on_process),
             OnProcessIO(on_stdout=self._output.append, on_stderr=self._output.append),
             BaseEventHandler(lambda event: isinstance(event, Ready), lambda *_: self._ready.set()),
         )
         self._service.include_launch_description(
             LaunchDescription([*map(RegisterEventHandler, handlers), description])
         )
+
+    def _on_process(self, event: RunningProcessEvent, _: LaunchContext) -> None:
+        self._info[event.action] = event
 
     def run(self) -> list[str]:
         """Run it; return what failed."""
@@ -105,7 +109,7 @@ class _Run:
             self._service.shutdown()
 
     def _fail(self, reason: str) -> None:
-        states = "".join(f"\n  {describe(event)}" for event in self._info)
+        states = "".join(f"\n  {describe(event)}" for event in self._info.values())
         written = show(self._output.texts("stderr"))
         self._failures.append(f"{reason}; the processes:{states}\nOn stderr:\n{written}")
 
@@ -127,13 +131,6 @@ def _bind(case: type[unittest.TestCase], arguments: dict[str, Any]) -> type[unit
     for name in unittest.defaultTestLoader.getTestCaseNames(case):
         method = getattr(case, name)
         wanted = list(inspect.signature(method).parameters)[1:]
-        namespace[name] = _with_arguments(method, {key: arguments[key] for key in wanted})
+        given = {key: arguments[key] for key in wanted}
+        namespace[name] = functools.partialmethod(method, **given)
     return type(case.__name__, (case,), namespace)
-
-
-def _with_arguments(function: Callable[..., Any], given: dict[str, Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def bound(self: Any) -> Any:
-        return function(self, **given)
-
-    return bound

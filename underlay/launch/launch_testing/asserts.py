@@ -12,29 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What processes have written, and how they are: recorded in one thread, read in another."""
+"""What processes write and how they end, and assertions on it."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 from launch.events.process import ProcessExited, ProcessIO, RunningProcessEvent
 
-
-class ProcessInfo:
-    """Holds the last event of each process: that it started, or that it exited."""
-
-    def __init__(self) -> None:
-        self._events: dict[Any, RunningProcessEvent] = {}
-
-    def append(self, event: RunningProcessEvent) -> None:
-        """Record an event."""
-        self._events[event.action] = event
-
-    def __iter__(self) -> Iterator[RunningProcessEvent]:
-        return iter(list(self._events.values()))
+# The last event of each process, by its action: that it started, or that it exited.
+ProcessInfo = dict[Any, RunningProcessEvent]
 
 
 def describe(event: RunningProcessEvent) -> str:
@@ -42,6 +30,12 @@ def describe(event: RunningProcessEvent) -> str:
     exited = isinstance(event, ProcessExited)
     how = f"exited with code {event.returncode}" if exited else "is still running"
     return f"{event.process_name} {how}; its command was: {' '.join(event.cmd)}"
+
+
+def show(texts: dict[str, str]) -> str:
+    """Return the last lines that processes have written, for people."""
+    lines = [f"  {name}: {line}" for name in texts for line in texts[name].splitlines()[-20:]]
+    return "\n".join(lines) or "  (nothing)"
 
 
 class ProcessOutput:
@@ -71,9 +65,8 @@ class ProcessOutput:
         found: dict[str, bytes] = {}
         for piece in list(self._pieces):
             name = piece.process_name
-            is_meant = (process is None or process in name) and (
-                cmd_args is None or cmd_args in piece.cmd
-            )
+            is_meant = process is None or process in name
+            is_meant = is_meant and (cmd_args is None or cmd_args in piece.cmd)
             if is_meant and getattr(piece, f"from_{stream}"):
                 found[name] = found.get(name, b"") + piece.text
         return {name: text.decode(errors="replace") for name, text in found.items()}
@@ -108,13 +101,33 @@ class ProcessOutput:
         with self._condition:
             self._condition.wait_for(lambda: self._closed or has_come(), timeout)
         if not has_come():
+            came = show(self.texts(stream))
             raise AssertionError(
-                f"{expected_output!r} was not on {stream} after {timeout} s. What came:\n"
-                + show(self.texts(stream))
+                f"{expected_output!r} was not on {stream} after {timeout} s. What came:\n{came}"
             )
 
 
-def show(texts: dict[str, str]) -> str:
-    """Return the last lines that processes have written, for people."""
-    lines = [f"  {name}: {line}" for name in texts for line in texts[name].splitlines()[-20:]]
-    return "\n".join(lines) or "  (nothing)"
+def assertExitCodes(proc_info: ProcessInfo) -> None:
+    """Assert that all processes have exited with 0.
+
+    The code of a process that died of a signal is the negative number of the signal.
+    """
+    __tracebackhide__ = True
+    events = proc_info.values()
+    assert events, "no process has been started"
+    bad = [e for e in events if not (isinstance(e, ProcessExited) and e.returncode == 0)]
+    assert not bad, "\n".join(map(describe, bad))
+
+
+def assertInStdout(
+    proc_output: ProcessOutput,
+    expected_output: str,
+    process: str | None = None,
+    cmd_args: str | None = None,
+) -> None:
+    """Assert that a process has written a text to stdout; see ProcessOutput.assertWaitFor."""
+    __tracebackhide__ = True
+    texts = proc_output.texts("stdout", process, cmd_args)
+    assert any(expected_output in text for text in texts.values()), (
+        f"{expected_output!r} is not in what was written to stdout:\n{show(texts)}"
+    )

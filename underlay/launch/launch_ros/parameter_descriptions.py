@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from launch import LaunchContext
-from launch.utilities import evaluate, parse_bool
+from launch.substitutions import evaluate, parse_bool
 
 
 class ParameterValue:
