@@ -50,11 +50,14 @@ programs() {
 }
 
 library() {
-  local status=0 tests
+  local status=0 package
   # First what has processes, too. With ROS 2 installed the underlay is not used, and upstream's packages have
   # their own tests.
   if [ -n "${BASIS_IK_UNDERLAY:-}" ]; then
-    for tests in underlay/*/test; do run "$(dirname "$tests")" python -m pytest -q "$tests" || status=1; done
+    for package in underlay/*/setup.py; do
+      package=$(dirname "$package")
+      run "$package" python -m pytest -q "$package/test" || status=1
+    done
   fi
   renice -n 19 "$BASHPID" >/dev/null
   run "the library" python -m pytest -q --durations=10 test --ignore test/ros --ignore test/launch \

@@ -12,20 +12,15 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-from setuptools import find_packages, setup
+from setuptools import setup
 
 setup(
     name="launch",
     version="0.1.0",
-    packages=find_packages(exclude=["test"]),
+    packages=["launch", "launch.events", "launch_ros", "launch_testing"],
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/launch"]),
         ("share/launch", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
-    zip_safe=True,
-    maintainer="basis_ik maintainers",
-    maintainer_email="maintainers@example.com",
-    description="Describes, starts and watches processes.",
-    license="Apache-2.0",
+    entry_points={"pytest11": ["launch_testing = launch_testing.hooks"]},
 )

@@ -24,12 +24,6 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
-    zip_safe=True,
-    maintainer="basis_ik maintainers",
-    maintainer_email="maintainers@example.com",
-    description="Publishes the frames of a robot from its URDF and its joint states",
-    license="Apache-2.0",
     entry_points={
         "console_scripts": ["robot_state_publisher = robot_state_publisher.node:main"],
     },

@@ -19,17 +19,11 @@ package_name = "ros2cli"
 setup(
     name=package_name,
     version="0.1.0",
-    packages=[package_name, f"{package_name}.command"],
+    packages=[package_name],
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
         (f"share/{package_name}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
-    zip_safe=True,
-    maintainer="basis_ik maintainers",
-    maintainer_email="maintainers@example.com",
-    description="The ros2 command",
-    license="Apache-2.0",
     # No setup.cfg: the script belongs into bin/, where a shell finds it.
     entry_points={"console_scripts": ["ros2 = ros2cli.cli:main"]},
 )

@@ -14,7 +14,6 @@
 
 """Interactive markers, named as in the upstream package."""
 
-from interactive_markers.interactive_marker_server import InteractiveMarkerServer
-from interactive_markers.menu_handler import MenuHandler
+from interactive_markers.server import InteractiveMarkerServer, MenuHandler
 
 __all__ = ["InteractiveMarkerServer", "MenuHandler"]

@@ -12,19 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A server and a client in contexts of their own, over DDS; the client does what RViz does."""
+"""The server without DDS, over which the handles of basis_ik are tested; a test is the client."""
 
-import socket
-import time
 from types import SimpleNamespace
 
 import pytest
-import rclpy
 from geometry_msgs.msg import Point, Pose
 from interactive_markers import InteractiveMarkerServer, MenuHandler
 from rclpy.duration import Duration
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import QoSProfile
 from rclpy.time import Time
 from std_msgs.msg import Header
 from visualization_msgs.msg import (
@@ -34,90 +29,50 @@ from visualization_msgs.msg import (
 )
 from visualization_msgs.srv import GetInteractiveMarkers
 
-PATIENCE = 20.0
-
-
-@pytest.fixture(scope="module")
-def domain():
-    """A ROS_DOMAIN_ID of its own, claimed as upstream's domain_coordinator does it."""
-    for number in range(1, 101):
-        with socket.socket() as claim:
-            try:
-                claim.bind(("", 32768 + number))
-            except OSError:
-                continue
-            yield number
-            return
-
 
 class World:
-    """A node with a server, and a client in another context."""
+    """A node that keeps what the server sends; its time passes only when a test says so."""
 
-    def __init__(self, domain):
-        self._made = []
-        self.node = self._make("server", domain)
-        # The server asks the node for the time; here it passes only when a test says so.
-        self.now = Time(seconds=1000)
-        self.node.get_clock = lambda: SimpleNamespace(now=lambda: self.now)
-        self.server = InteractiveMarkerServer(self.node, "~/drag")
-        viewer = self._make("viewer", domain)
-        self.updates = []
-        viewer.create_subscription(
-            InteractiveMarkerUpdate, "/server/drag/update", self.updates.append, 10
-        )
-        self._feedback = viewer.create_publisher(
-            InteractiveMarkerFeedback, "/server/drag/feedback", 10
-        )
-        self._ask = viewer.create_client(
-            GetInteractiveMarkers, "/server/drag/get_interactive_markers"
-        )
-        self.spin_until(
-            lambda: (
-                self.server.update_pub.get_subscription_count()
-                and self._feedback.get_subscription_count()
-                and self._ask.service_is_ready()
-            )
-        )
+    def __init__(self):
+        self.now, self.updates, self.destroyed = Time(seconds=1000), [], []
+        self.context = SimpleNamespace(ok=lambda: True)
+        self.destroy_service = self.destroy_publisher = self.destroyed.append
+        self.destroy_subscription = self.destroyed.append
+        self.server = InteractiveMarkerServer(self, "~/drag")
 
-    def _make(self, name, domain):
-        context = rclpy.Context()
-        rclpy.init(context=context, domain_id=domain)
-        node = rclpy.create_node(name, context=context)
-        executor = SingleThreadedExecutor(context=context)
-        executor.add_node(node)
-        self._made.append((node, executor, context))
-        return node
+    def get_clock(self):
+        return SimpleNamespace(now=lambda: self.now)
 
-    def spin_until(self, condition):
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < end, "it did not happen"
-            for _, executor, _ in self._made:
-                executor.spin_once(timeout_sec=0.01)
+    def get_logger(self):
+        return SimpleNamespace(debug=lambda _: None)
+
+    def create_service(self, kind, name, callback):
+        self.ask = lambda: callback(kind.Request(), kind.Response())
+        return name
+
+    def create_publisher(self, kind, name, depth):
+        return SimpleNamespace(publish=self.updates.append)
+
+    def create_subscription(self, kind, name, callback, depth):
+        self.say = lambda **fields: callback(feedback(**fields))
+        return name
+
+    def apply(self, made=None, callback=None):
+        """Insert a marker, apply it, and let the time pass in which it is nobody's."""
+        self.server.insert(made or marker(), feedback_callback=callback)
+        self.server.applyChanges()
+        self.pass_time(1.0)
 
     def pass_time(self, seconds):
         self.now += Duration(seconds=seconds)
 
-    def ask(self):
-        future = self._ask.call_async(GetInteractiveMarkers.Request())
-        self.spin_until(future.done)
-        return future.result()
-
-    def say(self, **fields):
-        self._feedback.publish(feedback(**fields))
-
-    def close(self):
-        for node, executor, context in self._made:
-            executor.shutdown()
-            node.destroy_node()
-            context.try_shutdown()
+    def x(self):
+        return self.server.get("cube").pose.position.x
 
 
 @pytest.fixture
-def world(domain):
-    world = World(domain)
-    yield world
-    world.close()
+def world():
+    return World()
 
 
 def marker(name="cube", x=0.0):
@@ -139,154 +94,68 @@ def feedback(name="cube", event="POSE_UPDATE", client="rviz", x=0.0, frame="", e
 
 def test_clients_hear_of_markers_when_changes_are_applied(world):
     world.server.insert(marker(x=1.0))
-    assert world.ask().markers == []
+    assert world.ask() == GetInteractiveMarkers.Response()
     world.server.applyChanges()
-    world.spin_until(lambda: world.updates)
-    update = world.updates[0]
+    world.server.applyChanges()  # without changes nothing is sent
+    (update,) = world.updates
     assert (update.type, update.seq_num) == (InteractiveMarkerUpdate.UPDATE, 1)
     assert update.markers == [marker(x=1.0)]
-    answer = world.ask()
-    assert (answer.sequence_number, answer.markers) == (1, [marker(x=1.0)])
-
-
-def test_without_changes_nothing_is_sent(world):
-    world.server.applyChanges()
-    assert world.server.seq_num == 0
-    world.server.insert(marker())
-    world.server.applyChanges()
-    world.server.applyChanges()
-    assert world.server.seq_num == 1
+    assert (world.ask().sequence_number, world.ask().markers) == (1, [marker(x=1.0)])
 
 
 def test_moving_and_erasing(world):
     world.server.insert(marker())
     world.server.insert(marker("other"))
-    assert not world.server.setPose("cube", Pose())  # as upstream: not before it is applied
+    world.server.setPose("cube", Pose(position=Point(x=9.0)))  # as upstream: not before
     world.server.applyChanges()
-    assert world.server.setPose("cube", Pose(position=Point(x=2.0)))
-    assert world.server.erase("other")
+    assert world.x() == 0.0
+    world.server.setPose("cube", Pose(position=Point(x=2.0)))
+    world.server.erase("other")
+    world.server.erase("none")
     world.server.applyChanges()
-    world.spin_until(lambda: len(world.updates) == 2)
-    update = world.updates[1]
-    assert [(p.name, p.header.frame_id, p.pose.position.x) for p in update.poses] == [
-        ("cube", "base", 2.0)
-    ]
-    assert update.erases == ["other"]
+    (pose,) = world.updates[1].poses
+    assert (pose.name, pose.header.frame_id, pose.pose.position.x) == ("cube", "base", 2.0)
+    assert world.updates[1].erases == ["other"]
     assert [m.pose.position.x for m in world.ask().markers] == [2.0]
-    header = Header(frame_id="camera")
-    assert world.server.setPose("cube", Pose(), header)
-    world.server.applyChanges()
-    assert world.server.get("cube").header == header
 
 
-def test_what_does_not_exist(world):
-    server = world.server
-    assert not server.setPose("cube", Pose())
-    assert not server.erase("cube")
-    assert not server.setCallback("cube", print)
-    assert server.get("cube") is None
-    server.insert(marker())
-    assert server.get("cube") == marker()
-    server.erase("cube")
-    assert server.get("cube") is None
-    server.applyChanges()
-    world.spin_until(lambda: world.updates)
-    assert world.updates[0].erases == []  # nobody had heard of it
-
-
-def test_a_third_argument_by_position_is_refused(world):
-    with pytest.raises(TypeError, match="positional"):
-        InteractiveMarkerServer(world.node, "~/other", 100)
-
-
-def test_the_queues_are_of_upstreams_depths_and_can_be_chosen(world):
-    def depths(server):
-        return server.update_pub.qos_profile.depth, server.feedback_sub.qos_profile.depth
-
-    assert depths(world.server) == (100, 1)
-    assert world.server.namespace == "~/drag"
-    qos = {"update_pub_qos": QoSProfile(depth=7), "feedback_sub_qos": QoSProfile(depth=8)}
-    other = InteractiveMarkerServer(world.node, "~/other", **qos)
-    assert depths(other) == (7, 8)
-    other.shutdown()
-
-
-def applied(world, made=None, **callbacks):
-    """Insert a marker, apply it, and let the time pass in which it is nobody's."""
-    world.server.insert(made or marker(), **callbacks)
-    world.server.applyChanges()
-    world.pass_time(1.0)
-
-
-def test_feedback_moves_the_marker_is_passed_on_and_told_to_all_clients(world):
+def test_feedback_moves_the_marker_is_passed_on_and_applies_all_changes(world):
     heard = []
-    applied(world, feedback_callback=heard.append)
+    world.apply(callback=heard.append)
+    world.server.insert(marker("waiting"))
     world.say(name="unknown")
-    world.say(x=3.0, frame="base")
-    world.spin_until(lambda: len(heard) == 1)
-    world.spin_until(lambda: len(world.updates) == 2)
-    assert world.server.get("cube").pose.position.x == 3.0
-    assert [(p.name, p.pose.position.x) for p in world.updates[1].poses] == [("cube", 3.0)]
-    assert world.updates[1].seq_num == 2
-    world.say(event="MOUSE_UP", x=9.0)
-    world.spin_until(lambda: len(heard) == 2)
-    assert heard[1].event_type == InteractiveMarkerFeedback.MOUSE_UP
-    assert world.server.get("cube").pose.position.x == 3.0  # only a POSE_UPDATE moves it
-    assert world.server.seq_num == 2
-
-
-def test_feedback_applies_what_others_and_its_callback_have_asked_for(world):
-    applied(world, feedback_callback=lambda _: world.server.insert(marker("second")))
-    world.server.insert(marker("first"))
-    world.server.processFeedback(feedback(event="MOUSE_UP"))
-    assert [m.name for m in world.ask().markers] == ["cube", "first", "second"]
+    world.say(x=3.0)
+    world.say(event="MOUSE_UP", x=9.0)  # only a POSE_UPDATE moves it
+    assert [each.pose.position.x for each in heard] == [3.0, 9.0]
+    assert world.x() == 3.0
+    (update,) = world.updates[1:]
+    assert [m.name for m in update.markers] == ["waiting"]
+    assert [p.pose.position.x for p in update.poses] == [3.0]
 
 
 def test_feedback_moves_the_marker_that_is_about_to_take_the_place(world):
-    applied(world)
+    world.apply()
     world.server.insert(marker(x=1.0))
-    world.server.processFeedback(feedback(x=3.0))
-    world.spin_until(lambda: len(world.updates) == 2)
+    world.say(x=3.0)
     assert [m.pose.position.x for m in world.updates[1].markers] == [3.0]
 
 
-def test_a_marker_without_stamp_stays_in_its_frame(world):
-    applied(world)
-    world.server.processFeedback(feedback(frame="camera"))
-    assert world.server.get("cube").header.frame_id == "base"
-    stamped = marker("stamped")
-    stamped.header.stamp.sec = 1
-    applied(world, stamped)
-    world.server.processFeedback(feedback("stamped", frame="camera"))
-    assert world.server.get("stamped").header.frame_id == "camera"
-
-
-def test_a_type_of_feedback_with_a_callback_of_its_own(world):
-    rest, clicks = [], []
-    click = InteractiveMarkerFeedback.BUTTON_CLICK
-    world.server.insert(marker(), feedback_callback=rest.append)
-    applied(world, feedback_callback=clicks.append, feedback_type=click)
-    world.server.processFeedback(feedback(event="BUTTON_CLICK"))
-    world.server.processFeedback(feedback())
-    assert (len(clicks), len(rest)) == (1, 1)
-    world.server.setCallback("cube", None, click)
-    world.server.processFeedback(feedback(event="BUTTON_CLICK"))
-    assert (len(clicks), len(rest)) == (1, 2)
+@pytest.mark.parametrize(("stamp", "frame"), [(0, "base"), (1, "camera")])
+def test_a_marker_without_stamp_stays_in_its_frame(world, stamp, frame):
+    made = marker()
+    made.header.stamp.sec = stamp
+    world.apply(made)
+    world.say(frame="camera")
+    assert world.server.get("cube").header.frame_id == frame
 
 
 def test_of_two_clients_that_pull_at_once_the_first_has_it(world):
     heard = []
-    applied(world, feedback_callback=heard.append)
-    world.server.processFeedback(feedback(client="one", x=1.0))
-    world.pass_time(0.9)
-    world.server.processFeedback(feedback(client="one", x=1.0))
-    world.pass_time(0.9)
-    world.server.processFeedback(feedback(client="two", x=2.0))
-    assert [h.client_id for h in heard] == ["one", "one"]
-    assert world.server.get("cube").pose.position.x == 1.0
-    world.pass_time(0.1)
-    world.server.processFeedback(feedback(client="two", x=2.0))
-    assert [h.client_id for h in heard] == ["one", "one", "two"]
+    world.apply(callback=heard.append)
+    for seconds, client in ((0.0, "one"), (0.9, "one"), (0.9, "two"), (0.1, "two")):
+        world.pass_time(seconds)
+        world.say(client=client)
+    assert [each.client_id for each in heard] == ["one", "one", "two"]
 
 
 def test_a_new_marker_is_nobodys_for_a_second(world):
@@ -294,96 +163,57 @@ def test_a_new_marker_is_nobodys_for_a_second(world):
     world.server.insert(marker(), feedback_callback=heard.append)
     world.server.applyChanges()
     world.pass_time(0.9)
-    world.server.processFeedback(feedback())
+    world.say()
     assert heard == []
     world.server.insert(marker(x=1.0))  # takes the place of the other, and is no new one
     world.server.applyChanges()
     world.pass_time(0.1)
-    world.server.processFeedback(feedback())
+    world.say()
     assert len(heard) == 1
-
-
-def test_who_spoke_of_a_marker_before_there_was_one_does_not_have_it(world):
-    heard = []
-    world.server.processFeedback(feedback(client="one"))
-    applied(world, feedback_callback=heard.append)
-    world.server.processFeedback(feedback(client="two"))
-    assert [h.client_id for h in heard] == ["two"]
 
 
 def test_a_marker_of_a_name_used_before_starts_without_callbacks(world):
     heard = []
-    applied(world, feedback_callback=heard.append)
+    world.apply(callback=heard.append)
     world.server.erase("cube")
     world.server.applyChanges()
-    applied(world)
-    world.server.processFeedback(feedback())
+    world.apply()
+    world.say()
     assert heard == []
 
 
 def test_shutdown_takes_the_markers_and_the_topics_away(world):
-    world.server.insert(marker())
-    world.server.applyChanges()
+    world.apply()
     world.server.shutdown()
-    world.spin_until(lambda: len(world.updates) == 2)
     assert world.updates[1].erases == ["cube"]
-    assert world.server.update_pub is None
-    assert not any(p.topic_name.endswith("/update") for p in world.node.publishers)
-    assert not any(s.topic_name.endswith("/feedback") for s in world.node.subscriptions)
-    assert not any(s.srv_name.endswith("/get_interactive_markers") for s in world.node.services)
-    world.server.shutdown()  # again: nothing is left to do
+    assert len(world.destroyed) == 3
 
 
 def test_a_menu(world):
-    chosen = []
-    menu = MenuHandler()
-    mode = menu.insert("mode")
-    pose = menu.insert("pose", parent=mode, callback=chosen.append)
-    hidden = menu.insert("hidden", parent=mode)
-    stop = menu.insert("stop", callback=chosen.append)
-    assert menu.insert("orphan", parent=99) is None
-    assert menu.setCheckState(pose, MenuHandler.CHECKED)
-    assert menu.setVisible(hidden, False)
+    chosen, menu = [], MenuHandler()
+    pose = menu.insert("pose", callback=chosen.append)
+    hidden = menu.insert("hidden", callback=chosen.append)
+    menu.setVisible(hidden, False)
+    menu.setCheckState(pose, MenuHandler.CHECKED)
     with pytest.raises(KeyError):
         menu.apply(world.server, "cube")
     world.server.insert(marker())
-    assert menu.apply(world.server, "cube")
-    world.server.applyChanges()
-    world.pass_time(1.0)
-    world.spin_until(lambda: world.updates)
-    entries = world.updates[0].markers[0].menu_entries
-    assert [(e.id, e.parent_id, e.title) for e in entries] == [
-        (mode, 0, "mode"),
-        (pose, mode, "[x] pose"),
-        (stop, 0, "stop"),
-    ]
-    world.say(event="MENU_SELECT", entry=stop)
-    world.spin_until(lambda: chosen)
-    with pytest.raises(TypeError, match="menu entry 'mode' has no callback"):
-        world.server.processFeedback(feedback(event="MENU_SELECT", entry=mode))
-    world.server.processFeedback(feedback(event="MENU_SELECT", entry=99))
-    assert [c.menu_entry_id for c in chosen] == [stop]
-
-
-def test_a_menu_is_applied_again(world):
-    menu = MenuHandler()
-    entry = menu.insert("follow")
-    world.server.insert(marker())
     menu.apply(world.server, "cube")
+    world.apply(world.server.get("cube"))
+
+    def titles():
+        return [entry.title for entry in world.server.get("cube").menu_entries]
+
+    assert titles() == ["[x] pose"]
+    for entry in (pose, 99):
+        world.say(event="MENU_SELECT", entry=entry)
+    assert [c.menu_entry_id for c in chosen] == [pose]
+    menu.setCheckState(pose, MenuHandler.UNCHECKED)
+    menu.setVisible(hidden, True)
+    menu.reApply(world.server)
     world.server.applyChanges()
-    menu.setCheckState(entry, MenuHandler.UNCHECKED)
-    assert (menu.getTitle(entry), menu.getCheckState(entry)) == ("follow", MenuHandler.UNCHECKED)
-    assert menu.reApply(world.server)
-    world.server.applyChanges()
-    assert world.server.get("cube").menu_entries[0].title == "[ ] follow"
+    assert titles() == ["[ ] pose", "hidden"]
     world.server.erase("cube")
-    assert not menu.reApply(world.server)
-    assert menu.reApply(world.server)  # what is gone is forgotten
-
-
-def test_entries_that_do_not_exist():
-    menu = MenuHandler()
-    assert not menu.setVisible(1, True)
-    assert not menu.setCheckState(1, MenuHandler.CHECKED)
-    assert menu.getCheckState(1) is None
-    assert menu.getTitle(1) is None
+    for _ in range(2):  # what is gone is forgotten
+        menu.reApply(world.server)
+    assert world.server.get("cube") is None

@@ -12,59 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Describes, starts and watches processes: the part of ROS 2 launch that this workspace uses."""
+"""Describes, starts and watches processes: the part of ROS 2 launch that basis_ik uses."""
 
-from . import (
-    actions,
-    conditions,
-    event_handlers,
-    events,
-    launch_description_sources,
-    logging,
-    substitutions,
-    utilities,
-)
-from ._base import (
-    Action,
-    Condition,
-    Event,
-    LaunchDescriptionEntity,
-    SomeEntitiesType,
-    SomeSubstitutionsType,
-    Substitution,
-)
-from ._upstream import upstream_names
-from .event_handlers import BaseEventHandler, EventHandler
-from .launch_context import LaunchContext
-from .launch_description import LaunchDescription
-from .launch_description_sources import InvalidLaunchFileError, LaunchDescriptionSource
+from .entities import Action, Event, LaunchContext, LaunchDescription
 from .launch_service import LaunchService
 
-__all__ = [
-    "Action",
-    "BaseEventHandler",
-    "Condition",
-    "Event",
-    "EventHandler",
-    "InvalidLaunchFileError",
-    "LaunchContext",
-    "LaunchDescription",
-    "LaunchDescriptionEntity",
-    "LaunchDescriptionSource",
-    "LaunchService",
-    "SomeEntitiesType",
-    "SomeSubstitutionsType",
-    "Substitution",
-    "actions",
-    "conditions",
-    "event_handlers",
-    "events",
-    "launch_description_sources",
-    "logging",
-    "substitutions",
-    "utilities",
-]
-
-__getattr__ = upstream_names(
-    __name__, "LaunchIntrospector descriptions frontend launch_introspector"
-)
+__all__ = ["Action", "Event", "LaunchContext", "LaunchDescription", "LaunchService"]

@@ -12,31 +12,15 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Texts that are known only at launch time."""
+"""Texts that are known only at launch time, and what launch files give in their place."""
 
 from __future__ import annotations
 
-import importlib
-import math
 import os
-import shlex
-import shutil
-import subprocess
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from . import logging
-from ._base import SomeSubstitutionsType, Substitution
-from ._upstream import upstream_names
-from .utilities import (
-    is_substitution,
-    normalize_to_list_of_substitutions,
-    parse_bool,
-    perform_substitutions,
-)
-
-if TYPE_CHECKING:
-    from .launch_context import LaunchContext
+from .entities import LaunchContext, Substitution
 
 
 class SubstitutionFailure(RuntimeError):  # noqa: N818 (upstream's name)
@@ -47,8 +31,6 @@ class TextSubstitution(Substitution):
     """A literal text."""
 
     def __init__(self, *, text: str) -> None:
-        if not isinstance(text, str):
-            raise TypeError(f"TextSubstitution needs a str, not {type(text).__name__}")
         self.text = text
 
     def describe(self) -> str:
@@ -60,76 +42,39 @@ class TextSubstitution(Substitution):
         return self.text
 
 
-class _OfTexts(Substitution):
+class SubstitutionOfTexts(Substitution):
     """A substitution whose arguments are texts, evaluated before it is performed itself."""
 
-    def __init__(self, *arguments: SomeSubstitutionsType) -> None:
+    def __init__(self, *arguments: Any) -> None:
         self._arguments = [normalize_to_list_of_substitutions(part) for part in arguments]
 
     def describe(self) -> str:
-        parts = ", ".join(
-            " + ".join(sub.describe() for sub in argument) for argument in self._arguments
-        )
-        return f"{type(self).__name__}({parts})"
+        """Name the class and the arguments."""
+        return f"{type(self).__name__}({', '.join(map(describe, self._arguments))})"
 
     def perform(self, context: LaunchContext) -> str:
+        """Evaluate the arguments, then itself."""
         return self._of(context, *[perform_substitutions(context, x) for x in self._arguments])
 
     def _of(self, context: LaunchContext, *texts: str) -> str:
         raise NotImplementedError
 
 
-class LaunchConfiguration(_OfTexts):
+class LaunchConfiguration(SubstitutionOfTexts):
     """The value of a launch configuration, such as an argument of the launch file."""
 
-    def __init__(self, variable_name: SomeSubstitutionsType, *, default: Any = None) -> None:
+    def __init__(self, variable_name: Any) -> None:
         super().__init__(variable_name)
-        self.__default = None
-        if default is not None:
-            parts = default if isinstance(default, Iterable) else [default]
-            self.__default = normalize_to_list_of_substitutions(
-                part if isinstance(part, Substitution) else str(part) for part in parts
-            )
-
-    @property
-    def variable_name(self) -> list[Substitution]:
-        """The name of the configuration."""
-        return self._arguments[0]
 
     def _of(self, context: LaunchContext, *texts: str) -> str:
         (name,) = texts
-        if name in context.launch_configurations:
-            return context.launch_configurations[name]
-        if self.__default is None:
+        if name not in context.launch_configurations:
             raise SubstitutionFailure(f"launch configuration '{name}' does not exist")
-        return perform_substitutions(context, self.__default)
+        return context.launch_configurations[name]
 
 
-class EnvironmentVariable(_OfTexts):
-    """The value of an environment variable."""
-
-    def __init__(
-        self,
-        name: SomeSubstitutionsType,
-        *,
-        default_value: SomeSubstitutionsType | None = None,
-    ) -> None:
-        super().__init__(name)
-        self.__default = None
-        if default_value is not None:
-            self.__default = normalize_to_list_of_substitutions(default_value)
-
-    def _of(self, context: LaunchContext, *texts: str) -> str:
-        (name,) = texts
-        if name in context.environment:
-            return context.environment[name]
-        if self.__default is None:
-            raise SubstitutionFailure(f"environment variable '{name}' does not exist")
-        return perform_substitutions(context, self.__default)
-
-
-class PathJoinSubstitution(_OfTexts):
-    """Path components joined, each a text or a substitution; Jazzy takes no lists of parts yet."""
+class PathJoinSubstitution(SubstitutionOfTexts):
+    """Path components joined, each a text or a substitution."""
 
     def __init__(self, substitutions: Iterable[str | Substitution]) -> None:
         super().__init__(*normalize_to_list_of_substitutions(substitutions))
@@ -138,167 +83,44 @@ class PathJoinSubstitution(_OfTexts):
         return os.path.join(*texts)
 
 
-class FindExecutable(_OfTexts):
-    """The path of an executable on the PATH."""
+def normalize_to_list_of_substitutions(subs: Any) -> list[Substitution]:
+    """Turn a text, a substitution, or an iterable of them into a list of substitutions.
 
-    def __init__(self, *, name: SomeSubstitutionsType) -> None:
-        super().__init__(name)
-
-    def _of(self, context: LaunchContext, *texts: str) -> str:
-        path = shutil.which(texts[0], path=context.environment.get("PATH"))
-        if path is None:
-            raise SubstitutionFailure(f"executable '{texts[0]}' not found on the PATH")
-        return path
-
-
-class Command(_OfTexts):
-    """The standard output of a command; `on_stderr` is fail, warn, ignore or capture."""
-
-    def __init__(
-        self, command: SomeSubstitutionsType, *, on_stderr: SomeSubstitutionsType = "fail"
-    ) -> None:
-        super().__init__(command, on_stderr)
-
-    def _of(self, context: LaunchContext, *texts: str) -> str:
-        command, on_stderr = texts
-        if on_stderr not in ("fail", "warn", "ignore", "capture"):
-            raise SubstitutionFailure(
-                "expected 'on_stderr' to be one of: 'fail', 'ignore', 'warn' or 'capture', "
-                f"but got '{on_stderr}'"
-            )
-        stderr = subprocess.STDOUT if on_stderr == "capture" else subprocess.PIPE
-        try:
-            result = subprocess.run(
-                shlex.split(command), stdout=subprocess.PIPE, stderr=stderr, text=True, check=False
-            )
-        except OSError as error:
-            raise SubstitutionFailure(f"file not found: {error}. Command: {command}") from error
-        complaint = (result.stderr or "").rstrip()
-        if result.returncode != 0 or (complaint and on_stderr == "fail"):
-            raise SubstitutionFailure(
-                f"executed command failed. Command: {command}\n"
-                f"Exit code: {result.returncode}. Captured stderr output: {complaint}"
-            )
-        if complaint and on_stderr == "warn":
-            logging.get_logger().warning(f"command '{command}' wrote to stderr: {complaint}")
-        return result.stdout
-
-
-class PythonExpression(_OfTexts):
-    """The value of a Python expression in which the named modules are known."""
-
-    def __init__(
-        self,
-        expression: SomeSubstitutionsType,
-        python_modules: SomeSubstitutionsType = ("math",),
-    ) -> None:
-        super().__init__(expression, *normalize_to_list_of_substitutions(python_modules))
-
-    def _of(self, context: LaunchContext, *texts: str) -> str:
-        expression, *modules = texts
-        names: dict[str, Any] = {name: importlib.import_module(name) for name in modules}
-        if "math" in names:
-            names = {**vars(math), **names}
-        return str(eval(expression, {}, names))
-
-
-class ThisLaunchFileDir(Substitution):
-    """The directory of the launch file that is being visited."""
-
-    def perform(self, context: LaunchContext) -> str:
-        """Ask the include that is being visited."""
-        directory: str | None = context.get_locals_as_dict().get("current_launch_file_directory")
-        if directory is None:
-            raise SubstitutionFailure(
-                "ThisLaunchFileDir used outside of a launch file (in a script)"
-            )
-        return directory
-
-
-def _truth(value: bool) -> str:
-    return "true" if value else "false"
-
-
-class _Logical(_OfTexts):
-    """'true' or 'false', from such texts."""
-
-    def _of(self, context: LaunchContext, *texts: str) -> str:
-        try:
-            values = [parse_bool(text, self.describe()) for text in texts]
-        except ValueError as error:
-            raise SubstitutionFailure(str(error)) from error
-        return _truth(self._decide(*values))
-
-    def _decide(self, *values: bool) -> bool:
-        raise NotImplementedError
-
-
-class NotSubstitution(_Logical):
-    """The negation: 'true' or 'false'."""
-
-    def __init__(self, value: SomeSubstitutionsType) -> None:
-        super().__init__(value)
-
-    def _decide(self, *values: bool) -> bool:
-        return not values[0]
-
-
-class AndSubstitution(_Logical):
-    """Whether both are true: 'true' or 'false'."""
-
-    def __init__(self, left: SomeSubstitutionsType, right: SomeSubstitutionsType) -> None:
-        super().__init__(left, right)
-
-    def _decide(self, *values: bool) -> bool:
-        return all(values)
-
-
-class OrSubstitution(_Logical):
-    """Whether at least one is true: 'true' or 'false'."""
-
-    def __init__(self, left: SomeSubstitutionsType, right: SomeSubstitutionsType) -> None:
-        super().__init__(left, right)
-
-    def _decide(self, *values: bool) -> bool:
-        return any(values)
-
-
-class EqualsSubstitution(_OfTexts):
-    """Whether both are the same truth value, number or text: 'true' or 'false'.
-
-    Truth values are true, 1, false and 0; None is the empty text; what is neither a substitution
-    nor a list with one is taken as the text that `str` makes of it.
+    Raises:
+        TypeError: Anything else; a number or a path in place of a text, for instance.
     """
-
-    def __init__(self, left: Any, right: Any) -> None:
-        super().__init__(
-            *[
-                side if is_substitution(side) else "" if side is None else str(side)
-                for side in (left, right)
-            ]
-        )
-
-    def _of(self, context: LaunchContext, *texts: str) -> str:
-        left, right = texts
-        truths = {"true": True, "1": True, "false": False, "0": False}
-        if left.lower() in truths and right.lower() in truths:
-            return _truth(truths[left.lower()] == truths[right.lower()])
-        try:
-            return _truth(math.isclose(float(left), float(right)))
-        except ValueError:
-            return _truth(left == right)
+    if isinstance(subs, (str, Substitution)) or not isinstance(subs, Iterable):
+        subs = [subs]
+    result = [TextSubstitution(text=part) if isinstance(part, str) else part for part in subs]
+    for part in result:
+        if not isinstance(part, Substitution):
+            kind = type(part).__name__
+            raise TypeError(f"'{part}' is a {kind}, where a text or a substitution is needed")
+    return result
 
 
-class NotEqualsSubstitution(EqualsSubstitution):
-    """Whether both differ: 'true' or 'false'."""
-
-    def _of(self, context: LaunchContext, *texts: str) -> str:
-        return _truth(super()._of(context, *texts) == "false")
+def perform_substitutions(context: LaunchContext, subs: Iterable[Substitution]) -> str:
+    """Perform the substitutions and join their texts."""
+    return "".join(sub.perform(context) for sub in subs)
 
 
-__getattr__ = upstream_names(
-    __name__,
-    "AllSubstitution AnonName AnySubstitution FileContent ForEachVar ForLoopIndex "
-    "IfElseSubstitution LaunchLogDir LocalSubstitution PathSubstitution StringJoinSubstitution "
-    "StringStripSubstitution ThisLaunchFile",
-)
+def evaluate(context: LaunchContext, subs: Any) -> str:
+    """Normalise and perform at once."""
+    return perform_substitutions(context, normalize_to_list_of_substitutions(subs))
+
+
+def describe(subs: Iterable[Substitution]) -> str:
+    """Name substitutions for people, without performing them."""
+    return " + ".join(sub.describe() for sub in subs)
+
+
+def parse_bool(text: str, what: str) -> bool:
+    """Return the truth value of true, 1, false or 0, in any case.
+
+    Raises:
+        ValueError: Any other text; `what` names it.
+    """
+    values = {"true": True, "1": True, "false": False, "0": False}
+    if text.strip().lower() not in values:
+        raise ValueError(f"{what} must be true or false, not '{text}'")
+    return values[text.strip().lower()]

@@ -24,91 +24,52 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+# The summary of each sub-command, and the module whose function of its name adds to it.
 COMMANDS = {
-    "action": ("Actions: who offers them, and send one a goal", "ros2action"),
-    "interface": ("Message, service and action definitions", "ros2interface"),
-    "launch": ("Run a launch file", "ros2launch"),
-    "lifecycle": ("Managed nodes: their states and transitions", "ros2lifecycle"),
-    "node": ("Nodes, and what each of them offers and uses", "ros2node"),
-    "param": ("Parameters of running nodes", "ros2param"),
-    "pkg": ("Installed packages", "ros2pkg"),
-    "run": ("Run an executable of a package", "ros2run"),
-    "service": ("Services: who offers them, and call one", "ros2service"),
-    "topic": ("Topics: listen to them, publish on them, measure them", "ros2topic"),
-}
-ELSEWHERE = {
-    "bag": "ros2bag",
-    "component": "ros2component",
-    "control": "ros2controlcli",
-    "daemon": "ros2cli",
-    "doctor": "ros2doctor",
-    "multicast": "ros2multicast",
-    "security": "sros2",
-    "test": "ros2test",
-    "trace": "ros2trace",
-    "wtf": "ros2doctor",
+    "action": ("Send a goal to an action", "nodes"),
+    "launch": ("Run a launch file", "packages"),
+    "lifecycle": ("Managed nodes: their states", "nodes"),
+    "node": ("Nodes", "nodes"),
+    "param": ("Parameters of running nodes", "nodes"),
+    "pkg": ("Installed packages", "packages"),
+    "run": ("Run an executable of a package", "packages"),
+    "service": ("Call a service", "nodes"),
+    "topic": ("Topics: listen to them, publish on them, measure them", "topics"),
 }
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says where the rest of an upstream package's cover is to be had."""
-
-    upstream = "ros2cli"
+    """A parser that names a mistake in one line."""
 
     def error(self, message: str) -> NoReturn:
         """Print the message and leave with status 2."""
-        if "invalid choice" in message or "unrecognized arguments" in message:
-            message += (
-                f" (what upstream's {self.upstream} has beyond this needs a ROS 2 installation)"
-            )
-        super().error(message)
+        self.exit(2, f"{self.prog}: {message}; `{self.prog} -h` lists what there is here\n")
 
 
 class Command:
-    """What a sub-command's module adds its verbs and arguments to."""
+    """What a sub-command's function adds its verbs and arguments to."""
 
-    def __init__(self, name: str, parser: Parser) -> None:
+    def __init__(self, parser: Parser) -> None:
         self.parser = parser
-        self._name, self._upstream, self._verbs = name, COMMANDS[name][1], None
+        self._verbs: Any = None
 
-    def verb(self, name: str, main: Callable[..., Any], summary: str, graph: bool = True) -> Parser:
-        """Add a verb; with `graph`, one that looks at running nodes."""
+    def verb(self, name: str, main: Callable[..., Any], summary: str) -> Callable[..., Any]:
+        """Add a verb; return what adds its arguments."""
         if self._verbs is None:
-            title = f"Call `ros2 {self._name} <verb> -h` for what a verb takes"
-            self._verbs = self.parser.add_subparsers(title=title, metavar="<verb>")
+            self._verbs = self.parser.add_subparsers(metavar="<verb>", required=True)
         parser = self._verbs.add_parser(name, help=summary, description=summary)
-        parser.upstream = self._upstream
         parser.set_defaults(main=main)
-        if graph:
-            add = parser.add_argument
-            add("--no-daemon", action="store_true", help="accepted; there is no daemon")
-            add(
-                "--spin-time",
-                type=float,
-                default=0.5,
-                help="seconds without news after which the graph counts as known",
-            )
-            add("-s", "--use-sim-time", action="store_true", help="take the time from /clock")
-        return parser
+        return parser.add_argument
 
 
 def make_parser(argv: list[str]) -> Parser:
     """Return the parser, with the arguments of that sub-command only which `argv` names."""
-    chosen = next((argument for argument in argv if not argument.startswith("-")), None)
-    parser = Parser(
-        prog="ros2", description="The ros2 command, in the part that this underlay has."
-    )
-    title = "Call `ros2 <command> -h` for what a command takes"
-    commands = parser.add_subparsers(title=title, metavar="<command>")
-    for name, (summary, upstream) in COMMANDS.items():
+    parser = Parser(prog="ros2", description="The ros2 command, as far as basis_ik needs it.")
+    commands = parser.add_subparsers(metavar="<command>", required=True)
+    for name, (summary, module) in COMMANDS.items():
         sub = commands.add_parser(name, help=summary, description=summary)
-        sub.upstream = upstream
-        if name == chosen:
-            parser.upstream = upstream
-            sub.set_defaults(main=lambda _, sub=sub: sub.print_help())
-            importlib.import_module(f"ros2cli.command.{name}").add_to(Command(name, sub))
-    if chosen in ELSEWHERE:
-        parser.upstream = ELSEWHERE[chosen]
+        if name in argv[:1]:
+            getattr(importlib.import_module(f"ros2cli.{module}"), name)(Command(sub))
     return parser
 
 
@@ -116,11 +77,7 @@ def main(argv: list[str] | None = None) -> int | str | None:
     """Run the command and return what `sys.exit` takes: a status, or a message for status 1."""
     argv = sys.argv[1:] if argv is None else argv
     sys.stdout.reconfigure(line_buffering=True)
-    parser = make_parser(argv)
-    args = parser.parse_args(argv)
-    if not hasattr(args, "main"):
-        parser.print_help()
-        return 0
+    args = make_parser(argv).parse_args(argv)
     try:
         return args.main(args)
     except KeyboardInterrupt:

@@ -25,15 +25,10 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1]
 os.environ.setdefault("ROS_DOMAIN_ID", "43")
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-dds = "FASTRTPS" if os.environ.get("ROS_DISTRO", "jazzy") == "jazzy" else "FASTDDS"
-os.environ.setdefault(f"{dds}_DEFAULT_PROFILES_FILE", str(PACKAGE.parent / "discovery.xml"))
-os.environ["PYTHONPATH"] = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
-sys.path.insert(0, str(PACKAGE))
 
-from ros2cli.cli import main  # noqa: E402
+from ros2cli.cli import main
 
 ROS2 = [sys.executable, "-c", "import sys; from ros2cli.cli import main; sys.exit(main())"]
 
@@ -48,6 +43,8 @@ class Ros2:
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 result = main(list(arguments))
+        except SystemExit as end:  # of argparse
+            result = end.code
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)

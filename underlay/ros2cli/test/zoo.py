@@ -16,10 +16,9 @@
 
 import contextlib
 import time
-from functools import partial
 
 import rclpy
-from geometry_msgs.msg import PoseStamped
+from control_msgs.action import PointHead
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
@@ -29,7 +28,6 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
-from tf2_msgs.action import LookupTransform
 
 
 class Zoo(LifecycleNode):
@@ -40,25 +38,18 @@ class Zoo(LifecycleNode):
         return TransitionCallbackReturn.FAILURE
 
 
-def execute(goal, node):
-    # A client may be served before its subscription to feedback is known here.
-    while not node.count_subscribers("look/_action/feedback"):
-        time.sleep(0.01)
-    for _ in range(200 if goal.request.target_frame == "slow" else 0):
+def execute(goal):
+    for _ in range(200 if goal.request.pointing_frame == "slow" else 0):
         if goal.is_cancel_requested:
-            break
+            print("cancelled")
+            goal.canceled()
+            return PointHead.Result()
         time.sleep(0.05)
-    goal.publish_feedback(LookupTransform.Feedback())
-    if goal.is_cancel_requested:
-        print("cancelled")
-        goal.canceled()
-    elif goal.request.target_frame == "bad":
+    if goal.request.pointing_frame == "bad":
         goal.abort()
     else:
         goal.succeed()
-    result = LookupTransform.Result()
-    result.error.error_string = "fine"
-    return result
+    return PointHead.Result()
 
 
 def switch(request, response):
@@ -72,33 +63,28 @@ def main():
     Node.create_publisher(node, String, "_hidden", 1)
     states = Node.create_publisher(node, JointState, "joint_states", 10)
     gain = FloatingPointRange(from_value=0.0, to_value=2.0)
-    about = ParameterDescriptor(description="of the loop", floating_point_range=[gain])
-    node.declare_parameter("gain", 1.5, about)
+    node.declare_parameter("gain", 1.5, ParameterDescriptor(floating_point_range=[gain]))
     node.declare_parameter("deep.down", [1, 2])
-    node.declare_parameter("fixed", "as it is", ParameterDescriptor(read_only=True))
 
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     Node.create_publisher(node, String, "latched", latched).publish(String(data="long ago"))
     fast = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
     best_effort = Node.create_publisher(node, String, "mixed", fast)
-    reliable = Node.create_publisher(node, String, "mixed", 1)
+    Node.create_publisher(node, String, "mixed", 1)
 
     def tick():
-        message = JointState(name=["a", "b"], position=[1.0, 2.5])
-        states.publish(message)
+        states.publish(JointState(name=["a", "b"], position=[1.0, 2.5]))
         best_effort.publish(String(data="unsure"))
-        reliable.publish(String(data="sure"))
 
     node.create_timer(0.05, tick)
     node.create_subscription(String, "ear", lambda m: print(f"heard <{m.data}>"), 100)
-    node.create_subscription(PoseStamped, "pose", lambda m: print(f"posed <{m}>"), 100)
     node.create_service(SetBool, "switch", switch)
     ActionServer(
         node,
-        LookupTransform,
+        PointHead,
         "look",
-        partial(execute, node=node),
-        goal_callback=lambda goal: GoalResponse(2 - (goal.target_frame == "never")),
+        execute,
+        goal_callback=lambda goal: GoalResponse(2 - (goal.pointing_frame == "never")),
         cancel_callback=lambda _: CancelResponse.ACCEPT,
     )
     executor = MultiThreadedExecutor()

@@ -1,0 +1,50 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Paths from the ament index."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ament_index_python.packages import get_package_prefix, get_package_share_directory
+from launch import LaunchContext
+from launch.substitutions import SubstitutionFailure, SubstitutionOfTexts
+
+
+class FindPackageShare(SubstitutionOfTexts):
+    """The share directory of a package."""
+
+    def __init__(self, package: str) -> None:
+        super().__init__(package)
+
+    def _of(self, context: LaunchContext, *texts: str) -> str:
+        return str(get_package_share_directory(texts[0]))
+
+
+class ExecutableInPackage(SubstitutionOfTexts):
+    """The path of an executable in lib/<package> of the prefix of the package."""
+
+    def __init__(self, executable: str, package: str) -> None:
+        super().__init__(executable, package)
+
+    def _of(self, context: LaunchContext, *texts: str) -> str:
+        executable, package = texts
+        path = Path(get_package_prefix(package), "lib", package, executable)
+        if not (path.is_file() and os.access(path, os.X_OK)):
+            raise SubstitutionFailure(
+                f"executable '{executable}' not found on the libexec directory '{path.parent}'"
+            )
+        return str(path)
