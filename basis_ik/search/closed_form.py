@@ -79,11 +79,10 @@ class ClosedForm(NamedTuple):
     """Largest distance [m] of the tip from where the form puts it."""
     turned: float
     """Largest angle [rad], likewise."""
-
-    @property
-    def is_quartic(self) -> bool:
-        """Whether it is one of `closed_form_quartic_kernel`."""
-        return bool(self.rows[kernel.KIND, 0] > kernel.PARALLEL_2_3_4)
+    size: float
+    """The arm's unit of length [m]."""
+    is_quartic: bool
+    """Whether it is one of `closed_form_quartic_kernel`."""
 
     @property
     def solve_poses(self) -> Callable[..., None]:
@@ -106,9 +105,8 @@ class ClosedForm(NamedTuple):
         Returns:
             To be compared with `Branches.margin`.
         """
-        size = float(self.rows[kernel.SIZE, 0])
         lengths, angles = position_tolerance + self.away, rotation_tolerance + self.turned
-        return SAFETY * max(lengths / size, angles)
+        return SAFETY * max(lengths / self.size, angles)
 
     def starts(self, variables: FloatArray, target: FloatArray, seed: FloatArray) -> Branches:
         """Return all joint positions of a pose, limits aside, those nearest to the seed first.
@@ -160,8 +158,9 @@ def closed_form(
                 bound = least - STRICT if quick else WORTH_A_QUARTIC * (least - STRICT)
                 if away <= NEARLY * size and turned <= NEARLY and off < bound:
                     rows = _pack(arm, candidate, whole.drives, backward, off, size)
-                    if _gives_back(rows, variables, positions, poses):
-                        best, least = ClosedForm(rows, away, turned), off
+                    form = ClosedForm(rows, away, turned, size, not quick)
+                    if _gives_back(form, variables, positions, poses):
+                        best, least = form, off
         if least < STRICT:
             break
     return best
@@ -180,7 +179,7 @@ def _angles(arm: Arm, positions: FloatArray, loose: FloatArray) -> FloatArray:
 
 
 def _gives_back(
-    rows: FloatArray,
+    form: ClosedForm,
     variables: FloatArray,
     positions: FloatArray,
     poses: tuple[FloatArray, FloatArray],
@@ -193,7 +192,7 @@ def _gives_back(
     free[:, 0], free[:, 1] = -np.inf, np.inf
     locked = variables[:, 0] == variables[:, 1]
     free[locked, :2] = variables[locked, :2]
-    form, back = ClosedForm(rows, 0.0, 0.0), 0
+    back = 0
     for q, rotation, place in zip(positions, *poses, strict=True):
         target[:3, :3], target[:3, 3] = rotation, place
         found = form.starts(free, target, np.zeros(len(q)))
