@@ -74,16 +74,15 @@ class ClosedForm(NamedTuple):
     """An arm's form, and how far the arm is off it."""
 
     rows: FloatArray
-    """(24, 3), see `search.closed_form_kernel.find_branches`."""
+    """(26, 3), see `search.closed_form_kernel.find_branches`."""
     away: float
     """Largest distance [m] of the tip from where the form puts it."""
     turned: float
     """Largest angle [rad], likewise."""
-
-    @property
-    def is_quartic(self) -> bool:
-        """Whether it is one of `closed_form_quartic_kernel`."""
-        return bool(self.rows[kernel.KIND, 0] > kernel.PARALLEL_2_3_4)
+    size: float
+    """The arm's unit of length [m]."""
+    is_quartic: bool
+    """Whether it is one of `closed_form_quartic_kernel`."""
 
     @property
     def solve_poses(self) -> Callable[..., None]:
@@ -106,9 +105,8 @@ class ClosedForm(NamedTuple):
         Returns:
             To be compared with `Branches.margin`.
         """
-        size = float(self.rows[kernel.SIZE, 0])
         lengths, angles = position_tolerance + self.away, rotation_tolerance + self.turned
-        return SAFETY * max(lengths / size, angles)
+        return SAFETY * max(lengths / self.size, angles)
 
     def starts(self, variables: FloatArray, target: FloatArray, seed: FloatArray) -> Branches:
         """Return all joint positions of a pose, limits aside, those nearest to the seed first.
@@ -141,6 +139,9 @@ def closed_form(
     positions = draw.uniform(-np.pi, np.pi, (SAMPLES, len(variables)))
     locked = variables[:, 0] == variables[:, 1]
     positions[:, locked] = variables[locked, 0]
+    if given.lift.any():  # poses are those with the slide at 0
+        multiplier, offset, v = given.lift[1]
+        positions[:, int(v)] = -multiplier * offset
     loose = draw.uniform(-np.pi, np.pi, (SAMPLES, JOINTS))
     best, least = None, np.inf
     for whole in with_added_axes(given, size):
@@ -159,9 +160,10 @@ def closed_form(
                 quick = kind <= kernel.PARALLEL_2_3_4
                 bound = least - STRICT if quick else WORTH_A_QUARTIC * (least - STRICT)
                 if away <= NEARLY * size and turned <= NEARLY and off < bound:
-                    rows = _pack(arm, candidate, whole.drives, backward, off, size)
-                    if _gives_back(rows, variables, positions, poses):
-                        best, least = ClosedForm(rows, away, turned), off
+                    rows = _pack(arm, candidate, whole, backward, off, size)
+                    form = ClosedForm(rows, away, turned, size, not quick)
+                    if _gives_back(form, variables, positions, poses):
+                        best, least = form, off
         if least < STRICT:
             break
     return best
@@ -180,7 +182,7 @@ def _angles(arm: Arm, positions: FloatArray, loose: FloatArray) -> FloatArray:
 
 
 def _gives_back(
-    rows: FloatArray,
+    form: ClosedForm,
     variables: FloatArray,
     positions: FloatArray,
     poses: tuple[FloatArray, FloatArray],
@@ -190,10 +192,10 @@ def _gives_back(
     It does not where an arm has a form but is degenerate in it, as with three axes in one line.
     """
     free, target = np.zeros((len(variables), COLUMNS)), np.eye(4)
-    free[:, 0], free[:, 1] = -np.inf, np.inf
+    free[:, 0], free[:, 1], free[:, 2] = -np.inf, np.inf, 1.0
     locked = variables[:, 0] == variables[:, 1]
     free[locked, :2] = variables[locked, :2]
-    form, back = ClosedForm(rows, 0.0, 0.0), 0
+    back = 0
     for q, rotation, place in zip(positions, *poses, strict=True):
         target[:3, :3], target[:3, 3] = rotation, place
         found = form.starts(free, target, np.zeros(len(q)))
@@ -212,7 +214,7 @@ def _apart(
 
 
 def _pack(
-    arm: Arm, candidate: Candidate, drives: FloatArray, backward: bool, off: float, size: float
+    arm: Arm, candidate: Candidate, whole: Arm, backward: bool, off: float, size: float
 ) -> FloatArray:
     kind, axes, points = candidate
     rows = np.empty((kernel.ROWS, 3))
@@ -220,6 +222,7 @@ def _pack(
     rows[kernel.OFFSETS : kernel.TIP] = np.diff(points, axis=0, prepend=np.zeros((1, 3)))
     rows[kernel.TIP] = arm.place - points[-1]
     rows[kernel.REST : kernel.KIND] = arm.rotation
-    rows[kernel.KIND], rows[kernel.SIZE] = [kind, float(backward), STRICT + 10.0 * off], size
-    rows[kernel.DRIVES :] = drives
+    rows[kernel.KIND] = kind, float(backward), STRICT + 10.0 * off
+    rows[kernel.SIZE] = size, whole.lift[0] @ whole.place, 0.0
+    rows[kernel.DRIVES : kernel.LIFT], rows[kernel.LIFT :] = whole.drives, whole.lift
     return rows

@@ -38,6 +38,7 @@ Candidate = tuple[float, FloatArray, FloatArray]
 
 JOINTS = 6
 FEWEST = 3  # turning joints of a chain that are worth it
+PARALLEL = 1e-9  # [rad] of axes to a slide along them
 NEARLY = 0.02  # [reach], [rad] by which an arm may be off its form for that to be worth a start
 
 
@@ -61,13 +62,15 @@ class Arm(NamedTuple):
     """(k, 3): angle = [0] q[v] + [1], and v, or see `closed_form_kernel.HELD`."""
     rotation: FloatArray
     place: FloatArray
+    lift: FloatArray
+    """(2, 3) of a slide along axes that are all parallel, see `closed_form_kernel.lowered`."""
 
     def from_tip(self) -> Arm:
         """Return the arm as the tip sees it: joints in the other order, and the root for a tip."""
         turn = self.rotation.T
         points = (self.points[::-1] - self.place) @ turn.T
         axes = -(self.axes[::-1] @ turn.T)
-        return Arm(axes, points, self.drives[::-1], turn, -turn @ self.place)
+        return Arm(axes, points, self.drives[::-1], turn, -turn @ self.place, self.lift)
 
     def poses(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return rotations (k, 3, 3) and places (k, 3) of the tip at angles (k, joints)."""
@@ -83,8 +86,8 @@ class Arm(NamedTuple):
 def arm_of(exact: FloatArray, variables: FloatArray, free: Free) -> Arm | None:
     """Return the turning joints of a chain, and the axes at its tip that are free.
 
-    Joints without room between their limits are not among them, nor is there such an arm where
-    others slide, or a variable drives no joint one to one.
+    Joints without room between their limits are not among them. There is no such arm where a
+    variable drives no joint one to one, nor where a joint slides, but for one along parallel axes.
 
     Args:
         exact: (m + 1, 16), see `proof_kernel.place_exactly`.
@@ -93,6 +96,7 @@ def arm_of(exact: FloatArray, variables: FloatArray, free: Free) -> Arm | None:
     """
     frame, axes, points, drives = np.eye(4), [], [], []
     driven: set[int] = set()
+    lift = np.zeros((2, 3))
     last = np.array([0.0, 0.0, 0.0, 1.0])
     for row in exact[:-1]:
         frame = frame @ np.vstack([row[:12].reshape(3, 4), last])
@@ -101,8 +105,13 @@ def arm_of(exact: FloatArray, variables: FloatArray, free: Free) -> Arm | None:
         if lower == upper:
             _move(frame, slides=slides, value=multiplier * lower + offset)
             continue
-        if slides or multiplier == 0.0 or multiplier != np.round(multiplier):
+        if multiplier == 0.0 or multiplier != np.round(multiplier):
             return None
+        if slides:
+            if lift.any() or abs(multiplier) != 1.0 or np.count_nonzero(exact[:-1, 15] == v) > 1:
+                return None
+            lift[:] = frame[:3, 2], (multiplier, offset, v)
+            continue
         drives.append([multiplier, offset, float(v) if v not in driven else kernel.COUPLED - v])
         if v not in driven and abs(multiplier) != 1.0:
             return None
@@ -116,9 +125,14 @@ def arm_of(exact: FloatArray, variables: FloatArray, free: Free) -> Arm | None:
         axes.append(frame[:3, column])
         points.append(frame[:3, 3])
         drives.append([1.0, 0.0, kernel.FREE])
-    if len(axes) > JOINTS:
+    if len(axes) > JOINTS or (
+        lift.any()
+        and (free is not Free.NOTHING or np.abs(np.cross(axes, lift[0])).max() > PARALLEL)
+    ):
         return None
-    return Arm(np.array(axes), np.array(points), np.array(drives), frame[:3, :3], frame[:3, 3])
+    return Arm(
+        np.array(axes), np.array(points), np.array(drives), frame[:3, :3], frame[:3, 3], lift
+    )
 
 
 def _move(frame: FloatArray, *, slides: bool, value: float) -> None:

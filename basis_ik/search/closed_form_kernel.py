@@ -34,9 +34,9 @@ FloatArray = NDArray[np.float64]
 Vector = tuple[float, float, float]
 
 MOST = 8  # branches that such an arm has at most
-ROWS = 24  # of a form
+ROWS = 26  # of a form
 # Its first row of each.
-AXES, OFFSETS, TIP, REST, KIND, SIZE, DRIVES = 0, 6, 12, 13, 16, 17, 18
+AXES, OFFSETS, TIP, REST, KIND, SIZE, DRIVES, LIFT = 0, 6, 12, 13, 16, 17, 18, 24
 # Which axes are parallel or meet, beside the last three, which meet but in PARALLEL_2_3_4, where
 # the last two do. In the order in which joints are solved for: up to MEET_2_3 from the first on.
 PARALLEL_2_3, MEET_2_3, MEET_1_2, PARALLEL_1_2, PARALLEL_2_3_4 = 0.0, 1.0, 2.0, 3.0, 4.0
@@ -415,17 +415,40 @@ def see_target(
 
 
 @helper
+def lowered(form: FloatArray, target: FloatArray, goal: FloatArray) -> float:
+    """Write where the target would be with the slide at 0, and return where the slide has to be.
+
+    It slides along axes that are all parallel: no joint changes the heights along them.
+
+    Args:
+        form: Of which the last rows are the slide's direction, or 0; and its multiplier, offset and
+            variable. The second number in the row SIZE is the tip's height when all are at 0 [m].
+        target: (4, 4) root_T_target.
+        goal: (4, 4) result.
+    """
+    along = row(form, LIFT)
+    rise: float = dot(along, (target[0, 3], target[1, 3], target[2, 3])) - form[SIZE, 1]
+    for r in range(4):
+        for c in range(4):
+            goal[r, c] = target[r, c]
+    for r in range(3):
+        goal[r, 3] -= rise * along[r]
+    return rise
+
+
+@helper
 def find_branches(
     form: FloatArray, target: FloatArray, seed: FloatArray, found: FloatArray
 ) -> tuple[int, float]:
     """Write all angles of the six joints of a form with which it reaches a pose, limits aside.
 
     Args:
-        form: (24, 3) the arm with all joints at 0, in its root frame: the axes; the ways from the
+        form: (26, 3) the arm with all joints at 0, in its root frame: the axes; the ways from the
             root to the first axis and from each axis to the next; that to the tip; the tip's
             rotation, by rows; what kind of arm it is, whether it is taken from the tip to the
             root, and what part of an equation's size it may be short of an answer; its size [m];
-            what drives the axes, from the root on: angle = [0] q[k] + [1], and k or see HELD.
+            what drives the axes, from the root on: angle = [0] q[k] + [1], and k or see HELD; and
+            of a slide along the axes, if there is one, see `lowered`.
         target: (4, 4) root_T_target.
         seed: (n,) where a joint stays that makes no difference [rad].
         found: (8, 7) result, of which `count` rows are written, in the order in which the form

@@ -45,6 +45,7 @@ from basis_ik.search.closed_form_kernel import (
     dot,
     fold_parallels,
     length,
+    lowered,
     minus,
     plus,
     rotated,
@@ -307,14 +308,15 @@ def quartic_branch_starts(
     starts: FloatArray,
 ) -> tuple[int, int, float]:
     """Do what `closed_form_search_kernel.branch_starts` does, for the arms of this module."""
-    found, rotation, start = np.empty((MOST, 7)), np.empty((3, 3)), np.empty(6)
-    p, soft = see_target(form, target, seed, rotation, start), form[KIND, 2]
+    found, goal = np.empty((MOST, 7)), np.empty((4, 4))
+    rotation, start, rise = np.empty((3, 3)), np.empty(6), lowered(form, target, goal)
+    p, soft = see_target(form, goal, seed, rotation, start), form[KIND, 2]
     if form[KIND, 0] == PARALLELS:
         count, margin = bend_anyhow(form, soft, rotation, p, start, found)
     else:
         placed, near = place_anyhow(form, soft, p, start, found)
         count, margin = turn_wrist(form, soft, rotation, placed, near, start, found)
-    return order_starts(form, variables, seed, found, count, margin, starts)
+    return order_starts(form, variables, seed, found, count, margin, rise, starts)
 
 
 @jit

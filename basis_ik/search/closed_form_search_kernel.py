@@ -28,8 +28,10 @@ from basis_ik.search.closed_form_kernel import (
     FREE,
     HELD,
     KIND,
+    LIFT,
     MOST,
     find_branches,
+    lowered,
 )
 from basis_ik.search.descent_kernel import SPENT, STALLED
 from basis_ik.search.pose_search_kernel import COLUMNS, solve_pose, take_shortest_turns
@@ -65,9 +67,10 @@ def branch_starts(
         inside; how many there are, those farther outside behind; and by how much the target may be
         off, [rad] and [sizes], before there are fewer or more, or one of the latter comes inside.
     """
-    found = np.empty((MOST, 7))
-    count, margin = find_branches(form, target, seed, found)
-    return order_starts(form, variables, seed, found, count, margin, starts)
+    found, goal = np.empty((MOST, 7)), np.empty((4, 4))
+    rise = lowered(form, target, goal)
+    count, margin = find_branches(form, goal, seed, found)
+    return order_starts(form, variables, seed, found, count, margin, rise, starts)
 
 
 @helper
@@ -78,6 +81,7 @@ def order_starts(
     found: FloatArray,
     count: int,
     margin: float,
+    rise: float,
     starts: FloatArray,
 ) -> tuple[int, int, float]:
     """Write what `find_branches` has found as starts; see `branch_starts`."""
@@ -91,7 +95,11 @@ def order_starts(
         if beside > OUTSIDE:  # what is held does not reach it, whatever the limits
             margin = min(margin, beside / (blur * found[k, 6]))
             continue
-        outside, ways[kept] = order_branch(variables, seed, branches[kept])
+        lift = -1
+        if form[LIFT + 1, 0] != 0.0:
+            lift = int(form[LIFT + 1, 2])
+            branches[kept, lift] = form[LIFT + 1, 0] * (rise - form[LIFT + 1, 1])
+        outside, ways[kept] = order_branch(variables, seed, branches[kept], lift)
         if outside > OUTSIDE:
             margin = min(margin, outside / found[k, 6])
         else:
@@ -148,22 +156,23 @@ def drive_branch(
 
 @helper
 def order_branch(
-    variables: FloatArray, seed: FloatArray, branch: FloatArray
+    variables: FloatArray, seed: FloatArray, branch: FloatArray, lift: int
 ) -> tuple[float, float]:
-    """Turn a branch to near the seed, within the limits.
+    """Turn a branch, but for the slide `lift`, to near the seed, within the limits.
 
     Returns:
-        By how much some joint is outside [rad]; and how far it is from the seed, squared, but
-        infinitely far where it is outside by more than polishing could mend.
+        By how much some joint is outside [rad or sizes]; and how far it is from the seed, squared,
+        but infinitely far where it is outside by more than polishing could mend.
     """
     take_shortest_turns(variables, seed, branch)
     way, outside = 0.0, 0.0
     for k in range(seed.shape[0]):
         lower, upper = variables[k, 0], variables[k, 1]
         if not lower <= branch[k] <= upper:  # by how much depends on the turn: the least counts
-            turns = (0.5 * (lower + upper) - branch[k]) / (2.0 * pi)
-            branch[k] += 2.0 * pi * floor(turns + 0.5)
-            outside = max(outside, lower - branch[k], branch[k] - upper)
+            if k != lift:
+                turns = (0.5 * (lower + upper) - branch[k]) / (2.0 * pi)
+                branch[k] += 2.0 * pi * floor(turns + 0.5)
+            outside = max(outside, max(lower - branch[k], branch[k] - upper) / variables[k, 2])
         way += (branch[k] - seed[k]) ** 2
     if outside > OUTSIDE:
         return outside, np.inf

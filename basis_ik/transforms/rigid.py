@@ -39,6 +39,7 @@ from basis_ik.transforms.rigid_kernel import FloatArray
 ROTATION_TOLERANCE = 1e-6
 """Largest |RᵀR − I| that is taken for a rotation and re-orthonormalised; beyond it is refused."""
 
+_LAST_ROW = [0.0, 0.0, 0.0, 1.0]
 _EXACT = 1e-12  # a rotation this close to orthonormal is kept bit for bit
 _IDENTITY = np.eye(4)
 
@@ -82,9 +83,10 @@ class RigidTransform:
         m = real_array("matrix", matrix)
         if m.shape != (4, 4):
             raise ShapeError("matrix", "(4, 4)", m.shape)
-        if not np.abs(m[3] - _IDENTITY[3]).max() <= _EXACT:
-            raise NotHomogeneousError(m[3])
-        m[3] = _IDENTITY[3]
+        if m[3].tolist() != _LAST_ROW:
+            if not np.abs(m[3] - _LAST_ROW).max() <= _EXACT:
+                raise NotHomogeneousError(m[3])
+            m[3] = _LAST_ROW
         return _checked(m)
 
     @staticmethod

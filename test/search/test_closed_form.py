@@ -263,7 +263,7 @@ def test_a_chain_against_the_direction_of_its_joints_has_the_form_too():
         assert apart([each.positions for each in found], q).min() < 0.05
 
 
-@pytest.mark.parametrize("name", ["panda", "jaco", "gantry", "scara", "lift_arm", "iiwa"])
+@pytest.mark.parametrize("name", ["panda", "jaco", "gantry", "lift_arm", "iiwa"])
 def test_other_arms_have_no_form(robot, name):
     assert prepared(robot(name)).closed is None
 

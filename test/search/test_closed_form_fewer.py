@@ -36,6 +36,7 @@ from basis_ik.search.pose_constraint import PoseConstraint, narrow
 from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
 
 POSITIONAL = ("anthropomorphic_3r", "oblique_3r")
 AXIAL = ("youbot", "parallel_5r", "open_manipulator")
@@ -223,6 +224,28 @@ def test_for_two_joints_or_a_part_that_six_axes_do_not_hold_there_is_no_form(nam
         PoseConstraint(position=False),
     ):
         assert narrow(three, part).closed_position is None
+
+
+def test_a_slide_has_a_place_in_a_form_alone_and_along_axes_that_are_parallel():
+    rows, tip = FEWER["scara"]
+    slide = rows[2]
+    assert slide[0] == "prismatic"
+    assert prepared(chain_of(rows, tip)).closed is not None
+    assert prepared(chain_of(rows, tip)).closed_position is None
+    leaning = slide[0], slide[1], "0.01 0 0", *slide[3:]
+    upright = rows[3][0], rows[3][1], "-0.01 0 0", *rows[3][3:]
+    assert prepared(chain_of([*rows[:2], leaning, upright], tip)).closed is None
+    assert prepared(chain_of([*rows[:3], slide, rows[3]], tip)).closed is None
+    locked = *slide[:4], 0.1, 0.1
+    assert prepared(chain_of([*rows[:2], locked, upright], tip)).closed is not None
+
+
+def test_a_slide_that_is_too_short_is_the_limit_that_is_named(named):
+    chain = named("scara")
+    down = RigidTransform.from_rpy(0, 0, 0, (0, 0, -0.1))
+    reason = solve(chain, down @ chain.forward([0.5, 0.6, 0.15, 0.3])).reason
+    assert (reason.verdict, reason.proven) == (Verdict.LIMIT, True)
+    assert (reason.joint, reason.bound) == ("j3", 0.15)
 
 
 @pytest.mark.parametrize("name", ["oblique_4r", "oblique_3r", "parallel_5r"])

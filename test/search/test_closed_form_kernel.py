@@ -93,7 +93,7 @@ def arm():
     form[6:12] = [[0, 0, 0.1], [0, 0.1, 0], [0.4, 0, 0], [0.4, 0, 0], [0, 0.1, -0.1], [0, 0, 0]]
     form[kernel.TIP], form[kernel.REST : kernel.KIND] = [0, 0.08, 0], np.eye(3)
     form[kernel.KIND], form[kernel.SIZE] = [kernel.PARALLEL_2_3_4, 0.0, 1e-9], 1.0
-    form[kernel.DRIVES :, 0], form[kernel.DRIVES :, 2] = 1.0, np.arange(6)
+    form[kernel.DRIVES : kernel.LIFT] = [(1.0, 0.0, k) for k in range(6)]
     variables = np.zeros((6, COLUMNS))
     variables[:, 0], variables[:, 1], variables[:, 2], variables[:, 5] = -3.0, 3.0, 1.0, 1.0
     return form, variables
