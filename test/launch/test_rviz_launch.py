@@ -54,7 +54,7 @@ def with_rviz(tmp_path):
 
 @pytest.fixture
 def started(with_rviz, tmp_path):
-    """Launch, and return what RViz was started with, and what ROS was told on its behalf."""
+    """Launch, and return RViz's arguments and its ROS arguments."""
 
     def start(**more):
         launch(with_rviz, **more)

@@ -44,7 +44,7 @@ def with_joystick(tmp_path, own_domain):
 
 
 def launch(environment, until, tmp_path, **arguments):
-    """Launch until something is so; return what was said."""
+    """Launch until a condition holds; return the output."""
     command = [which("ros2"), "launch", "basis_ik", "teleop.launch.py", "launch_rviz:=false"]
     command += [f"{key}:={value}" for key, value in arguments.items()]
     said = tmp_path / "said"
