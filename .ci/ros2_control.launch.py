@@ -99,6 +99,6 @@ def generate_launch_description():
                 ],
             ),
             RegisterEventHandler(OnProcessExit(target_action=spawner, on_exit=[tour])),
-            *end_with([tour], "the tour failed: not every target went as it should"),
+            *end_with([tour], "the tour failed: not all targets were as expected"),
         ]
     )

@@ -41,7 +41,7 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 "params_file",
                 default_value=share("config", "basis_ik.yaml"),
-                description="Parameter file; share/basis_ik/config/robots has some for known arms.",
+                description="Parameter file; share/basis_ik/config/robots has files for some arms.",
             ),
             DeclareLaunchArgument(
                 "use_sim_time",
@@ -59,7 +59,7 @@ def generate_launch_description():
                 "use_respawn",
                 default_value="false",
                 choices=YES_NO,
-                description="Start the node again, two seconds after it has ended by itself.",
+                description="Restart the node two seconds after it has ended by itself.",
             ),
             DeclareLaunchArgument(
                 "log_level", default_value="info", description="Log level of the node."

@@ -47,7 +47,7 @@ def generate_launch_description():
                 "targets",
                 default_value="true",
                 choices=yes_no,
-                description="Walk through the tour of targets, then stop; false: wait for yours.",
+                description="Move through the tour, then stop; false: wait for your targets.",
             ),
             DeclareLaunchArgument(
                 "launch_rviz", default_value="false", choices=yes_no, description="Open RViz."
@@ -100,7 +100,7 @@ def start(context, launched_at):
             executable="ik_node",
             name="basis_ik",
             output="screen",
-            # An arm that is simulated may go as fast as its limits.
+            # A simulated arm may use its full limits.
             parameters=[
                 {"max_velocity_scaling_factor": 1.0, "max_acceleration_scaling_factor": 1.0}
             ],
@@ -162,5 +162,5 @@ def tour(share, chain, launched_at):
     )
     return [
         tour_node,
-        *end_with([tour_node], "the tour failed: not every target went as it should"),
+        *end_with([tour_node], "the tour failed: not all targets were as expected"),
     ]

@@ -43,7 +43,7 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 "period",
                 default_value="4.0",
-                description="Of the leg's swing [s]; 0.0 stands still.",
+                description="Period of the leg's swing [s]; 0.0: at rest.",
             ),
             DeclareLaunchArgument(
                 "launch_rviz",

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A simulated pan-tilt head that keeps looking at a moving point; its checker gives the verdict."""
+"""A simulated pan-tilt head that looks at a moving point, and a program that measures its error."""
 
 from pathlib import Path
 
@@ -44,10 +44,10 @@ def generate_launch_description():
     return LaunchDescription(
         [
             DeclareLaunchArgument(
-                "duration", default_value="20.0", description="How long to measure [s]."
+                "duration", default_value="20.0", description="Time of the measurement [s]."
             ),
             DeclareLaunchArgument(
-                "period", default_value="30.0", description="Of one round of the point [s]."
+                "period", default_value="30.0", description="Time of one round of the point [s]."
             ),
             DeclareLaunchArgument(
                 "launch_rviz",

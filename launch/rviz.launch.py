@@ -29,13 +29,15 @@ def generate_launch_description():
         [
             DeclareLaunchArgument("rviz_config", description="RViz configuration file."),
             DeclareLaunchArgument(
-                "fixed_frame", default_value="", description="In place of the configuration's own."
+                "fixed_frame",
+                default_value="",
+                description="Fixed frame; replaces that of the configuration.",
             ),
             DeclareLaunchArgument(
                 "namespace",
                 default_value="",
-                description="Where robot_description and basis_ik are, for a configuration that "
-                "names them without.",
+                description="Namespace of robot_description and basis_ik, for a configuration that "
+                "has none.",
             ),
             OpaqueFunction(function=start),
         ]
@@ -67,7 +69,7 @@ def moved_to(namespace, config):
 
 def start(context):
     if which("rviz2") is None:
-        missing = "RViz is not installed here, so none is opened (apt: ros-$ROS_DISTRO-rviz2)."
+        missing = "RViz is not installed and not opened (apt: ros-$ROS_DISTRO-rviz2)."
         return [LogInfo(msg=missing)]
     config, frame, namespace = (
         LaunchConfiguration(name).perform(context)

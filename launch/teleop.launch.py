@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""An arm that a joystick moves: simulated, or one whose driver is already running."""
+"""An arm that a joystick moves: simulated, or real with a running driver."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def generate_launch_description():
                 "robot",
                 default_value="ur5e",
                 choices=list(ROOTS),
-                description="The arm to simulate; real: one whose driver is running.",
+                description="The arm to simulate; real: an arm with a running driver.",
             ),
             DeclareLaunchArgument(
                 "twist_frame",
@@ -90,7 +90,9 @@ def joystick(argument, frame):
     if missing:
         remedy = f"apt install {' '.join(missing)}"
         keys = "; keys move the arm too: ros2 run basis_ik teleop_keyboard"
-        return [LogInfo(msg=f"No joystick is read, for packages are missing: {remedy}{keys}")]
+        return [
+            LogInfo(msg=f"The joystick is not read, because packages are missing: {remedy}{keys}")
+        ]
     linear, angular = float(argument("linear_speed")), float(argument("angular_speed"))
     return [
         Node(package="joy", executable="joy_node", parameters=[{"autorepeat_rate": 50.0}]),

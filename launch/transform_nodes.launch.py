@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A tree of transform nodes as frames, boxes and handles, and a chain of them as one node."""
+"""A tree of transform nodes as frames, boxes and handles, with a chain combined into one node."""
 
 from pathlib import Path
 

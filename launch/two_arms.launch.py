@@ -41,7 +41,7 @@ def generate_launch_description():
                 "targets",
                 default_value="true",
                 choices=YES_NO,
-                description="Walk through the tours, then stop; false: wait for your targets.",
+                description="Move through the tours, then stop; false: wait for your targets.",
             ),
             DeclareLaunchArgument(
                 "launch_rviz", default_value="false", choices=YES_NO, description="Open RViz."
@@ -62,7 +62,7 @@ def generate_launch_description():
                 on_exit=Shutdown(reason="basis_ik ended"),
             ),
             *tours,
-            *end_with(tours, "a tour failed: not every target went as it should"),
+            *end_with(tours, "a tour failed: not all targets were as expected"),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
                 launch_arguments={"rviz_config": str(share / "rviz" / "two_arms.rviz")}.items(),

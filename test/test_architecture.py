@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The layers of the package: who may import whom."""
+"""The layers of the package, and their allowed imports."""
 
 import ast
 import re

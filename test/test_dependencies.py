@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The oldest versions that are promised: asked for everywhere, and told in one line."""
+"""The oldest supported versions: required everywhere, and reported in one line."""
 
 import ast
 import os

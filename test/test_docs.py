@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The documentation names what there is, and its links lead somewhere."""
+"""The documentation matches the code, and its link targets exist."""
 
 import re
 from pathlib import Path

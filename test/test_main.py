@@ -51,12 +51,12 @@ def run(capsys):
 
 
 def short(value):
-    """Give the beginning of the message as a case's id: whole robots and paths are too long."""
+    """Return the beginning of the message as a case's id: whole robots and paths are too long."""
     return value[:20] if isinstance(value, str) else ""
 
 
 def one_line(error):
-    """Tell whether this is one line, not too long, that a terminal shows as it is."""
+    """Return whether this is one line, not too long, that a terminal shows as it is."""
     return error.endswith("\n") and error[:-1].isprintable() and len(error) < 500
 
 

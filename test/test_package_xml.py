@@ -45,7 +45,7 @@ WITHOUT_KEY = {"mcap", "ruckig"}
 
 
 def imported(tree):
-    """Yield the modules that are imported, by their first name."""
+    """Yield the imported modules, by their first name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)

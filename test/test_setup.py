@@ -25,7 +25,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SCRIPTS = {"setup.sh", "paths.sh", "env.sh"}
 ELSEWHERE = {"AMENT_PREFIX_PATH", "BASIS_IK_UNDERLAY", "DISTRO", "ROS_DISTRO"}
-# A python3 that runs `-c CODE` as the version told, and makes no environments.
+# A python3 that runs `-c CODE` as a given version, and makes no environments.
 PYTHON = """#!/bin/sh
 [ "$1" = -c ] || exit 1
 exec {python} -c "import sys; sys.version_info = {version}
@@ -35,7 +35,7 @@ $2"
 
 @pytest.fixture
 def refusal(tmp_path):
-    """Return what the set-up of a copy says when it refuses to go on."""
+    """Return the error of the set-up of a copy."""
     shutil.copytree(
         ROOT / "underlay", tmp_path / "underlay", ignore=lambda folder, names: set(names) - SCRIPTS
     )

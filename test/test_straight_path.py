@@ -39,7 +39,7 @@ def chains():
 
 
 class Arm:
-    """A pipeline with an arm that does exactly what it is told, and all its commands."""
+    """A pipeline, an arm that executes commands exactly, and all commands."""
 
     def __init__(self, chain, q, path="straight", period=PERIOD):
         self.chain, self.limits, self.period = chain, MotionLimits.of_chain(chain), period

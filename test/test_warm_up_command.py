@@ -36,7 +36,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def pretend(monkeypatch):
-    """Pretend that something is compiled, three kernels of four, until told to go on."""
+    """Simulate the compilation of three kernels of four, until released."""
     go_on = threading.Event()
     tell = []
     monkeypatch.setattr(warm_up, "when_compiling", tell.append)
@@ -136,7 +136,7 @@ elif __name__ == "__main__":
 
 @pytest.fixture
 def start(tmp_path):
-    """Start a program that does the named steps in two processes; end it whatever happens."""
+    """Start a program that runs the named steps in two processes; always end it."""
     script = tmp_path / "script.py"
     script.write_text(FAKE)
     started = []
@@ -192,7 +192,7 @@ def test_no_process_remains_after_the_command(start, tmp_path, number):
     os.kill(process.pid, number)
     process.wait(120)
     assert process.returncode == (130 if number == signal.SIGINT else -number)
-    while any(is_running(pid) for pid in pids):  # for ten minutes, if nobody ends them
+    while any(is_running(pid) for pid in pids):  # for ten minutes, if they are not ended
         time.sleep(0.01)
 
 

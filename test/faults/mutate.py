@@ -189,12 +189,12 @@ def given_for(falls):
 
 
 def found_once(mutation):
-    """Tell whether a mutation's text is in its file exactly once."""
+    """Return whether a mutation's text is in its file exactly once."""
     return (REPOSITORY / "basis_ik" / mutation.file).read_text().count(mutation.text) == 1
 
 
 def page():
-    """Return the page that says that all mutations are caught."""
+    """Return the page of mutations, all of them caught."""
     text, covered = HEAD, set()
     for mutation in MUTATIONS:
         covered.update(mutation.falls)
@@ -211,14 +211,14 @@ def page():
 
 
 def means(word, mutation):
-    """Tell whether a word of the command line chooses a mutation."""
+    """Return whether a word of the command line chooses a mutation."""
     return word in mutation.name or word in mutation.file or word in map(str, mutation.falls)
 
 
 def is_sound(tree, chosen):
-    """Tell whether all tests pass while nothing is missing; else their failing proves nothing.
+    """Return whether all tests pass while nothing is missing; else their failing proves nothing.
 
-    What fails is tried again: a machine may be busy for a moment.
+    Failing tests run again: a machine may be busy for a moment.
     """
     tests = sorted({test for each in chosen for test in given_for(each.falls)})
     for _ in range(SOUNDINGS):

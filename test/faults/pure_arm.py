@@ -91,7 +91,7 @@ def plain_forward(urdf, values, tip):
 
 
 class Oracle:
-    """What must hold of every command, whatever comes in."""
+    """Checks of every command, for any input."""
 
     def __init__(self, names, lower, upper, velocity):
         self.names, self.lower, self.upper = list(names), lower, upper
@@ -198,11 +198,11 @@ class Arm:
 
     @property
     def goal(self):
-        """What the arm is led to now."""
+        """The present goal of the arm."""
         return self.control.pipeline.goal
 
     def execute(self, message):
-        """Be where a command says, once it has passed the oracle."""
+        """Check a command, and move the arm there."""
         self.oracle(message)
         self.place = np.array(message.position)
 
@@ -247,7 +247,7 @@ class Arm:
         return message
 
     def go(self, pose, **header):
-        """Give a target, as if it had come by topic."""
+        """Offer a target, as if it had come by topic."""
         self.receive("target_pose", self.pose(pose, **header))
 
     def receive(self, topic, message):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Each row of the catalogue has one test, and the page of faults says what has come of it."""
+"""Each row of the catalogue has one test, and the page of faults has its result."""
 
 import ast
 import re

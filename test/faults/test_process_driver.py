@@ -46,7 +46,7 @@ AWAY = 25.0  # s, without a driver
 
 
 class WholeWorld(Rig):
-    """Its node sends whole motions as goals; the measured arm tells of them."""
+    """A rig with a node that sends whole motions as goals."""
 
     def __init__(self, domain):
         super().__init__(domain, node=WHOLE)
@@ -99,7 +99,7 @@ def test_row_83_a_slow_controller(own_domain, observed, share):
 
 
 def lost(rig, joint, seen):
-    """Wait until the arm is stopped for a joint; it must never have been said to be there."""
+    """Wait until the arm is stopped for a joint; it must not have been reported as arrived."""
     rig.wait(lambda: rig.statuses[-1]["state"] == "TRACKING_LOST", "it is noticed")
     status = rig.statuses[-1]
     assert status["level"] == DiagnosticStatus.ERROR
@@ -162,7 +162,7 @@ def test_row_87_a_driver_away_for_long(own_domain, observed, begin):
             time.sleep(AWAY)
             at = rig.positions if begin == "here" else ELSEWHERE
         count = len(rig.commands)
-        rig.recorder.clock_leaps()  # where the arm is meanwhile nobody has told
+        rig.recorder.clock_leaps()  # the arm's positions meanwhile are unknown
         rig.start_arm(at=at)
         rig.wait(lambda: rig.at_joints(at), "the driver is there")
         rig.ready()

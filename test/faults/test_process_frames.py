@@ -81,7 +81,7 @@ def test_row_23_contradictory_frames(rig, observed):
 
 
 def hold_once(rig, observed, before):
-    """Hold that the arm brakes once, and moves no more; say how many commands that took."""
+    """Check that the arm brakes once and rests; return the number of commands."""
     rig.settled()
     assert not rig.at(FAR, 1e-2)
     windows = rig.recorder.windows[before:]
@@ -99,7 +99,7 @@ def test_row_24_clock_goes_back(own_domain, observed, seconds):
     with own_rig(own_domain, simulated_time=True) as rig:
         rig.frames["table"] = lambda: NEAR
         set_off(rig)
-        newest = rig.clock.seconds  # of what tf knows of the table
+        newest = rig.clock.seconds  # transform of the table in tf
         seen = len(rig.statuses)
         before = leap(rig, seconds)
         hold_once(rig, observed, before)
@@ -117,7 +117,7 @@ def test_row_24_clock_goes_back(own_domain, observed, seconds):
 
 
 def test_row_25_clock_leaps_ahead(own_domain, observed):
-    # The controller is heard rarely: it is not silent because the clock leaps ahead meanwhile.
+    # The controller publishes rarely; a jump of the clock is no silence of it.
     rarely = "-p", "state_publish_rate:=5.0"
     with own_rig(own_domain, simulated_time=True, arm=rarely) as rig:
         seen = len(rig.statuses)

@@ -43,7 +43,7 @@ def test_row_28_no_joint_states(own_domain, observed):
 
 
 def move_arm(rig, positions, seconds):
-    """Let somebody else move the arm, by its controller's action."""
+    """Move the arm from outside, by its controller's action."""
     client = ActionClient(rig.node, FollowJointTrajectory, f"{CONTROLLER}/follow_joint_trajectory")
     try:
         assert client.wait_for_server(30.0)

@@ -68,7 +68,7 @@ def test_row_77_the_cache_of_kernels(own_domain, cache, observed, kind):
 
 
 def missed_periods(rig):
-    """Return a function that tells how many periods the node says it has missed."""
+    """Return a function that returns the node's number of missed periods."""
     told = []
 
     def hear(message):

@@ -25,7 +25,7 @@ from robot_bench import URDF, wait_for_log
 from std_msgs.msg import String
 
 LATE = 30.0  # s
-TAKEN = "ready: "  # it says so once for each robot that it takes
+TAKEN = "ready: "  # logged once for each robot
 BRAKING = "braking before it is used"
 SLOWER = URDF.replace('name="ur5e"', 'name="slower"', 1).replace('velocity="3.14', 'velocity="1.57')
 SLOW = 0.02  # of the speed: then the arm is on its way while a long description is read
@@ -56,7 +56,7 @@ def test_row_39_a_late_description(own_domain, observed):
         assert 1 <= waiting <= LATE / 5.0 + 1
         rig.description.publish(String(data=URDF))
         rig.ready()
-        rig.description.publish(String(data=URDF))  # it may be told twice
+        rig.description.publish(String(data=URDF))  # it may be published twice
         assert stands(rig, 1.0)
         assert rig.log.count(TAKEN) == 1
     observed(f"unconfigured for {LATE:.0f} s, which it says {waiting} times; configured once")
@@ -127,7 +127,7 @@ def set_speed(rig, share):
 
 
 def say(rig, description, words):
-    """Publish a robot description, and wait until the node says words once more."""
+    """Publish a robot description, and wait for words in the log."""
     before = rig.log.count(words)
     rig.description.publish(String(data=description))
     rig.wait(lambda: rig.log.count(words) > before, words)

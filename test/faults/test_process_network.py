@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Faults of the driver, of its controller, of the network, and of who else is in the graph."""
+"""Faults of the driver, its controller, the network, and other nodes in the graph."""
 
 import contextlib
 import os
@@ -41,7 +41,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 @contextlib.contextmanager
 def another(rig, name):
-    """Give a node that may publish what it likes."""
+    """Yield a node for arbitrary messages."""
     node = rclpy.create_node(name, context=rig.context)
     try:
         yield node
@@ -62,7 +62,7 @@ ARM_HEARS = f"{CONTROLLER}/joint_trajectory"
 
 
 class Relay:
-    """A process between node and arm, and before the node's targets; the recorder hears past it."""
+    """A relay between node and arm, and before the node's targets; the recorder bypasses it."""
 
     def __init__(self, domain):
         self._domain, self._process = domain, None
@@ -133,7 +133,7 @@ def test_row_74_a_bad_network(relayed, observed, kind):
 
 
 def test_row_76_a_security_policy(own_domain, tmp_path, monkeypatch, observed):
-    """Whether the middleware has security or not: keys that are none let nobody in."""
+    """With or without security in the middleware, invalid keys give no access."""
     keys = tmp_path / "keys"
     (keys / "enclaves").mkdir(parents=True)
     for name in (

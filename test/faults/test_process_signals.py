@@ -70,7 +70,7 @@ sys.exit(run("ik_node"))
 
 
 class DefectiveWorld(Rig):
-    """Its node does wrong when it is told to."""
+    """A rig with a node that fails on request."""
 
     def __init__(self, domain, script):
         self._script = script
@@ -81,7 +81,7 @@ class DefectiveWorld(Rig):
         self.process, self._log_start = start_node(self.domain, *arguments, program=program), 0
 
     def ended(self):
-        """Wait for the node's end; return its exit status and what it has said in this test."""
+        """Wait for the node's end; return its exit status and its output in this test."""
         process, self.process = self.process, None
         status, said = output_of(process)
         return status, said[self._log_start :]

@@ -102,7 +102,7 @@ def slows_down(rig, last, observed):
 
 
 def test_row_16_flood(rig, observed):
-    """60 s long; the node's own windows tell how many periods it has had."""
+    """It takes 60 s; the windows give the number of periods."""
     seconds = 60.0
     flooding = subprocess.Popen(
         [sys.executable, str(FLOOD), "10000", str(seconds)],

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Frames that lead nowhere, and a clock that is set: nothing blocks, and nothing moves wrongly."""
+"""Faults of frames, and a clock that is set: nothing blocks, and no motion is wrong."""
 
 import math
 import time
@@ -41,7 +41,7 @@ def arm():
 
 @pytest.fixture
 def looks(arm, monkeypatch):
-    """What was asked of tf with a time-out, and how long each answer took [s]."""
+    """Queries of tf with a timeout, and the time of each [s]."""
     ask, found = arm.buffer.lookup_transform, {"waits": [], "seconds": []}
 
     def asked(target, source, when, *timeout, **more):

@@ -47,7 +47,7 @@ def arm():
 
 
 def whole_way(driver=None):
-    """Return all commands of a motion; `driver(arm)` tells joint states in place of the usual."""
+    """Return all commands of a motion; `driver(arm)` publishes other joint states."""
     arm = Arm()
     if driver is not None:
         arm.driver = lambda: driver(arm)
@@ -206,7 +206,7 @@ def test_row_36_a_joint_outside_its_limits(observed, side):
 
 
 class Beside(Arm):
-    """An arm that is always 0.03 rad beside its command, and told 150 ms late."""
+    """An arm that is always 0.03 rad off its command, with joint states 150 ms late."""
 
     AWAY, LATE = 0.03, 15
 
@@ -245,7 +245,7 @@ def stop(arm):
 
 
 def take_away(arm):
-    """Let the controller publish_state that it leads the arm elsewhere."""
+    """Let the controller publish another reference."""
     arm.control._output.keeps = lambda _: False
 
 
@@ -269,7 +269,7 @@ def test_row_98_late_states_and_an_arm_beside_its_command(observed):
     for order, most in ((1, limits.velocity), (2, limits.acceleration), (3, limits.jerk)):
         steps = np.abs(np.diff(arm.commands, order, axis=0))
         assert (steps <= most * PERIOD**order * (1.0 + 1e-6)).all()
-    # Where others may have led it, or do, it begins where it is.
+    # If another commander may have moved it, motion begins at the measured positions.
     for k, leave in enumerate((pause, leave_alone, stop, take_away)):
         leave(arm)
         arm.cycles(150)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Bad robot descriptions, read as the node reads them; and odd ones that are none the worse."""
+"""Invalid robot descriptions, read as in the node; and unusual ones that are accepted."""
 
 import re
 
@@ -33,7 +33,7 @@ LIMIT = '<limit lower="-2" upper="2" velocity="1" effort="1"/>'
 
 
 def joint(name, parent, child, kind="revolute", inside="", limit=LIMIT, origin="0.1 0.2 0.3"):
-    """Return a <joint> whose axis is z, unless `inside` says otherwise."""
+    """Return a <joint> with axis z by default; `inside` has its elements."""
     axis = "" if "<axis" in inside else '<axis xyz="0 0 1"/>'
     return (
         f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
@@ -225,7 +225,7 @@ def is_exact(text, tip, most=1e-12):
 
 
 def reaches(text, tip, seed):
-    """Go to a pose of random joints, every command judged; return how far it is off [m]."""
+    """Go to a pose of random joints, and check every command; return the error [m]."""
     arm = Arm(text, start=np.zeros(len(seed)), tip=tip)
     target = plain_forward(text, dict(zip(arm.chain.joint_names, seed, strict=True)), tip)
     arm.settings["position_only_ik"] = True
@@ -355,7 +355,7 @@ def test_row_52_a_continuous_joint(observed, sign):
     wrist = np.concatenate([[start[5]], arm.commands[:, 5]])
     assert np.abs(np.diff(wrist)).sum() == pytest.approx(2.0 * np.pi - 6.2, abs=1e-4)
     assert (sign * np.diff(wrist) >= -1e-12).all(), "across pi, and not back"
-    # Its driver counts turns anew: nothing jumps, for it is where it was.
+    # The driver resets its turns: this is no jump.
     arm.move_by_hand(arm.place - [0.0, 0.0, 0.0, 0.0, 0.0, sign * 2.0 * np.pi])
     sent = len(arm.oracle.commands)
     arm.cycles(100)

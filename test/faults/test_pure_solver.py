@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What cannot be solved, or is solved wrongly: told as it is, and commanded within all limits."""
+"""Targets without a solution, or with a wrong one: reported, and commanded within all limits."""
 
 import hashlib
 import math
@@ -170,7 +170,7 @@ WRIST = np.array([0.0, -1.57, 1.57, -1.57, -0.35, 0.0])  # at zero wrist_2 the w
 
 
 def through_the_wrist(chain):
-    """A turn of 0.3 rad/s that leads wrist_2 through zero, but for a little."""
+    """A twist of 0.3 rad/s that moves wrist_2 almost through zero."""
     axes = chain.jacobian(WRIST)[3:]
     across = np.cross(axes[:, 4], axes[:, 5])
     turn = axes[:, 4] + 0.03 * across / np.linalg.norm(across)
@@ -269,7 +269,7 @@ def test_row_59_the_budget_is_spent(monkeypatch, observed):
 
 
 def damaged(monkeypatch, value):
-    """Let every solution hold a number that is none."""
+    """Put NaN into every solution."""
 
     def broken(*args, **kwargs):
         solution = solve(*args, **kwargs)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Bad targets: each is dropped with its reason, told in the status, and what was in force stays."""
+"""Invalid targets: each is refused with a reason in the status, and the previous one stays."""
 
 import math
 import tracemalloc
@@ -176,7 +176,7 @@ def test_row_08_frames_that_tf_cannot_hold(moving, observed, monkeypatch):
 
 
 def taken(arm, **header):
-    """Offer a good target; tell whether it is the one that is followed in the next period."""
+    """Offer a good target; return whether it is followed in the next period."""
     goal, refused = arm.goal, arm.control.refusals.counts.total()
     arm.go(down(0.40 + 0.001 * len(arm.oracle.commands) % 0.05), **header)
     arm.cycles()

@@ -37,7 +37,7 @@ def time(nanoseconds, kind=Time):
 
 
 def motion(seconds):
-    """Return where a sound motion from home leads at times (k,): positions, velocities, ...
+    """Return the states of a valid motion from home at times (k,): positions, velocities, ...
 
     A second long, as smooth as a polynomial of degree five is; (k, 3, 2).
     """
@@ -77,7 +77,7 @@ def joint_state(since, positions, names=JOINTS):
 
 @pytest.fixture
 def recorder():
-    """One that has heard the arm rest at home for half a second."""
+    """A recorder after half a second of an arm at rest at home."""
     recorder = Recorder(JOINTS, LOWER, UPPER, VELOCITY, DRIVES, 0.01)
     for k in range(50):
         on_joint_state(recorder, (k - 50) * PERIOD, HOME)
@@ -85,7 +85,7 @@ def recorder():
 
 
 def lead(recorder, periods, since=0):
-    """Let a sound stream be heard, and the arm follow it 30 ms later."""
+    """Send a valid stream, and let the arm follow it 30 ms later."""
     for k in range(since, since + periods):
         recorder.on_window(window(k * PERIOD), START + k * PERIOD + 1_000_000)
         (state,) = motion([0.01 * k - 0.03])
@@ -106,7 +106,7 @@ def test_a_valid_motion_has_no_faults(recorder):
     lead(recorder, 60)
     assert recorder.check() == []
     lead(recorder, 60, since=60)
-    assert recorder.check() == [], "nor what goes on after a judgement"
+    assert recorder.check() == [], "a stream may continue after a check"
 
 
 def damage(change):
@@ -182,7 +182,7 @@ def test_a_bad_window_is_a_fault(recorder, name):
     lead(recorder, 40)
     recorder.on_window(damage(change), START + 40 * PERIOD + 1_000_000)
     assert caught(recorder, words)
-    assert recorder.check() == [], "told once"
+    assert recorder.check() == [], "reported once"
 
 
 def test_a_good_window_is_no_fault(recorder):

@@ -275,7 +275,7 @@ class Arm:
                 check_text(str(refusals.last))
 
     def _configure(self):
-        """As `IkNode._configure`: whatever there was is given up first."""
+        """As `IkNode._configure`: the present robot is destroyed first."""
         self._unload()
         self._adopt(self._make(self.text))
 
@@ -392,7 +392,7 @@ class Arm:
         check_text(result.reason)
 
     def _joint_state(self, names, positions, when):
-        """A state of which nobody knows where it comes from."""
+        """A joint state from an unknown publisher."""
         if self.robot is not None:
             self._receive_state(names, positions, *when)
 
@@ -412,7 +412,7 @@ class Arm:
         self._window = None
 
     def _controller(self, subscribers, publishers, publishing_state):
-        """Let controllers come and go, and others who command; let it tell its state, or not."""
+        """Set the numbers of subscribers and publishers, and whether the state is published."""
         self.node.subscribers, self.node.other_publishers, self.publishing_state = (
             subscribers,
             publishers,
@@ -456,7 +456,7 @@ class Arm:
             if self.robot is not None:
                 self.arm.on_clock_jump()
         elif self.streams_windows:
-            self._history = []  # which stamps come next is judged by no clock
+            self._history = []  # the next stamps cannot be checked
 
     def _cycle(self, periods):
         """Let control periods go by, each a little early or late."""
@@ -524,7 +524,7 @@ class Arm:
                 self.place = self.arm.pipeline.command
             return
         lost = self.state.latch is State.TRACKING_LOST and before not in LATCHED
-        if lost:  # joints that are lost are told to stay where they are
+        if lost:  # joints that do not follow are commanded to stay
             self._window, self._history = None, self._history[-1:]
         for message in sent:
             if self.streams_windows:
@@ -547,7 +547,7 @@ class Arm:
             self._history = [self._history[-1]] * 4  # the arm has stood there meanwhile
         self._commanded_at = self.now.loop
         before = self._history[-1]
-        if len(self._history) == 1:  # that of a joint that is lost may begin anew
+        if len(self._history) == 1:  # a joint that does not follow may restart
             here = self.arm.measured.positions()
             before = np.where(np.abs(command - before) <= np.abs(command - here), before, here)
             self._history = []
@@ -608,7 +608,7 @@ class Arm:
         self._follow()
 
     def _follow(self):
-        """Be where the last window leads."""
+        """Move along the last window."""
         if self._window is None:
             return
         stamp_, motion = self._window
@@ -688,7 +688,7 @@ def _make_parameter(rng):
 
 
 def _soon(case):
-    """Give an input, mostly, no stamp: the clock is elsewhere by then."""
+    """Remove the stamp of most inputs: the clock is elsewhere by then."""
     return {**case, "stamp": [0, 0]} if case["stamp"][0] >= BEGIN // 10**9 else case
 
 
@@ -758,7 +758,7 @@ def make_chain_state(rng):
 
 
 class Latch:
-    """What a `ChainState` must never do, whatever its table says."""
+    """Invariants of a `ChainState`, independent of its table."""
 
     def __init__(self):
         self.chain = ChainState()

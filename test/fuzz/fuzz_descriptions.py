@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Robot descriptions: robots that nobody has built, and shipped ones that came to harm."""
+"""Robot descriptions: random robots, and damaged shipped ones."""
 
 from collections import Counter
 from pathlib import Path

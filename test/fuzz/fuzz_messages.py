@@ -43,7 +43,7 @@ from basis_ik.ros.target_input import Arrival, TargetInput
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.transforms.rigid import RigidTransform
 
-LONGEST_TEXT = 400  # of what is told to people about inputs: several names of others, cut short
+LONGEST_TEXT = 400  # of a message about inputs with several shortened foreign names
 CHAIN = RobotModel.from_urdf((Path(__file__).parents[2] / "urdf" / "ur5e.urdf").read_text()).chain()
 HOME = JointGoal((0.0, -1.57, 1.57, -1.57, -1.57, 0.0))
 NOW = 1_700_000_000 * 10**9  # ns

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Feeds the package inputs that nobody foresaw, counts them, and keeps those that break it.
+"""Feeds random inputs to the package, counts them, and stores the failing ones.
 
 `make fuzz N=1000000 SEED=1` runs all targets, prints the table, and exits with 1 if anything has
 failed. With WRITE=1 the table goes to docs/fuzz.md.
@@ -202,7 +202,7 @@ def main():
     given = parser.parse_args()
     names = given.target or list(TARGETS)
     whole = sum(TARGETS[name].share for name in names)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # tf2 itself tells of every bad transform there
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # tf2 logs every bad transform there
     before, tallies = memory(), {}
     for name in names:
         tally, seen = tallies.setdefault(name, Tally()), set()

@@ -54,7 +54,7 @@ def with_rviz(tmp_path):
 
 @pytest.fixture
 def started(with_rviz, tmp_path):
-    """Launch, and return what RViz was started with, and what ROS was told on its behalf."""
+    """Launch, and return RViz's arguments and its ROS arguments."""
 
     def start(**more):
         launch(with_rviz, **more)
@@ -123,4 +123,4 @@ def test_the_launch_file_of_the_node_passes_its_namespace_to_rviz(with_rviz, tmp
 
 def test_a_missing_rviz_is_logged(tmp_path):
     """It is looked for on the PATH, which has nothing here, not even an RViz that is installed."""
-    assert "RViz is not installed here" in launch({**os.environ, "PATH": str(tmp_path)})
+    assert "RViz is not installed" in launch({**os.environ, "PATH": str(tmp_path)})

@@ -44,7 +44,7 @@ def with_joystick(tmp_path, own_domain):
 
 
 def launch(environment, until, tmp_path, **arguments):
-    """Launch until something is so; return what was said."""
+    """Launch until a condition holds; return the output."""
     command = [which("ros2"), "launch", "basis_ik", "teleop.launch.py", "launch_rviz:=false"]
     command += [f"{key}:={value}" for key, value in arguments.items()]
     said = tmp_path / "said"
@@ -87,7 +87,7 @@ def test_an_arm_and_a_joystick_are_started(with_joystick, tmp_path, robot, frame
 
 def test_missing_packages_are_logged_in_one_line(tmp_path, own_domain):
     environment = {**os.environ, "ROS_DOMAIN_ID": str(own_domain)}
-    words = "No joystick is read"
+    words = "The joystick is not read"
     said = launch(environment, lambda said: words in said, tmp_path, robot="real")
     (line,) = [line for line in said.splitlines() if words in line]
     assert "apt install ros-$ROS_DISTRO-joy ros-$ROS_DISTRO-teleop-twist-joy;" in line

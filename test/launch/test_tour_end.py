@@ -44,7 +44,7 @@ read status <'{end}' && exit $status
 
 
 class Stage:
-    """A launch whose programs run until they are told their exit status."""
+    """A launch of programs that run until their exit status is set."""
 
     def __init__(self, folder, file, rviz):
         for package, programs in PROGRAMS.items():
@@ -142,4 +142,4 @@ def test_the_tour_continues_if_rviz_ends(stage):
     launch.end("rviz2", 1)  # it found no screen
     launch.wait_for(lambda: "process has died" in launch.said())
     launch.end("moving_point", 1)
-    assert launch.status() != 0, launch.said()  # the tour's verdict is still waited for
+    assert launch.status() != 0, launch.said()  # the launch still waits for the tour

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Poses that move, senders that tell them late or not at all, and how well an arm has followed."""
+"""Moving poses, senders with delays and losses, and measures of the following arm."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PATHS = (circle, line, eight)
 
 
 class Sender(NamedTuple):
-    """How poses are told."""
+    """The rate, delays and losses of poses."""
 
     rate: float
     """How many in a second."""
@@ -182,7 +182,7 @@ class Ending(NamedTuple):
     """How it ended when no more poses came."""
 
     past: float
-    """How far the tip got from the last pose after that was told [m]."""
+    """Return the overshoot of the tip over the last pose [m]."""
     missing: float
     """How far from it it came to rest [m]."""
     time: float

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Links keep the caps on their speeds in every motion, judged by kinematics of this file's own."""
+"""Links keep the caps on their speeds in every motion, by independent kinematics."""
 
 import itertools
 
@@ -33,7 +33,7 @@ ELBOWS = {"ur5e": "forearm_link", "panda": "panda_link4"}
 
 
 class Arm:
-    """A pipeline with caps, an arm that does exactly what it is told, and all its commands."""
+    """A pipeline with caps, an arm that executes commands exactly, and all commands."""
 
     def __init__(self, robot, linear, angular=0.0, *, elbow=True, period=PERIOD, q=None):
         self.chain = chain = chain_of(robot)

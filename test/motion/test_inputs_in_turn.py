@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Inputs of all kinds that come in turn: the newest leads, within every limit."""
+"""Inputs of all kinds in turn: the newest is followed, within every limit."""
 
 from pathlib import Path
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A tip that is jogged stays on its line, within every limit, and says what holds it."""
+"""A jogged tip stays on its line, within every limit, and reports why it is held."""
 
 import numpy as np
 import pytest

@@ -61,7 +61,7 @@ def values(*numbers):
 
 
 class Rig:
-    """One joint without limits at 500 Hz, and what it was told and did."""
+    """One joint without limits at 500 Hz, with its commands and motion."""
 
     def __init__(self, hardware, controller, phase=0.0):
         lag, speed = {"dyn": (0.0, math.inf), "lag30": (0.03, math.inf), "slow": (0.03, 0.2)}[
@@ -403,7 +403,7 @@ DONE = [
 TEXTS = {-1: ("preempted by new incoming action.", "cancelled during deactivate transition.")}
 # A message that comes into force two cycles earlier or later.
 TWO_CYCLES = 2 * PERIOD * 0.75 + 1e-9
-# The end of a goal was told when somebody looked, 20 times a second, and a few ms later.
+# The end of a goal is published 20 times a second, with a delay of a few ms.
 TOLD_WITHIN = 0.06
 
 
@@ -648,7 +648,7 @@ MESSAGES = [
     ("a2", [row(0.02, HOME, (0.0394,) * 6)], {"allow_final_velocity": True}, True),
     ("g6", [row(1.0), row(0.5)], {}, False),
 ]
-# Here more is refused, on purpose: docs/simulated_arm.md says why.
+# The simulation refuses more, as docs/simulated_arm.md explains.
 STRICTER = ("d2", "d17 d18 x5", "d19")
 
 

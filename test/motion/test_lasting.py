@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is said of a motion stays said until it has not been there for a while."""
+"""A reason is shown until it has been absent for a while."""
 
 import itertools
 

@@ -299,7 +299,7 @@ def test_lowered_limits_are_kept_as_soon_as_the_jerk_allows():
     # At 4/s² and 80/s³: 0.05 s to take a back, at 0.96; from there to 0.2 it takes 0.76/4 + 0.05 s.
     speeds = np.diff(np.ravel(commands)) / PERIOD
     assert (speeds[round(0.29 / PERIOD) :] <= 0.2 + 1e-9).all()
-    for _ in range(50):  # whatever is lowered, the position limits hold
+    for _ in range(50):  # the position limits hold for any lowered limits
         limiter.scale(1.0)
         goal = somewhere(rng, ONE)
         commands = [limiter.step(goal) for _ in range(rng.integers(1, 200))]

@@ -177,7 +177,7 @@ def test_a_joint_faster_than_its_limit_is_a_jump(quick):
 
 
 def test_a_late_state_is_accepted(quick):
-    """A driver that lagged behind tells a fast motion in no time, but it goes on from there."""
+    """A late driver publishes a fast motion at once; it continues from there."""
     told(quick, 0.0, now=0.0)
     assert told(quick, 0.3, now=0.01).reason is Refusal.JUMP
     assert told(quick, 0.31, now=0.1).reason is Refusal.JUMP

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Ahead of a singularity a tip is slowed down, stops, or passes; and what turns is told before."""
+"""A tip slows down, stops or passes at a singularity, and fast joints are reported before."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def chain():
 
 
 class Run:
-    """A twist for some time, and back; with all that was commanded and told."""
+    """A twist for some time, and back, with all commands and notices."""
 
     def __init__(self, chain, start, goal, mode, periods):
         self.limits = limits = MotionLimits.of_chain(chain)
@@ -77,7 +77,7 @@ class Run:
 
 
 def through_the_wrist(chain, tilt=0.03):
-    """A turn of 0.3 rad/s that leads wrist_2 through zero, but for a little."""
+    """A twist of 0.3 rad/s that moves wrist_2 almost through zero."""
     axes = chain.jacobian(WRIST)[3:]
     across = np.cross(axes[:, 4], axes[:, 5])
     turn = axes[:, 4] + tilt * across / np.linalg.norm(across)

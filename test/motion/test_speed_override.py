@@ -45,7 +45,7 @@ def chain():
 
 
 class Arm:
-    """A pipeline with an arm that does exactly what it is told, and all its commands."""
+    """A pipeline, an arm that executes commands exactly, and all commands."""
 
     def __init__(self, chain, path="joint"):
         self.chain, self.limits = chain, MotionLimits.of_chain(chain)

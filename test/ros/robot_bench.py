@@ -78,7 +78,7 @@ def start_node(domain, *arguments, program=("-m", "basis_ik.ros.programs", "ik_n
 
 
 def wait_for_log(process, words):
-    """Wait for words in a running node's output, and return what it has said so far."""
+    """Wait for words in a running node's output, and return the output so far."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
         said = os.pread(process.output.fileno(), 1 << 20, 0).decode()
@@ -128,7 +128,7 @@ def logged_too_often(output):
 
 @contextlib.contextmanager
 def running(domain, *arguments, urdf=URDF, home=HOME):
-    """Give a robot with a node that is ready; afterwards no command may have been unsafe."""
+    """Yield a robot with a node that is ready; afterwards no command may have been unsafe."""
     robot = Robot(domain, urdf, home)
     robot.process = process = start_node(domain, *arguments)
     robot.description.publish(String(data=urdf))
@@ -226,7 +226,7 @@ class Robot:
         self.tf.sendTransform([tool, *moving])
 
     def _on_trajectory(self, message):
-        """Follow a window from where it is by now; there the one before has to lead, too."""
+        """Follow a window from its present time; the previous one must agree there."""
         now = 1e-9 * self.node.get_clock().now().nanoseconds
         stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
         times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points]
@@ -255,7 +255,7 @@ class Robot:
             )
 
     def _lose(self, _):
-        """Leave it: where this process is late, positions are judged by time."""
+        """Ignore lost messages: positions are checked by time."""
 
     def _record_window(self, stamp, times, positions):
         """Judge and keep each command once: those that are settled, two after a window's first."""
@@ -267,15 +267,15 @@ class Robot:
         self.positions = here
 
     def _follow_window(self, now):
-        """Be where the last window leads by a time: in the end, to rest."""
+        """Move along the last window to a time."""
         if self.window is not None:
             stamp, times, positions = self.window
             self.positions = np.array([np.interp(now - stamp, times, q) for q in positions.T])
-            if now - stamp >= times[-1]:  # whoever moves it now moves it from there
+            if now - stamp >= times[-1]:  # later motions begin there
                 self.window = None
 
     def _record_command(self, interface, names, positions):
-        """Record a command and whatever is unsafe about it; go there."""
+        """Record a command and its faults, and move there."""
         command = np.array(positions)
         self.interface = interface
         whole = command.shape == self.positions.shape and bool(np.isfinite(command).all())
@@ -303,7 +303,7 @@ class Robot:
         self.statuses.append({**values, "message": message.message, "level": message.level})
 
     def settle(self):
-        """Wait until the node believes where the arm is, after somebody else has moved it."""
+        """Wait until the node accepts the positions of a displaced arm."""
         time.sleep(0.3)
         self.wait(lambda: self.statuses[-1]["state"] != "WAITING", "joint states are believed")
 
@@ -341,7 +341,7 @@ class Robot:
 
     def call(self, kind, name, **fields):
         """Call a service of the node and return its answer."""
-        # A client for good: the first answer to a new one may come before it can be heard.
+        # Clients are kept: a new one may miss its first response before discovery has finished.
         client = self._clients.get(name)
         if client is None:
             client = self._clients[name] = self.node.create_client(kind, f"basis_ik/{name}")
@@ -352,7 +352,7 @@ class Robot:
         return future.result()
 
     def transit(self, name):
-        """Ask for a lifecycle transition; tell whether it succeeded."""
+        """Request a lifecycle transition; return whether it succeeded."""
         transition = Transition(id=0, label=name)
         return self.call(ChangeState, "change_state", transition=transition).success
 
@@ -396,7 +396,7 @@ class Robot:
         self.go(self.chain.forward(HOME))
 
     def no_commands(self, seconds=0.3):
-        """Tell whether no command comes for a while."""
+        """Return whether no command comes for a while."""
         count = len(self.commands)
         time.sleep(seconds)
         return len(self.commands) == count

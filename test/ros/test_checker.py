@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What demo programs wait for before they judge."""
+"""The conditions that demo programs wait for before they measure."""
 
 from threading import Event
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What demo_targets and moving_point, legs_motion too, say about mistakes at start."""
+"""Errors of demo_targets, moving_point and legs_motion at start."""
 
 import pytest
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What /diagnostics says of a node in this or that condition."""
+"""The content of /diagnostics in various conditions."""
 
 import math
 from dataclasses import replace

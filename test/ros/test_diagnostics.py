@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""/diagnostics over DDS: it says what has happened."""
+"""/diagnostics over DDS."""
 
 import math
 
@@ -32,7 +32,7 @@ def robot(domain):
 
 @pytest.fixture(scope="module")
 def told(robot):
-    """What was told last, and how often: loop and arm, each with values, level and message."""
+    """The last statuses and their number: loop and arm, with values, level and message."""
     told = {"count": 0}
 
     def hear(message):
@@ -50,7 +50,7 @@ def told(robot):
 
 
 def afresh(robot, told):
-    """Wait for what is true now, which the next but one tells."""
+    """Wait for the second report from now, which has the present values."""
     count = told["count"]
     robot.wait(lambda: told["count"] >= count + 2, "news")
     return told

@@ -49,7 +49,7 @@ class Viewer:
         )
         robot.wait(self.feedback.get_subscription_count, "somebody hears feedback")
         robot.wait(lambda: self.marker() is not None, "the marker is there")
-        time.sleep(1.1)  # for so long the server hears nobody: a new marker is no client's
+        time.sleep(1.1)  # the server ignores feedback for this time after a new marker
 
     def marker(self):
         answer = self.robot.call(GetInteractiveMarkers, "target/get_interactive_markers")

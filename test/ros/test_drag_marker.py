@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The handles: what RViz makes of them is told by the message's definition."""
+"""The handles, by the definition of their message."""
 
 import numpy as np
 import pytest

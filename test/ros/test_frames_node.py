@@ -193,7 +193,7 @@ for side, y in (("l", 0.2), ("r", -0.2)):
 
 
 class Heard:
-    """What the program sends: frames in their parents, and what it says of each constraint."""
+    """The messages of the program: frames in their parents, and the status of each constraint."""
 
     def __init__(self):
         self.frames, self.statuses, self.markers = {}, {}, {}

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How the constraints of frames_node are told, and what is said about mistakes in them."""
+"""The parameters of frames_node, and the errors about mistakes in them."""
 
 import pytest
 

@@ -58,7 +58,7 @@ def cameras(name):
 
 def fixed_frame(name, robot):
     named = manager(name)["Global Options"]["Fixed Frame"]
-    return "panda_link0" if robot == "panda" else named  # as demo.launch.py says
+    return "panda_link0" if robot == "panda" else named  # as in demo.launch.py
 
 
 def scenes(model, chain, q):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Caps on speeds and a margin at limits over DDS, judged by the arm that was commanded."""
+"""Caps on speeds and a margin at limits over DDS, checked on the commanded arm."""
 
 import itertools
 import time

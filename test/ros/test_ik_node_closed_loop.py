@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the arm does when it does not do what it is told, judged by where it is measured to be."""
+"""Motions of an arm that does not follow its commands, checked on the measured arm."""
 
 import contextlib
 import os
@@ -58,7 +58,7 @@ class Watcher(Robot):
         pass  # the simulated arm does
 
     def speeds(self, since=0):
-        """Return the measured speeds (k, n), by differences of what the arm told."""
+        """Return the measured speeds (k, n), by differences of joint states."""
         times, positions = zip(*self.track[since:], strict=True)
         return np.abs(np.diff(positions, axis=0)) / np.maximum(np.diff(times), 1e-3)[:, np.newaxis]
 
@@ -106,7 +106,7 @@ def start_arm(domain):
 
 @contextlib.contextmanager
 def driven(domain, *arguments):
-    """Give a watcher of the node before a simulated arm that lags, both processes of their own."""
+    """Yield a recorder of the node and a lagging simulated arm, both in processes of their own."""
     robot = Watcher(domain)
     robot.arm = start_arm(domain)
     node = start_node(domain, *arguments)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Exceptions that nobody foresaw, put into a running node: it stops the arm and lives on."""
+"""Unexpected exceptions in a running node: it stops the arm and continues."""
 
 import os
 
@@ -127,7 +127,7 @@ def test_an_exception_while_inactive_is_logged_and_changes_nothing(robot):
 
 @pytest.fixture
 def moving(robot):
-    """The robot on its way; whatever is asked meanwhile, it arrives."""
+    """A moving robot; it must arrive despite requests meanwhile."""
     robot.send("base_link", FAR)
     robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.2, "the arm moves")
     yield robot

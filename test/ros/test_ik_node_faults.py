@@ -252,7 +252,7 @@ def test_a_joint_outside_its_limits_is_only_moved_inward(robot, side):
     outside = elbow[:-1] > limit
     assert outside.any()
     assert (np.diff(elbow)[outside] <= 0.0).all()
-    # The bench objects to each command outside; of these only the speed is still to be judged.
+    # The bench reports each command outside the limits; only their speed remains to be checked.
     for before, command in robot.complaints:
         assert (np.abs(command - before) <= robot.chain.velocity * 0.01 + 1e-9).all()
     robot.complaints = [c for _, c in robot.complaints if abs(c[ELBOW]) <= limit]

@@ -123,7 +123,7 @@ def robot(domain):
     assert code == 0
     assert "Traceback" not in output
     assert max(map(len, output.splitlines())) < 600
-    # What configure answers is told to whoever asks, each time that it is another thing.
+    # The reason of a failed configure is logged for each request, if it is new.
     unasked = [line for line in output.splitlines() if "cannot configure" not in line]
     assert logged_too_often("\n".join(unasked)) == []
     assert output.replace("\n", "").isprintable()

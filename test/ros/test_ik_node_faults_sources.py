@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Publishers that lie, contradict each other, fall silent or cannot be heard."""
+"""Publishers with wrong, contradicting or missing messages, or an incompatible QoS."""
 
 import contextlib
 import time
@@ -49,7 +49,7 @@ def robot(bench):
 
 @contextlib.contextmanager
 def another(robot, name):
-    """Give a node of another process's kind, which may publish what it likes."""
+    """Yield another node for arbitrary messages."""
     node = rclpy.create_node(name, context=robot.context)
     try:
         yield node

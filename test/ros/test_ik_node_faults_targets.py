@@ -134,7 +134,7 @@ def in_force(robot, message):
 
 
 def counts(robot):
-    """Return how many were refused, by reason, as the newest status says."""
+    """Return the number of refusals by reason in the newest status."""
     status = robot.statuses[-1]
     return {key: int(value) for key, value in status.items() if key.startswith("refused.")}
 

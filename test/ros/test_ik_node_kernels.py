@@ -90,7 +90,7 @@ def everything(robot):
 
 @pytest.fixture
 def talkative(monkeypatch):
-    """Have numba say what it fetches, at once."""
+    """Let numba log the kernels that it loads, unbuffered."""
     monkeypatch.setenv("NUMBA_DEBUG_CACHE", "1")
     monkeypatch.setenv("PYTHONUNBUFFERED", "1")
 
@@ -99,7 +99,7 @@ def test_all_kernels_are_ready_before_the_node_is(domain, talkative):
     home = "[" + ", ".join(f"{value:.4f}" for value in HOME + 0.1) + "]"
     with running(domain, "-p", f"home:={home}") as robot:
         before = first_calls(robot)
-        assert len(before) > 10  # numba does say it
+        assert len(before) > 10  # numba does log them
         everything(robot)
         late = first_calls(robot)[len(before) :]
     assert not late, " ".join(late)

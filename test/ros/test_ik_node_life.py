@@ -167,7 +167,7 @@ def test_a_new_description_is_used_at_rest_with_fresh_states(robot):
     slower = URDF.replace('velocity="3.14', 'velocity="1.57')
     assert slower != URDF
     robot.description.publish(String(data=slower))
-    robot.wait_status(state="WAITING")  # of the new robot nothing has been heard yet
+    robot.wait_status(state="WAITING")  # no joint state of the new robot yet
     robot.wait(robot.no_commands, "silence")
     assert not robot.at(FAR, 1e-2)
     robot.send("base_link", NEAR)

@@ -52,7 +52,7 @@ def measured(robot, window, t):
 
 
 def lead(robot):
-    """Lead the arm along the circle; return times, places and the last pose told."""
+    """Move the arm along the circle; return times, positions and the last pose."""
     robot.send("base_link", START)
     robot.wait_status(verdict="REACHED", state="ARRIVED")
     begin, seen = clock(robot), []

@@ -30,7 +30,7 @@ NEAR, FAR = down(0.40, 0.20, 0.40), down(-0.40, -0.30, 0.40)
 
 
 class Simulation(Robot):
-    """A robot in a simulated rig whose clock runs as it is told."""
+    """A robot in a simulation with an adjustable clock."""
 
     def __init__(self, domain):
         self.seconds, self.step, self.interval = 0.0, 0.0, 0.01
@@ -44,7 +44,7 @@ class Simulation(Robot):
         self._ticker.start()
 
     def run(self, factor=1.0, interval=0.01):
-        """Let time go on at a multiple of real time, told every so many seconds."""
+        """Run at a multiple of real time, with a period of /clock [s]."""
         self.interval, self.step = interval, factor * interval
 
     def pause(self):
@@ -128,7 +128,7 @@ def fastest(rig, first):
     shares = [0.0]
     for k in range(len(times) - 1):
         ways = np.abs(commands[k + 1 :] - commands[k]).max(axis=1) / rig.chain.velocity.max()
-        # A command may be heard late, when simulated time has gone on; never too early.
+        # A command may arrive late in simulated time, but never too early.
         shares += (ways / (times[k + 1 :] - times[k] + 5 * PERIOD)).tolist()
     return max(shares)
 

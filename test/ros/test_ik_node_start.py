@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How the node starts and ends as a process, and how it says that it cannot."""
+"""Start and end of the node as a process, and errors at start."""
 
 import signal
 
@@ -102,7 +102,7 @@ def test_parameters_that_do_not_fit_the_given_robot_end_the_node(
 
 
 def test_parameters_that_do_not_fit_the_robot_on_the_topic_are_reported(domain):
-    """No message can mend it: it is told once, as an error, and the node stays unconfigured."""
+    """No message can fix it: it is logged once as an error, and the node stays unconfigured."""
     robot = Robot(domain)
     heard = []
     robot.node.create_subscription(DiagnosticArray, "/diagnostics", heard.append, 10)

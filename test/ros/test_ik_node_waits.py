@@ -119,7 +119,7 @@ class Starved(Robot):
 
 @pytest.fixture
 def short(begin):
-    """Give a robot that brakes on its way, for it hears no more; its node sends on to the end."""
+    """Yield a robot that brakes on its way because it receives no more commands."""
     robot, process = begin(kind=Starved)
     robot.description.publish(String(data=URDF))
     robot.wait_status(state="READY")
@@ -139,12 +139,14 @@ def test_the_motion_of_an_arm_short_of_its_target_is_repeated(short):
     short.wait_status(state="ARRIVED")
     short.wait(lambda: short.at(FAR), "the arm is there")
     short.wait(short.no_commands, "silence")
-    short.positions[5] += 0.03  # less than makes a target that is told again an order
+    short.positions[5] += (
+        0.03  # less than the distance for which a repeated target restarts the motion
+    )
     assert short.no_commands(1.5), "whoever moves an arm that has been there means it"
 
 
 class Telling(Starved):
-    """Its controller tells where it leads the arm, and stops on the last millimetres."""
+    """A robot with a controller that publishes its reference, and stops on the last millimetres."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)

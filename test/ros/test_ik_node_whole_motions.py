@@ -69,7 +69,7 @@ class Watcher(Robot):
 
 @contextlib.contextmanager
 def driven(domain):
-    """Give a watcher of the node before a simulated arm, both processes of their own."""
+    """Yield a recorder of the node and a simulated arm, both in processes of their own."""
     robot = Watcher(domain)
     words = ["-r", "__node:=joint_trajectory_controller"]
     for name, position in zip(robot.chain.joint_names, HOME, strict=True):
@@ -222,7 +222,7 @@ def test_a_moving_frame_is_looked_up_once(robot):
 
 
 class Moody:
-    """A controller that rejects, aborts, or takes its time, as it is told."""
+    """A controller that rejects, aborts or delays goals, as set."""
 
     def __init__(self, robot, mood):
         self.robot, self.mood, self.goals, self.canceled = robot, mood, [], threading.Event()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The node's log: told once, throttled by reason, recovered once."""
+"""The node's log: throttled by reason, with one line for a recovery."""
 
 import pytest
 import rclpy.logging

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""compute_ik and compute_fk over DDS, asked as a MoveIt user asks them."""
+"""compute_ik and compute_fk over DDS, with a client for MoveIt."""
 
 import math
 import time
@@ -165,7 +165,7 @@ def test_no_frame_means_the_robots_root(client, robot):
 def test_links_fixed_to_the_root_need_no_tf(client, robot):
     root_T_inertia = robot.model.joints["base_link-base_link_inertia"].origin
     pose = stamped(root_T_inertia.inverse() @ down(0.4, 0.2, 0.4), "base_link_inertia")
-    code, joints = client.solve(pose)  # nobody publishes that frame here
+    code, joints = client.solve(pose)  # a frame without a publisher
     assert code == CODE.SUCCESS
     assert np.allclose(reached(robot, joints).matrix, down(0.4, 0.2, 0.4).matrix, atol=5e-5)
 

@@ -59,7 +59,7 @@ print(sorted(calls), errors)
 
 
 def outcome(domain, *case):
-    """Run the parts of a case; return the calls, and how often and of what the node was told."""
+    """Run the parts of a case; return the calls and the handled exceptions."""
     run = subprocess.run(
         [sys.executable, "-c", "\n".join([BEGIN, *map(textwrap.dedent, case), END])],
         capture_output=True,

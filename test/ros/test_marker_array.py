@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What RViz is told to draw: each kind of shape as its marker, and no more than needed."""
+"""Markers for RViz: each kind of shape, and no more messages than needed."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_a_mesh_becomes_a_mesh_resource():
 
 
 def test_a_text_has_the_right_width():
-    """RViz makes its spaces as wide as scale.x says, and as for letters of 1 m if it is zero."""
+    """RViz makes a space as wide as scale.x, or as in letters of 1 m if that is zero."""
     (text,) = drawn(Text(name="a", frame="base", color=RED, text="too far", height=0.06))
     assert (text.type, text.text, text.scale.z) == (Marker.TEXT_VIEW_FACING, "too far", 0.06)
     assert text.scale.x == pytest.approx(0.03)

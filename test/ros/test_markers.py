@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Markers: only for who looks, and true to what the arm does."""
+"""Markers: only with a subscriber, and in step with the arm."""
 
 from types import SimpleNamespace
 

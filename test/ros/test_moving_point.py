@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The checker of the looking head: who does not look is told so."""
+"""The checker of the looking head detects a head that does not look."""
 
 from threading import Event
 

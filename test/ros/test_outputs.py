@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What outputs leave behind: an arm at rest, whatever ends the motion and whatever is told."""
+"""Outputs leave an arm at rest, for every end of a motion and every message."""
 
 import math
 from pathlib import Path
@@ -105,7 +105,7 @@ def ask(pipeline, output, what):
 
 
 def streaming(window, stamp=0, reference=None):
-    """Return an output that has sent a window at time 0, to a controller that tells a reference."""
+    """Return an output with a window sent at time 0, and a controller with a reference."""
     output = object.__new__(TrajectoryOutput)
     output.failure, output._period, output._periods = "", 0.01, 0
     output._is_first_window = output._unsent = output._changed = False
@@ -117,7 +117,7 @@ def streaming(window, stamp=0, reference=None):
 
 
 def at_the_next_window(pipeline, periods, what):
-    """Return the states where the last window has led, and where the next one begins."""
+    """Return the present states of the last window, and the first ones of the next."""
     output = streaming(pipeline.window())
     before = output._window
     ask(pipeline, output, what)
@@ -240,7 +240,7 @@ def test_an_unaccepted_motion_is_canceled_on_acceptance(accepted):
 
 
 class Controller:
-    """An action client and a clock in one: keeps goals, and accepts them when told."""
+    """An action client and a clock in one: stores goals, and accepts them on request."""
 
     def __init__(self):
         self.time, self.goals, self.answers = 100.0, [], []
@@ -358,7 +358,7 @@ def test_velocities_keep_the_limits_at_any_error(sent, output, pipeline):
 
 
 class Clocks:
-    """A node, a controller that tells its state, and the time by the clock of each [ns]."""
+    """A node, a controller that publishes its state, and the clocks of both [ns]."""
 
     def __init__(self):
         self.here, self.ros_time_is_active = 10 * 10**9, False
@@ -447,7 +447,7 @@ class Streaming(Clocks):
     ("off", "keeps"), [(0.0, True), (0.9e-4, True), (1.1e-4, False), (0.03, False), (None, False)]
 )
 def test_a_motion_continues_from_the_held_command(off, keeps):
-    """One that tells nothing, or another place, may not have taken the end of the last motion."""
+    """Without a state, or at another reference, it may not have accepted the end of the motion."""
     clocks, options = Streaming(), ("c", ["a", "b"], 0.01, 0.2, np.ones(2))
     output = TrajectoryOutput(OutputOptions(clocks, *options))
     if off is not None:

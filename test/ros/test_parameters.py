@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Declarations, and that the documentation and the shipped configuration say the same."""
+"""Declarations, and their match with the documentation and the shipped configuration."""
 
 import importlib.util
 import math

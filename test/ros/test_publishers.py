@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Who publishes, as the log tells it; the graph is the test's own."""
+"""The log of publishers, with a graph of the test's own."""
 
 from types import SimpleNamespace
 
@@ -23,7 +23,7 @@ from basis_ik.ros.publishers import TargetPublishers
 
 
 class Graph:
-    """A node whose graph is what the test says; and a journal that keeps what it is told."""
+    """A node with a given graph, and a journal that stores its lines."""
 
     def __init__(self):
         self.names = ["/robot"]

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What docs/real_arm.md tells people to type names what the node and the arm have."""
+"""The commands in docs/real_arm.md match the node and the arm."""
 
 import importlib
 import re
@@ -94,7 +94,7 @@ def test_transitions_are_those_of_a_managed_node():
 def graph(own_domain):
     """A node that looks at the graph, beside the node and the arm."""
     robot = Robot(own_domain)
-    robot.publishing = False  # the arm tells where it is
+    robot.publishing = False  # the arm publishes joint states
     arm = start_node(own_domain, program=("-m", "basis_ik.ros.programs", "simulated_arm"))
     node = start_node(own_domain)
     robot.description.publish(String(data=URDF))
@@ -121,7 +121,7 @@ def test_topics_and_services_exist_with_their_types(graph):
         assert services[name] == [kind]
         check_fields(interface(kind).Request(), yaml.safe_load(*text) if text else {})
     arm_parameters = of(f"ros2 param get /{CONTROLLER}")
-    assert arm_parameters == [["state_interfaces"]]  # of ros2_control, as the page says
+    assert arm_parameters == [["state_interfaces"]]  # of ros2_control, as on the page
 
 
 def interface(kind):

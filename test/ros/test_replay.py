@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the node was told can be recorded, and told it again: it answers the same, to the bit."""
+"""The node's input can be recorded and replayed: its output is equal to the bit."""
 
 import errno
 import io
@@ -86,7 +86,7 @@ def _do_everything(robot):
 
 
 def _dragged():
-    """Return what says that the handle is dragged."""
+    """Return feedback about a dragged handle."""
     feedback = InteractiveMarkerFeedback(
         client_id="somebody",
         marker_name="target",
@@ -114,7 +114,7 @@ def _insist(robot, say, key, value=None):
 
 
 def replay(path, *arguments):
-    """Replay a file in a process of its own; exit status, and what it says."""
+    """Replay a file in a process of its own; return exit status and output."""
     done = subprocess.run(
         [sys.executable, "-m", "basis_ik.ros.programs", "replay", str(path), *arguments],
         capture_output=True,
@@ -126,7 +126,7 @@ def replay(path, *arguments):
 
 
 def altered(path, new, change):
-    """Write a recording anew, each message as `change(channel, data)` returns it."""
+    """Rewrite a recording, each message as `change(channel, data)` returns it."""
     with path.open("rb") as old, new.open("wb") as file:
         writer, schemas, channels = Writer(file), {}, {}
         writer.start(profile="ros2")

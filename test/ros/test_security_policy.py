@@ -40,7 +40,7 @@ OPERATOR, ADMINISTRATOR, VIEWER = "operator", "administrator", "viewer"
 CONTROLLER = "joint_trajectory_controller"
 # What the arm has only with a robot.
 CONTROLLER_OWN = re.compile("joint_states|trajectory$|controller_state|activate|emergency_stop")
-GRAPH_PATIENCE = 20.0  # s until the graph knows what there is
+GRAPH_PATIENCE = 20.0  # s until the graph is complete
 
 
 def read_policy():
@@ -136,7 +136,7 @@ def test_only_command_line_tools_have_wildcards():
 
 @pytest.fixture
 def watcher(own_domain):
-    """A node that looks at the graph and tells a robot's description."""
+    """A node that reads the graph and publishes a robot description."""
     context = rclpy.Context()
     context.init(domain_id=own_domain)
     node = rclpy.create_node("watcher", context=context)
@@ -194,7 +194,7 @@ def test_the_policy_matches_the_graph(watcher, own_domain):
     node = start_node(own_domain)
     try:
         wait_for_log(arm, "waiting for a robot description")
-        # Only while it waits does it hear the description.
+        # It receives the description only while it waits.
         waiting = {("subscribe", "/robot_description")}
         later = {action for action in read_policy()[ARM] if CONTROLLER_OWN.search(action[1])}
         wanted = {"not allowed": set(), "superfluous": later}

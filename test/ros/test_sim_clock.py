@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Simulated time: asked for and missing, slow, standing still, and jumping."""
+"""Simulated time: missing, slow, standing still, and jumping."""
 
 import time
 from types import SimpleNamespace
@@ -91,7 +91,7 @@ PERIOD = 0.01
 
 @pytest.fixture
 def simulation(make):
-    """A loop clock on simulated time, which `at` sets [s]; `jumps` are those that it told."""
+    """A loop clock on simulated time, which `at` sets [s]; `jumps` are the reported ones."""
     node = make(simulated=True)
     publisher = node.create_publisher(Clock, "/clock", 1)
     executor = rclpy.executors.SingleThreadedExecutor(context=node.context)
@@ -201,7 +201,7 @@ def test_ik_node_reports_a_missing_clock_in_log_and_diagnostics(domain):
     robot.node.create_subscription(DiagnosticArray, "/diagnostics", heard.append, 10)
 
     def told(name):
-        """Tell whether a status of that name warns of it."""
+        """Return whether a status of that name warns of it."""
         statuses = [each for message in heard for each in message.status if name in each.name]
         warned = [each for each in statuses if CLOCK_MISSING in each.message]
         return any(each.level == DiagnosticStatus.WARN for each in warned)

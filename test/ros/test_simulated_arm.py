@@ -89,7 +89,7 @@ class Recorder:
 
 
 class Client:
-    """A node of ours in the arm's domain, and what it has heard."""
+    """A node in the arm's domain, and its received messages."""
 
     def __init__(self, domain):
         self.context = rclpy.Context()
@@ -245,7 +245,7 @@ def session(domain, process):
 
 @pytest.fixture
 def arm(session):
-    """The running arm, back at its home; whatever a test does must be physically possible."""
+    """The running arm at its home; all motions of a test must be physically possible."""
     home = session.send((0.0, (0.0, 0.3, 0.0)))
     assert session.outcome(home)[0] == GoalStatus.STATUS_SUCCEEDED
     session.comes_to(0.0, 0.3, 0.0)
@@ -634,7 +634,7 @@ def test_simulated_time_needs_a_clock(tmp_path, own_domain):
 
 
 def test_two_controllers_can_share_a_robot(own_domain, tmp_path):
-    """Each tells of its own joints only, those that mimic them included."""
+    """Each publishes only its own joints and their mimic joints."""
     arms = [
         start(
             own_domain,

@@ -26,7 +26,7 @@ from basis_ik.ros.speed_override import SpeedOverride
 
 @pytest.fixture
 def heard():
-    """Have a chain of some name hear values; its topics, parameters that are set, refusals."""
+    """Send values to a named chain; return its topics, set parameters and refusals."""
 
     def hear(name, *values):
         topics, given, refusals = [], [], Refusals()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What becomes of an arm that somebody else commands: at activation, and with a new description."""
+"""An arm with another commander: at activation, and with a new description."""
 
 from types import SimpleNamespace
 
@@ -26,7 +26,7 @@ from basis_ik.ros.loaded_robot import Robot
 
 @pytest.fixture
 def robot():
-    """A robot whose only arm has another commander, and what was asked of it."""
+    """A robot with another commander of its only arm, and the calls to it."""
 
     def find():
         raise OtherCommanderError("somebody else commands it")

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Targets on their way in, with a tf of the test's own: who waits, is placed, is refused."""
+"""Input of targets with a tf of the test's own: waiting, transformed and refused targets."""
 
 from types import SimpleNamespace
 

@@ -30,7 +30,7 @@ MODEL = RobotModel.from_urdf(URDF)
 
 
 def tool(found=None, latest=0):
-    """A tool whose tf knows one transform, and that from which time on."""
+    """A tool with one transform in tf, from a given time on."""
 
     def look_up(*_):
         if found is None:

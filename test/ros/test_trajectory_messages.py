@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A serialised trajectory says what one of Python's objects would."""
+"""A serialised trajectory equals the message of a Python object."""
 
 import numpy as np
 import pytest

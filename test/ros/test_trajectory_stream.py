@@ -351,7 +351,7 @@ def test_a_briefly_deactivated_controller_does_not_jump(bench, begin, pause):
     bench.run(1.0)
     bench.check()
     assert np.abs(np.array(bench.positions) - held).max() < 0.01
-    bench.output._unmet, bench.dropped = "", False  # it looks again, and is asked again
+    bench.output._unmet, bench.dropped = "", False  # it checks again, with a new goal
     bench.run(2.5, to(-2.0))
     bench.check()
     np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The program transform_nodes, heard over tf and topics, and set by parameters.
+"""The program transform_nodes over tf, topics and parameters.
 
 Every expected value comes from products of 4×4 matrices that are made here from the fields.
 """
@@ -129,7 +129,7 @@ class Watcher:
         self.markers = {(marker.ns, marker.id): marker for marker in message.markers}
 
     def wait(self, condition, what, again=lambda: None):
-        """Wait, and do something again every half second: a handle may not hear a new viewer."""
+        """Wait, and repeat an action every half second: a handle may miss a new viewer."""
         end, then = time.monotonic() + PATIENCE, time.monotonic()
         while time.monotonic() < end:
             self.executor.spin_once(timeout_sec=0.05)
@@ -206,7 +206,7 @@ class Watcher:
         return next(v.value for v in self.statuses[name].values if v.key == key)
 
     def combined(self):
-        """The combined node's fields as `~/status` tells them."""
+        """The combined node's fields in `~/status`."""
         return {
             field: [float(word) for word in self.value("leaf_at_once", field).split()]
             for field in DEFAULTS
@@ -451,7 +451,7 @@ def test_the_trackball_moves_a_node_as_it_is_dragged_across_the_screen(watcher, 
 def test_the_end_of_a_drag_counts_and_a_click_does_not(watcher, nodes):
     pose = watcher.handle("arm").pose
     pose.position.x += 0.25
-    watcher.drag("arm", "ball", pose, "MOUSE_UP")  # over a control that nobody held
+    watcher.drag("arm", "ball", pose, "MOUSE_UP")  # over a control that is not held
     watcher.spin(0.5)
     pose.position.x += 1e-7 - 0.25
     watcher.drag("arm", "ball", pose, "MOUSE_DOWN")
@@ -459,7 +459,7 @@ def test_the_end_of_a_drag_counts_and_a_click_does_not(watcher, nodes):
     watcher.drag("arm", "ball", pose, "MOUSE_UP")
     watcher.spin(0.5)
     pose.position.x += 0.25
-    watcher.drag("arm", "ball", pose, "MOUSE_UP", frame="camera")  # where that is, nobody says
+    watcher.drag("arm", "ball", pose, "MOUSE_UP", frame="camera")  # an unknown frame
     watcher.spin(0.5)
     assert watcher.get("arm.translation") == nodes["arm"]["translation"]
     watcher.drag("arm", "ball", pose, "MOUSE_UP")

@@ -213,7 +213,7 @@ def test_a_long_text_is_wrapped(chain):
 
 
 def test_sizes_scale_with_the_reach_or_the_distance_of_the_point():
-    """Those of a head of 17 cm are of an arm of half a metre, or nobody could read what is said."""
+    """A head of 17 cm has the sizes of an arm of half a metre, so that the text is legible."""
     text = (URDF / "pan_tilt.urdf").read_text()
     head = RobotModel.from_urdf(text).chain("base_link", "camera_optical_frame")
     ray = Ray((0.0, 0.0, 1.0))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What is said in each state."""
+"""The text in each state."""
 
 import pytest
 

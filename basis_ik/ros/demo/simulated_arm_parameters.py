@@ -32,16 +32,26 @@ FloatArray = NDArray[np.float64]
 UNLIMITED = 1e6
 
 DECLARATIONS = (
-    Declaration("robot_description", "", "URDF; empty: wait for the topic.", read_only=True),
-    Declaration("joints", [], "Controlled ones; empty: all that move.", read_only=True),
     Declaration(
-        "publish_rate", 125.0, "Of the cycles and joint_states [Hz].", 10.0, 1000.0, read_only=True
+        "robot_description",
+        "",
+        "URDF text; empty: from the topic robot_description.",
+        read_only=True,
+    ),
+    Declaration("joints", [], "Controlled joints; empty: all that move.", read_only=True),
+    Declaration(
+        "publish_rate",
+        125.0,
+        "Rate of the cycles and of joint_states [Hz].",
+        10.0,
+        1000.0,
+        read_only=True,
     ),
     Declaration(
-        "state_publish_rate", 50.0, "Of controller_state [Hz].", 1.0, 1000.0, read_only=True
+        "state_publish_rate", 50.0, "Rate of controller_state [Hz].", 1.0, 1000.0, read_only=True
     ),
     Declaration(
-        "action_monitor_rate", 20.0, "Of action feedback [Hz].", 0.1, 1000.0, read_only=True
+        "action_monitor_rate", 20.0, "Rate of action feedback [Hz].", 0.1, 1000.0, read_only=True
     ),
     Declaration(
         "publish_uncontrolled_joints",
@@ -52,22 +62,27 @@ DECLARATIONS = (
     Declaration(
         "interpolate_from_desired_state",
         False,
-        "Whether new trajectories begin at the last command, not at the measured state.",
+        "Whether new trajectories begin at the last command instead of the measured state.",
         read_only=True,
     ),
-    Declaration("speed_scaling", 1.0, "How fast trajectory time passes.", 0.0, 1.0),
+    Declaration("speed_scaling", 1.0, "Rate of trajectory time.", 0.0, 1.0),
     Declaration(
-        "drive_time_constant", 0.0, "Of the drives' first-order lag [s].", 0.0, 1.0, read_only=True
+        "drive_time_constant",
+        0.0,
+        "Time constant of the drives' first-order lag [s].",
+        0.0,
+        1.0,
+        read_only=True,
+    ),
+    Declaration("feedback_delay", 0.0, "Age of the measured state [s].", 0.0, 1.0, read_only=True),
+    Declaration("allow_partial_joints_goal", False, "Whether a trajectory may omit joints."),
+    Declaration(
+        "allow_nonzero_velocity_at_trajectory_end",
+        False,
+        "Whether the last point may have a velocity.",
     ),
     Declaration(
-        "feedback_delay", 0.0, "How old the measured state is [s].", 0.0, 1.0, read_only=True
-    ),
-    Declaration("allow_partial_joints_goal", False, "Whether joints may be left out."),
-    Declaration(
-        "allow_nonzero_velocity_at_trajectory_end", False, "Whether the end may be passed."
-    ),
-    Declaration(
-        "constraints.goal_time", 0.0, "How late the goal may be reached [s]; 0: any time.", 0.0, 1e6
+        "constraints.goal_time", 0.0, "Largest delay of the goal [s]; 0: no limit.", 0.0, 1e6
     ),
 )
 
@@ -102,7 +117,7 @@ class ArmParameters:
         starts = zip(robot.driven, limits, robot.joints.positions.tolist(), strict=True)
         self._parameters.declare(
             Declaration(
-                f"initial_positions.{name}", start, "At the start [rad, m].", lower, upper, True
+                f"initial_positions.{name}", start, "Initial position [rad, m].", lower, upper, True
             )
             for name, (lower, upper), start in starts
         )
@@ -110,7 +125,7 @@ class ArmParameters:
             Declaration(
                 f"constraints.{name}.{part}",
                 0.0,
-                f"Greatest position error {when} [rad, m]; 0: any.",
+                f"Largest position error {when} [rad, m]; 0: not checked.",
                 0.0,
                 1e6,
             )
@@ -121,7 +136,7 @@ class ArmParameters:
         blocked = Declaration(
             "blocked_joint",
             "",
-            "Does not move; empty: none.",
+            "Joint that does not move; empty: none.",
             check=lambda name: None if name in ("", *robot.driven) else f"{known}, not {name!r}",
         )
         self._parameters.declare([blocked])
