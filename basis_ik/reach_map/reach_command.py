@@ -114,7 +114,7 @@ def run(options: argparse.Namespace, chain: Chain) -> int:
         Exit status 0.
 
     Raises:
-        GridError: The grid is too large, empty, or without an end.
+        GridError: The grid is too large, or empty.
         MapFileError: A file cannot be read or written, or is another map.
         WorkerError: Processes that solve are gone, or were never there.
         ExtraError: An optional package is missing.
@@ -132,7 +132,7 @@ def run(options: argparse.Namespace, chain: Chain) -> int:
     grid = grid_around(chain, options.voxel)
     work = Work(job, grid, grid.within(*ball_of(chain)))
     map_ = _begun(options.output, question, grid, work.blocks)
-    display = _Display(sys.stderr, work, map_)
+    display = Display(sys.stderr, work, map_)
     if not map_.complete:
         save_map(options.output, map_)  # to see now, not after hours, that it can be written
         _fill(options, work, map_, display)
@@ -201,7 +201,7 @@ def _begun(file: Path, question: Any, grid: Grid, blocks: int) -> ReachMap:
     return map_
 
 
-def _fill(options: argparse.Namespace, work: Work, map_: ReachMap, display: _Display) -> None:
+def _fill(options: argparse.Namespace, work: Work, map_: ReachMap, display: Display) -> None:
     """Solve what is missing; whatever happens, what is done is kept."""
     from basis_ik.reach_map.blocks import WorkerError, fill
     from basis_ik.reach_map.map_files import save_map
@@ -230,7 +230,7 @@ def _pool(
     return local_pool(options.processes or os.cpu_count() or 1)
 
 
-class _Display:
+class Display:
     """Shows how far it is: by a bar on a terminal, else by a line for each tenth."""
 
     def __init__(self, out: TextIO, work: Work, map_: ReachMap) -> None:

@@ -37,7 +37,7 @@ MOST_ORIENTATIONS = 10_000  # a block of work has one voxel at least
 
 
 class GridError(BasisIkError):
-    """A grid that cannot be made: too large, empty, or without an end."""
+    """A grid that is too large, or empty."""
 
 
 @dataclass(frozen=True)
@@ -86,17 +86,8 @@ class Grid:
 
 
 def ball_of(chain: Chain) -> tuple[FloatArray, float]:
-    """Return the ball that the tip cannot leave: its centre (3,) in the root frame, its radius [m].
-
-    Raises:
-        GridError: A joint slides without limits.
-    """
+    """Return the ball that the tip cannot leave: centre (3,) in the root frame and radius [m]."""
     ready = prepared(chain)
-    if not math.isfinite(ready.reach):
-        raise GridError(
-            f"the reach of {chain.root} -> {chain.tip} has no end, for a joint slides without "
-            "limits: give it limits in the URDF, or take the chain after it by --root"
-        )
     return ready.ends[0][:, 3].copy(), ready.reach + 1e-9  # which rounding may cost
 
 
@@ -108,7 +99,7 @@ def grid_around(chain: Chain, voxel: float) -> Grid:
         voxel: Length of a voxel's edge [m], above 0.
 
     Raises:
-        GridError: It has more than `MOST_VOXELS`, none, or no end.
+        GridError: It has more than `MOST_VOXELS`, or none.
     """
     middle, radius = ball_of(chain)
     with np.errstate(over="ignore"):
