@@ -40,6 +40,7 @@ ros_programs = [
         "moving_point",
         "teleop_keyboard",
         "legs_motion",
+        "reach_map",
     )
 ] + ["warm_up = basis_ik.__main__:warm_up"]
 
@@ -61,7 +62,12 @@ setup(
     # Also in basis_ik/dependencies.py, which says so where nobody has asked pip; and in README.md.
     python_requires=">=3.10",
     install_requires=["setuptools", "numba>=0.56.4", "numpy>=1.24", "transforms3d>=0.4"],
-    extras_require={"record": ["mcap>=1.6"], "test": ["pytest"]},
+    extras_require={
+        "record": ["mcap>=1.6"],
+        "plots": ["matplotlib"],
+        "cluster": ["distributed"],
+        "test": ["pytest"],
+    },
     zip_safe=True,
     maintainer="basis_ik maintainers",
     maintainer_email="maintainers@example.com",

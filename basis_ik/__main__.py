@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""`python -m basis_ik`: look at a robot's chain, solve for a pose, compile; without ROS."""
+"""`python -m basis_ik`: look at a robot's chain, solve for a pose, map its reach; without ROS."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from basis_ik.errors import BasisIkError
+from basis_ik.reach_map import reach_command
 
 if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help does not need it
     from basis_ik.pose.solve import Solution
@@ -46,6 +47,15 @@ SOLVE_EXAMPLES = f"""examples:
   {PROGRAM} solve --urdf urdf/pan_tilt.urdf --look-at 1 0.5 0.2 --axis 0 0 1
   {PROGRAM} solve --urdf urdf/ur5e.urdf --xyz 0.4 0.2 0.3 --rpy 3.14 0 0 --solver fabrik --trace
 
+{STATUS}"""
+
+REACH_EXAMPLES = f"""examples:
+  {PROGRAM} reach --urdf urdf/panda.urdf --png panda.png --ply panda.ply
+  {PROGRAM} reach --urdf urdf/ur5e.urdf --voxel 0.1 --orientations 100 --output ur5e.npz
+  {PROGRAM} reach --urdf urdf/legs.urdf --tip ankle_l --position-only --publish
+  {PROGRAM} reach --urdf urdf/panda.urdf --scheduler tcp://10.0.0.1:8786
+
+Ctrl-C keeps what is done; the same command goes on with it. docs/reach_maps.md tells the rest.
 {STATUS}"""
 
 
@@ -156,6 +166,11 @@ def _parser() -> _Parser:
         "--trace", action="store_true",
         help="with --solver fabrik: print where the joints are after each pass [m]",
     )  # fmt: skip
+    reach = _command(
+        commands, "reach", "map which orientations are reached where, and how well", REACH_EXAMPLES
+    )
+    reach_command.add_options(reach)
+    reach.set_defaults(run=_reach)
     warm = commands.add_parser(
         "warm-up", help="compile all that is compiled on first use, for this installation",
         description="Compile, and keep on disk, all that is else compiled on first use.",
@@ -203,6 +218,11 @@ def _inspect(options: argparse.Namespace) -> int:
     name, chain = _chain(options)
     print(json.dumps(_describe(name, chain), indent=2) if options.json else _table(name, chain))
     return 0
+
+
+def _reach(options: argparse.Namespace) -> int:
+    _, chain = _chain(options)
+    return reach_command.run(options, chain)
 
 
 def _solve(options: argparse.Namespace) -> int:

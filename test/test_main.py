@@ -324,7 +324,7 @@ def test_wrong_usage_is_one_line_and_status_2(run, words, said):
     assert one_line(err)
 
 
-@pytest.mark.parametrize("words", [[], ["inspect"], ["solve"]])
+@pytest.mark.parametrize("words", [[], ["inspect"], ["solve"], ["reach"]])
 def test_help_has_examples_and_the_exit_status(run, words):
     status, out, _ = run(*words, "--help")
     assert status == 0

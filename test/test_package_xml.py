@@ -40,8 +40,9 @@ KEYS = {
     "yaml": "python3-yaml",
 }
 # rosdep's `ruckig` is the C++ library alone; `conftest.py` says where the binding comes from. Only
-# recordings need mcap, and whoever makes or reads one is told where it comes from.
-WITHOUT_KEY = {"mcap", "ruckig"}
+# recordings need mcap, and whoever makes or reads one is told where it comes from; so it is with
+# pictures of maps and matplotlib, whose key would bring it to every robot, and with clusters.
+WITHOUT_KEY = {"distributed", "matplotlib", "mcap", "ruckig"}
 
 
 def imported(tree):

@@ -43,6 +43,7 @@ MODULES = {
     "moving_point": "basis_ik.ros.demo.moving_point",
     "teleop_keyboard": "basis_ik.ros.teleop_keyboard",
     "legs_motion": "basis_ik.ros.demo.legs_motion",
+    "reach_map": "basis_ik.ros.reach_cloud",
 }
 PATIENCE = 1.2  # s from a signal to the end of the program at the latest
 
@@ -80,6 +81,11 @@ def transform_nodes() -> int:
 def legs_motion() -> int:
     """Swing the shipped legs; the exit status."""
     return run("legs_motion")
+
+
+def reach_map() -> int:
+    """Publish a map of reach; the exit status."""
+    return run("reach_map")
 
 
 def teleop_keyboard() -> int:

@@ -1,0 +1,328 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`python -m basis_ik reach`: make a map of reach, go on with one, show it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import time
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from basis_ik.errors import BasisIkError
+
+if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help does not need it
+    from concurrent.futures import Executor
+
+    from basis_ik.reach_map.blocks import Width, Work
+    from basis_ik.reach_map.map_files import ReachMap
+    from basis_ik.reach_map.voxels import Grid
+    from basis_ik.robot.chain import Chain
+
+BAR = 30  # characters
+
+
+class ExtraError(BasisIkError):
+    """An optional package that an option needs is not installed."""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Declare the options that `run` takes, besides those of the chain."""
+    command.add_argument(
+        "--voxel", type=_length, default=0.05, metavar="METRES",
+        help="edge of a voxel [m]; by default 0.05",
+    )  # fmt: skip
+    command.add_argument(
+        "--orientations", type=_count, default=32, metavar="N",
+        help="how many to try in each voxel, 10000 at most; by default 32",
+    )  # fmt: skip
+    command.add_argument(
+        "--position-only", action="store_true",
+        help="leave the orientation free: one solve in each voxel",
+    )  # fmt: skip
+    command.add_argument(
+        "--output", type=Path, default=Path("reach_map.npz"), metavar="FILE",
+        help="the map; one that is there and not complete is continued; by default reach_map.npz",
+    )  # fmt: skip
+    command.add_argument(
+        "--png", type=Path, metavar="FILE", help="draw three slices of the complete map; matplotlib"
+    )
+    command.add_argument(
+        "--ply", type=Path, metavar="FILE", help="write the complete map as a coloured point cloud"
+    )
+    command.add_argument(
+        "--publish", action="store_true",
+        help="publish the complete map for RViz, until Ctrl-C; ROS 2",
+    )  # fmt: skip
+    where = command.add_mutually_exclusive_group()
+    where.add_argument(
+        "--processes", type=_count, metavar="N", help="how many solve here; by default one per core"
+    )
+    where.add_argument(
+        "--scheduler", metavar="ADDRESS",
+        help="let the workers of this Dask scheduler solve, such as tcp://host:8786; distributed",
+    )  # fmt: skip
+
+
+def _length(word: str) -> float:
+    value = float(word)
+    if not (math.isfinite(value) and value > 0.0):
+        raise argparse.ArgumentTypeError(f"must be above 0 m, got {word}")
+    return value
+
+
+_length.__name__ = "number"  # argparse says "invalid number value"
+
+
+def _count(word: str) -> int:
+    value = int(word)
+    if not 1 <= value <= 10_000:
+        raise argparse.ArgumentTypeError(f"must be from 1 to 10000, got {word}")
+    return value
+
+
+_count.__name__ = "whole number"
+
+
+def run(options: argparse.Namespace, chain: Chain) -> int:
+    """Make the map that is asked for, or what is missing of it, and show it.
+
+    Args:
+        options: What `add_options` has declared; `json`: whether to print the summary as JSON.
+        chain: The arm.
+
+    Returns:
+        Exit status 0.
+
+    Raises:
+        GridError: The grid is too large, or empty.
+        MapFileError: A file cannot be read or written, or is another map.
+        WorkerError: Processes that solve are gone, or were never there.
+        ExtraError: An optional package is missing.
+    """
+    _check_extras(options)
+    from basis_ik.reach_map.blocks import Job, Work
+    from basis_ik.reach_map.map_files import Question, digest, save_map, write_ply, write_png
+    from basis_ik.reach_map.voxels import ball_of, grid_around
+
+    count = 1 if options.position_only else options.orientations
+    job = Job.of(chain, count, options.position_only)
+    question = Question(
+        chain.root, chain.tip, digest(chain), options.voxel, count, options.position_only
+    )
+    grid = grid_around(chain, options.voxel)
+    work = Work(job, grid, grid.within(*ball_of(chain)))
+    map_ = _begun(options.output, question, grid, work.blocks)
+    display = Display(sys.stderr, work, map_)
+    if not map_.complete:
+        save_map(options.output, map_)  # to see now, not after hours, that it can be written
+        _fill(options, work, map_, display)
+    if options.ply:
+        write_ply(options.ply, map_)
+    if options.png:
+        write_png(options.png, map_)
+    told = _summary(map_, len(work.voxels)) | display.throughput()
+    print(json.dumps(told, indent=2) if options.json else _report(told, options.output), flush=True)
+    if options.publish:
+        os.execv(
+            sys.executable,
+            [sys.executable, "-m", "basis_ik.ros.programs", "reach_map", str(options.output)],
+        )
+    return 0
+
+
+def _check_extras(options: argparse.Namespace) -> None:
+    """Look for optional packages, before the work begins."""
+    for wanted, option, package in (
+        (options.png, "--png", "matplotlib"),
+        (options.scheduler, "--scheduler", "distributed"),
+    ):
+        if wanted and not _is_installed(package):
+            raise ExtraError(
+                f"{option} needs the Python package {package}, which is not installed: "
+                f"python3 -m pip install {package}"
+            )
+    if options.publish and not _is_installed("rclpy"):
+        raise ExtraError(
+            "--publish needs ROS 2, which this Python does not have: source it first, such as "
+            "`source /opt/ros/jazzy/setup.bash`; the map itself needs none"
+        )
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ValueError:  # what is None among the loaded modules
+        return False
+
+
+def _begun(file: Path, question: Any, grid: Grid, blocks: int) -> ReachMap:
+    """Return the map in a file, or one that is empty where there is no file."""
+    from basis_ik.reach_map.map_files import MapFileError, empty_map, load_map
+
+    if not file.exists():
+        return empty_map(question, grid, blocks)
+    try:
+        map_ = load_map(file)
+    except MapFileError as error:
+        raise MapFileError(f"{error}; give another --output") from None
+    asked, answered = asdict(question), asdict(map_.question)
+    for name, value in asked.items():
+        if answered[name] != value:
+            what = "joints or limits" if name == "arm" else name
+            theirs = "" if name == "arm" else f" ({answered[name]!r}, asked for is {value!r})"
+            raise MapFileError(
+                f"{str(file)!r} is another map, with other {what}{theirs}: "
+                "give another --output, or remove it"
+            )
+    if map_.reached.shape != grid.shape or len(map_.done) != blocks:
+        raise MapFileError(
+            f"{str(file)!r} is of another version of basis_ik: give another --output"
+        )
+    return map_
+
+
+def _fill(options: argparse.Namespace, work: Work, map_: ReachMap, display: Display) -> None:
+    """Solve what is missing; whatever happens, what is done is kept."""
+    from basis_ik.reach_map.blocks import WorkerError, fill
+    from basis_ik.reach_map.map_files import save_map
+
+    kept = f"what is done is kept in {str(options.output)!r}, and the same command goes on with it"
+    try:
+        with _pool(options, work) as (pool, width):
+            display.begin()
+            fill(work, map_, pool, width, lambda: save_map(options.output, map_), display.show)
+    except KeyboardInterrupt:
+        print(f"\ninterrupted at {display.percent} %: {kept}", file=sys.stderr)
+        raise
+    except WorkerError as error:
+        raise WorkerError(f"{error}; {kept}") from None
+    display.end()
+
+
+def _pool(
+    options: argparse.Namespace, work: Work
+) -> AbstractContextManager[tuple[Executor, Width]]:
+    from basis_ik.reach_map.blocks import cluster, local_pool, solve_block
+
+    if options.scheduler:
+        return cluster(options.scheduler)
+    solve_block(work.job, work.centres(0)[:1])  # compile here, once, what all processes need
+    return local_pool(options.processes or os.cpu_count() or 1)
+
+
+class Display:
+    """Shows how far it is: by a bar on a terminal, else by a line for each tenth."""
+
+    def __init__(self, out: TextIO, work: Work, map_: ReachMap) -> None:
+        self._out, self._on_terminal, self._work = out, out.isatty(), work
+        self._voxels = sum(len(work.of(int(block))) for block in map_.done.nonzero()[0])
+        self._before, self._began, self._seconds = self._voxels, 0.0, 0.0
+        self._drawn, self._tenth = 0.0, self.percent // 10
+
+    @property
+    def percent(self) -> int:
+        """How much is done, rounded down."""
+        return 100 * self._voxels // len(self._work.voxels)
+
+    def begin(self) -> None:
+        """Start the clock."""
+        self._began = time.monotonic()
+        if self._before:
+            print(f"going on at {self.percent} %", file=self._out, flush=True)
+
+    def show(self, block: int) -> None:
+        """Count a block that is done."""
+        self._voxels += len(self._work.of(block))
+        now = time.monotonic()
+        if self._on_terminal and (now - self._drawn > 0.1 or self.percent == 100):
+            self._drawn = now
+            bar = "#" * (BAR * self._voxels // len(self._work.voxels))
+            left = (now - self._began) * (len(self._work.voxels) - self._voxels)
+            left /= self._voxels - self._before
+            line = f"[{bar:{BAR}}] {self.percent} %, {_duration(left)} left"
+            print(f"\r{line:79}", end="", file=self._out, flush=True)
+        elif not self._on_terminal and self.percent // 10 > self._tenth:
+            self._tenth = self.percent // 10
+            print(
+                f"{self.percent} % of {len(self._work.voxels)} voxels", file=self._out, flush=True
+            )
+
+    def end(self) -> None:
+        """Stop the clock."""
+        self._seconds = time.monotonic() - self._began
+        if self._on_terminal:
+            print(f"\r{'':79}\r", end="", file=self._out, flush=True)
+
+    def throughput(self) -> dict[str, Any]:
+        """Return what this run has solved."""
+        solves = (self._voxels - self._before) * self._work.job.orientations
+        rate = solves / self._seconds if self._seconds else 0.0
+        return {"solves": solves, "seconds": self._seconds, "solves_per_second": rate}
+
+
+def _duration(seconds: float) -> str:
+    minutes = int(seconds) // 60
+    return f"{int(seconds)} s" if minutes < 2 else f"{minutes} min"
+
+
+def _summary(map_: ReachMap, tried: int) -> dict[str, Any]:
+    """Return what there is to say about a map, as data."""
+    from basis_ik.reach_map.map_files import largest
+
+    question, share = map_.question, map_.share
+    best, most = largest(share), largest(map_.manipulability)
+    reached = int((map_.reached > 0).sum())
+    return {
+        "root": question.root,
+        "tip": question.tip,
+        "voxel": question.voxel,
+        "orientations": question.orientations,
+        "position_only": question.position_only,
+        "voxels": tried,
+        "reached_voxels": reached,
+        "reached_volume": reached * question.voxel**3,
+        "mean_share": float(share[map_.reached > 0].mean()) if reached else 0.0,
+        "largest_share": float(share[tuple(best)]),
+        "largest_share_at": (map_.origin + question.voxel * best).tolist(),
+        "largest_manipulability": float(map_.manipulability[tuple(most)]),
+        "largest_manipulability_at": (map_.origin + question.voxel * most).tolist(),
+    }
+
+
+def _report(told: dict[str, Any], file: Path) -> str:
+    """Return the same for people."""
+
+    def place(name: str) -> str:
+        return "at ({:.3g}, {:.3g}, {:.3g})".format(*told[f"largest_{name}_at"])
+
+    tried = "any orientation" if told["position_only"] else f"{told['orientations']} orientations"
+    done = f"{told['solves']} solves in {told['seconds']:.1f} s"
+    return "\n".join([
+        f"{told['root']} -> {told['tip']}: {told['voxels']} voxels of {told['voxel']:g} m, {tried}",
+        f"reached: {told['reached_voxels']} voxels, {told['reached_volume']:.3g} m3; mean share "
+        f"{told['mean_share']:.3f}, largest {told['largest_share']:.3f} {place('share')}",
+        f"manipulability at most {told['largest_manipulability']:.3g} {place('manipulability')}",
+        f"the map is in {file}",
+        f"{done}: {told['solves_per_second']:.0f} solves per second" if told["solves"]
+        else "nothing was left to solve",
+    ])  # fmt: skip

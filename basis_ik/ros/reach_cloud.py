@@ -1,0 +1,69 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Publishes a map of reach as a point cloud for RViz."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from array import array
+from pathlib import Path
+from threading import Event
+
+import rclpy
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.utilities import remove_ros_args
+from sensor_msgs.msg import PointCloud2, PointField
+
+from basis_ik.reach_map.map_files import RECORD, ReachMap, load_map, points
+from basis_ik.ros.programs import spin
+
+# RViz colours by the field `intensity` unless it is told otherwise.
+FIELDS = ["intensity" if name == "share" else name for name in RECORD]
+
+
+def to_cloud(map_: ReachMap) -> PointCloud2:
+    """Return the reached voxels in the root's frame; the intensity is the share of orientations."""
+    records = points(map_)
+    cloud = PointCloud2(height=1, width=len(records), is_dense=True)
+    cloud.header.frame_id = map_.question.root
+    cloud.fields = [
+        PointField(name=name, offset=4 * i, datatype=PointField.FLOAT32, count=1)
+        for i, name in enumerate(FIELDS)
+    ]
+    cloud.point_step = records.itemsize
+    cloud.row_step = records.nbytes
+    cloud.data = array("B", records.tobytes())
+    return cloud
+
+
+def main(stop: Event) -> int:
+    """Publish the map on the command line until `stop`; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="reach_map",
+        description="Publishes a map of reach on ~/points, latched, as RViz shows it.",
+        epilog="Exit status: 0 when it is stopped, 1 an error, 2 wrong usage.",
+    )
+    parser.add_argument("file", type=Path, help="what `basis_ik reach` has written")
+    map_ = load_map(parser.parse_args(remove_ros_args(sys.argv)[1:]).file)
+    node = rclpy.create_node("reach_map")
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = node.create_publisher(PointCloud2, "~/points", latched)
+    cloud = to_cloud(map_)
+    publisher.publish(cloud)
+    part = "" if map_.complete else f"; {map_.done.mean():.0%} of the work is done so far"
+    node.get_logger().info(f"{cloud.width} voxels on {publisher.topic_name}{part}")
+    spin(node, stop)
+    return 0

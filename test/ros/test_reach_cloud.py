@@ -1,0 +1,109 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The program `reach_map`: its cloud, read as any subscriber would, and what it says."""
+
+import struct
+import sys
+import threading
+
+import numpy as np
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import PointCloud2
+
+from basis_ik.reach_map.map_files import Question, ReachMap, save_map
+from basis_ik.ros import reach_cloud
+
+CLOUD = [(-0.25, 0.5, 1.0, 1.0, 0.8), (0.0, 1.0, 1.0, 0.125, 0.1)]
+
+
+@pytest.fixture
+def small_map():
+    reached = np.zeros((2, 3, 1), np.uint16)
+    reached[0, 0, 0], reached[1, 2, 0] = 8, 1
+    return ReachMap(
+        Question("base", "tool", "0123", 0.25, 8, False),
+        np.array([-0.25, 0.5, 1.0]),
+        reached,
+        (reached / 10).astype(np.float32),
+        np.array([True, False]),
+    )
+
+
+def read(cloud):
+    """Return the points of a cloud of floats, by its fields alone."""
+    assert (cloud.height, cloud.is_bigendian) == (1, False)
+    assert len(cloud.data) == cloud.row_step == cloud.width * cloud.point_step
+    assert {(field.datatype, field.count) for field in cloud.fields} == {(7, 1)}
+    data = bytes(cloud.data)
+    return [
+        tuple(
+            struct.unpack_from("<f", data, i * cloud.point_step + field.offset)[0]
+            for field in cloud.fields
+        )
+        for i in range(cloud.width)
+    ]
+
+
+def test_the_cloud_has_the_reached_voxels(small_map):
+    cloud = reach_cloud.to_cloud(small_map)
+    assert cloud.header.frame_id == "base"
+    assert [field.name for field in cloud.fields] == ["x", "y", "z", "intensity", "manipulability"]
+    np.testing.assert_allclose(read(cloud), CLOUD, rtol=1e-6)
+
+
+def test_who_comes_late_gets_the_cloud(small_map, tmp_path, monkeypatch, own_domain):
+    file = tmp_path / "map.npz"
+    save_map(file, small_map)
+    monkeypatch.setattr(sys, "argv", ["reach_map", str(file), "--ros-args", "-r", "__ns:=/cell"])
+    context, stop, heard = Context(), threading.Event(), threading.Event()
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain))
+    rclpy.init(args=sys.argv)
+    rclpy.init(context=context)
+    program = threading.Thread(target=reach_cloud.main, args=[stop])
+    program.start()
+    node = rclpy.create_node("listener", context=context)
+    clouds = []
+
+    def hear(cloud):
+        clouds.append(cloud)
+        heard.set()
+
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    node.create_subscription(PointCloud2, "/cell/reach_map/points", hear, latched)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    try:
+        for _ in range(600):
+            executor.spin_once(timeout_sec=0.1)
+            if heard.is_set():
+                break
+    finally:
+        stop.set()
+        program.join()
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+        rclpy.shutdown()
+    np.testing.assert_allclose(read(clouds[0]), CLOUD, rtol=1e-6)
+
+
+def test_an_absent_map_is_one_line(complaint, tmp_path):
+    line = complaint("reach_map", more=["--", str(tmp_path / "absent.npz")])
+    assert line.startswith("reach_map: cannot read ")
+    assert line.endswith("absent.npz': No such file or directory")
