@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.errors import BasisIkError
+from basis_ik.motion.drives import Drives
 from basis_ik.motion.simulated_joints import SimulatedJoints, initial_positions
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.variables import find_variable, tie_of
@@ -51,6 +52,10 @@ class SimulatedRobot:
         continuous: shape (n,), True where a driven joint turns without end.
         lower: shape (n,), limits of the driven joints and of all that mimic them [rad] or [m].
         upper: shape (n,).
+        speed: shape (n,), the greatest that no joint exceeds its own with [rad/s] or [m/s].
+        column: For each of `names`: the place in `driven` of the joint that leads it.
+        multiplier: For each of `names`: how far it goes when that one goes by one.
+        offset: For each of `names`: where it is when that one is at zero.
         joints: The driven joints, standing at zero or midway where zero is out of reach.
     """
 
@@ -70,13 +75,13 @@ class SimulatedRobot:
         self.continuous = np.array([variable.continuous for variable in variables])
         self.lower = np.array([variable.lower for variable in variables])
         self.upper = np.array([variable.upper for variable in variables])
-        self._speed = np.array([variable.velocity for variable in variables])
+        self.speed = np.array([variable.velocity for variable in variables])
         ties = [tie_of(joint, model.mimics) for joint in movable]
-        self._column = np.array([self.driven.index(tie.joint) for tie in ties])
-        self._multiplier = np.array([tie.multiplier for tie in ties])
-        self._offset = np.array([tie.offset for tie in ties])
+        self.column = np.array([self.driven.index(tie.joint) for tie in ties])
+        self.multiplier = np.array([tie.multiplier for tie in ties])
+        self.offset = np.array([tie.offset for tie in ties])
         start = initial_positions(self.lower, self.upper)
-        self.joints = SimulatedJoints(self.lower, self.upper, self._speed, start)
+        self.joints: Drives = SimulatedJoints(self.lower, self.upper, self.speed, start)
 
     def place(
         self, positions: FloatArray, *, time_constant: float = 0.0, feedback_delay: float = 0.0
@@ -91,7 +96,7 @@ class SimulatedRobot:
         self.joints = SimulatedJoints(
             self.lower,
             self.upper,
-            self._speed,
+            self.speed,
             positions,
             time_constant=time_constant,
             feedback_delay=feedback_delay,
@@ -114,9 +119,9 @@ class SimulatedRobot:
 
     def moved_by(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
         """The places in `names` of some driven joints and of all that mimic them."""
-        return np.flatnonzero(np.isin(self._column, columns))
+        return np.flatnonzero(np.isin(self.column, columns))
 
     def state(self) -> tuple[FloatArray, FloatArray]:
         """Measured positions and velocities of all movable joints, of the shape of `names`."""
-        positions = self._multiplier * self.joints.positions[self._column] + self._offset
-        return positions, self._multiplier * self.joints.velocities[self._column]
+        positions = self.multiplier * self.joints.positions[self.column] + self.offset
+        return positions, self.multiplier * self.joints.velocities[self.column]
