@@ -61,7 +61,7 @@ setup(
     # Also in basis_ik/dependencies.py, which says so where nobody has asked pip; and in README.md.
     python_requires=">=3.10",
     install_requires=["setuptools", "numba>=0.56.4", "numpy>=1.24", "transforms3d>=0.4"],
-    extras_require={"record": ["mcap>=1.6"], "test": ["pytest"]},
+    extras_require={"physics": ["mujoco>=3.3"], "record": ["mcap>=1.6"], "test": ["pytest"]},
     zip_safe=True,
     maintainer="basis_ik maintainers",
     maintainer_email="maintainers@example.com",

@@ -31,8 +31,19 @@ FloatArray = NDArray[np.float64]
 # Stands for the position limits of a joint that turns without end.
 UNLIMITED = 1e6
 
+ENGINES = ("kinematic", "mujoco")
+
 DECLARATIONS = (
     Declaration("robot_description", "", "URDF; empty: wait for the topic.", read_only=True),
+    Declaration(
+        "physics",
+        "kinematic",
+        "What moves the joints: kinematic or mujoco.",
+        read_only=True,
+        check=lambda name: (
+            None if name in ENGINES else f"must be {' or '.join(ENGINES)}, not {name!r}"
+        ),
+    ),
     Declaration("joints", [], "Controlled ones; empty: all that move.", read_only=True),
     Declaration(
         "publish_rate", 125.0, "Of the cycles and joint_states [Hz].", 10.0, 1000.0, read_only=True
