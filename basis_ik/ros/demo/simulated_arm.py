@@ -47,7 +47,7 @@ FloatArray = NDArray[np.float64]
 
 
 NEEDS_MUJOCO = (
-    "mujoco needs the Python package mujoco, 3.3 or newer, which is not installed: "
+    "is mujoco, which needs the Python package mujoco, 3.3 or newer: "
     "python3 -m pip install 'mujoco>=3.3'"
 )
 
