@@ -32,6 +32,7 @@ for folder in (
     "config",
     "motion",
     "numerics",
+    "physics",
     "search",
     "transforms",
     "view",

@@ -66,6 +66,7 @@ setup(
         "record": ["mcap>=1.6"],
         "plots": ["matplotlib"],
         "cluster": ["distributed"],
+        "physics": ["mujoco>=3.3"],
         "test": ["pytest"],
     },
     zip_safe=True,

@@ -50,6 +50,12 @@ def generate_launch_description():
                 description="Move through the tour, then stop; false: wait for your targets.",
             ),
             DeclareLaunchArgument(
+                "physics",
+                default_value="kinematic",
+                choices=["kinematic", "mujoco"],
+                description="What moves the simulated joints; mujoco: with masses and forces.",
+            ),
+            DeclareLaunchArgument(
                 "launch_rviz", default_value="false", choices=yes_no, description="Open RViz."
             ),
             DeclareLaunchArgument(
@@ -90,7 +96,11 @@ def start(context, launched_at):
             name="joint_trajectory_controller",
             parameters=[
                 described,
-                {"joints": list(chain.joint_names), "drive_time_constant": 0.03},
+                {
+                    "joints": list(chain.joint_names),
+                    "drive_time_constant": 0.03,
+                    "physics": argument("physics"),
+                },
                 str(share / "config" / f"demo_{robot}.yaml"),
             ],
             on_exit=Shutdown(reason="the simulated arm ended"),

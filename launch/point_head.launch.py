@@ -50,6 +50,12 @@ def generate_launch_description():
                 "period", default_value="30.0", description="Time of one round of the point [s]."
             ),
             DeclareLaunchArgument(
+                "physics",
+                default_value="kinematic",
+                choices=["kinematic", "mujoco"],
+                description="What moves the simulated joints; mujoco: with masses and forces.",
+            ),
+            DeclareLaunchArgument(
                 "launch_rviz",
                 default_value="false",
                 choices=["true", "false"],
@@ -65,7 +71,10 @@ def generate_launch_description():
                 package="basis_ik",
                 executable="simulated_arm",
                 name="head_controller",
-                parameters=[described, {"drive_time_constant": 0.03}],
+                parameters=[
+                    described,
+                    {"drive_time_constant": 0.03, "physics": LaunchConfiguration("physics")},
+                ],
                 on_exit=Shutdown(reason="the simulated head ended"),
             ),
             Node(

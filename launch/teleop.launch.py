@@ -57,6 +57,12 @@ def generate_launch_description():
                 "enable_button", default_value="4", description="Button to hold while moving."
             ),
             DeclareLaunchArgument(
+                "physics",
+                default_value="kinematic",
+                choices=["kinematic", "mujoco"],
+                description="What moves the simulated joints; mujoco: with masses and forces.",
+            ),
+            DeclareLaunchArgument(
                 "launch_rviz",
                 default_value="true",
                 choices=["true", "false"],
@@ -77,6 +83,7 @@ def start(context):
         name = "basis_ik.launch.py"
     else:
         name, arguments = "demo.launch.py", {**arguments, "robot": robot, "targets": "false"}
+        arguments["physics"] = argument("physics")
     source = str(Path(get_package_share_directory("basis_ik"), "launch", name))
     arm = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(source), launch_arguments=arguments.items()

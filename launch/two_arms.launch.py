@@ -44,6 +44,12 @@ def generate_launch_description():
                 description="Move through the tours, then stop; false: wait for your targets.",
             ),
             DeclareLaunchArgument(
+                "physics",
+                default_value="kinematic",
+                choices=["kinematic", "mujoco"],
+                description="What moves the simulated joints; mujoco: with masses and forces.",
+            ),
+            DeclareLaunchArgument(
                 "launch_rviz", default_value="false", choices=YES_NO, description="Open RViz."
             ),
             Node(
@@ -77,7 +83,11 @@ def simulated(side, described, config):
         package="basis_ik",
         executable="simulated_arm",
         name=f"{side}_arm_controller",
-        parameters=[described, {"drive_time_constant": 0.03}, config],
+        parameters=[
+            described,
+            {"drive_time_constant": 0.03, "physics": LaunchConfiguration("physics")},
+            config,
+        ],
         on_exit=Shutdown(reason=f"the simulated {side} arm ended"),
     )
 

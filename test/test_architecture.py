@@ -23,7 +23,8 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "basis_ik"
 LAYERS = [
     "errors", "dependencies", "verdict", "numerics", "transforms", "robot", "search", "pose",
-    "look", "tasks", "path", "reach_map", "fabrik", "bones", "motion", "pipeline", "view", "ros",
+    "look", "tasks", "path", "reach_map", "fabrik", "bones", "motion", "physics", "pipeline",
+    "view", "ros",
 ]  # fmt: skip
 # The library's front doors may open every pure room.
 DOORS = dict.fromkeys(("__init__", "__main__", "warm_up", "warm_up_command"), "pipeline")

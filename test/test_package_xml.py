@@ -31,6 +31,7 @@ OURS = {"basis_ik", *(path.stem for path in (*TEST, *BENCH))}
 KEYS = {
     "hypothesis": "python3-hypothesis",
     "llvmlite": "python3-numba",  # part of it
+    "mujoco": "python3-mujoco-pip",
     "numba": "python3-numba",
     "numpy": "python3-numpy",
     "pip": "python3-pip",
@@ -91,6 +92,14 @@ def test_runtime_dependencies_are_complete():
 
 def test_test_dependencies_are_complete():
     assert declared("test_depend") == all_needed(TEST) - declared("exec_depend")
+
+
+def test_what_comes_from_pip_is_installed_only_on_request():
+    """A package with a rosdep key of pip cannot be released, and pip refuses system Pythons."""
+    needs = ET.parse(ROOT / "package.xml").iter("exec_depend")
+    asked = {each.text: each.get("condition") for each in needs}
+    from_pip = {name: condition for name, condition in asked.items() if name.endswith("-pip")}
+    assert from_pip == {"python3-mujoco-pip": "$BASIS_IK_PHYSICS == mujoco"}
 
 
 def test_there_are_no_other_kinds_of_dependency():

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.motion.simulated_joints import SimulatedJoints
+from basis_ik.motion.drives import Drives
 from basis_ik.motion.trajectory_controller import TrajectoryController, Update
 
 
@@ -31,7 +31,7 @@ class ControlLoop:
 
     def __init__(
         self,
-        joints: SimulatedJoints,
+        joints: Drives,
         columns: NDArray[np.intp],
         controller: TrajectoryController,
         period: float,

@@ -12,15 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Simulated joints: drives that follow commands within the joints' limits."""
+"""The kinematic engine: drives that follow commands within the joints' limits, without mass."""
 
 from __future__ import annotations
 
-import math
-from collections import deque
-
 import numpy as np
 from numpy.typing import NDArray
+
+from basis_ik.motion.drives import Feedback, SetPoints
 
 FloatArray = NDArray[np.float64]
 
@@ -56,24 +55,20 @@ class SimulatedJoints:
             time_constant: Time constant of the drives' first-order lag [s]; 0: none.
             feedback_delay: Age of the measured state [s].
         """
-        self._lower, self._upper, self._speed = lower.copy(), upper.copy(), speed.copy()
-        self._time_constant = time_constant
-        self._delay = feedback_delay
-        self._actual = np.clip(positions, lower, upper)
-        self._time = 0.0
-        self._history = deque([(0.0, self._actual, np.zeros_like(self._actual))])
+        self._set_points = SetPoints(lower, upper, speed, positions, time_constant)
+        self._feedback = Feedback(self._set_points.positions, feedback_delay)
         self.stopped = False
         self.blocked = np.zeros(len(positions), dtype=bool)
 
     @property
     def positions(self) -> FloatArray:
         """Shape (n,), measured [rad] or [m]; a new array every step."""
-        return self._history[0][1]
+        return self._feedback.positions
 
     @property
     def velocities(self) -> FloatArray:
         """Shape (n,), measured, the mean over a step [rad/s] or [m/s]."""
-        return self._history[0][2]
+        return self._feedback.velocities
 
     def step(self, targets: FloatArray, dt: float) -> None:
         """Move towards the targets.
@@ -82,19 +77,9 @@ class SimulatedJoints:
             targets: shape (n,), [rad or m]; a joint with a target that is not finite stays put.
             dt: Duration [s], above zero.
         """
-        free = np.isfinite(targets) & ~self.blocked & (not self.stopped)
-        # Checked before clipping, which would turn an infinity into a plausible command.
-        wanted = np.where(free, targets, self._actual)
-        share = -math.expm1(-dt / self._time_constant) if self._time_constant > 0.0 else 1.0
-        farthest = self._speed * dt
-        move = np.clip(share * (wanted - self._actual), -farthest, farthest)
-        moved = np.clip(self._actual + move, self._lower, self._upper)
-        self._time += dt
-        self._history.append((self._time, moved, (moved - self._actual) / dt))
-        self._actual = moved
-        # Half a step, because the sum of the steps is rounded.
-        while len(self._history) > 1 and self._history[1][0] <= self._time - self._delay + 0.5 * dt:
-            self._history.popleft()
+        before = self._set_points.positions
+        moved = self._set_points.step(targets, self.blocked | self.stopped, dt)
+        self._feedback.add(moved, (moved - before) / dt, dt)
 
 
 def initial_positions(lower: FloatArray, upper: FloatArray) -> FloatArray:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.errors import BasisIkError
+from basis_ik.motion.drives import Drives
 from basis_ik.motion.simulated_joints import SimulatedJoints, initial_positions
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.variables import find_variable, tie_of
@@ -52,6 +53,10 @@ class SimulatedRobot:
         lower: shape (n,), lower limits of the driven joints [rad or m]; they also respect the
             limits of the mimic joints.
         upper: shape (n,), the upper limits.
+        speed: shape (n,), largest speeds at which no joint exceeds its own [rad/s or m/s].
+        column: For each of `names`, the index in `driven` of the joint that moves it.
+        multiplier: For each of `names`, its motion per unit of that joint's.
+        offset: For each of `names`, its position while that joint is at zero.
         joints: The driven joints; they begin at zero, or midway if zero is outside their limits.
     """
 
@@ -71,13 +76,13 @@ class SimulatedRobot:
         self.continuous = np.array([variable.continuous for variable in variables])
         self.lower = np.array([variable.lower for variable in variables])
         self.upper = np.array([variable.upper for variable in variables])
-        self._speed = np.array([variable.velocity for variable in variables])
+        self.speed = np.array([variable.velocity for variable in variables])
         ties = [tie_of(joint, model.mimics) for joint in movable]
-        self._column = np.array([self.driven.index(tie.joint) for tie in ties])
-        self._multiplier = np.array([tie.multiplier for tie in ties])
-        self._offset = np.array([tie.offset for tie in ties])
+        self.column = np.array([self.driven.index(tie.joint) for tie in ties])
+        self.multiplier = np.array([tie.multiplier for tie in ties])
+        self.offset = np.array([tie.offset for tie in ties])
         start = initial_positions(self.lower, self.upper)
-        self.joints = SimulatedJoints(self.lower, self.upper, self._speed, start)
+        self.joints: Drives = SimulatedJoints(self.lower, self.upper, self.speed, start)
 
     def place(
         self, positions: FloatArray, *, time_constant: float = 0.0, feedback_delay: float = 0.0
@@ -92,7 +97,7 @@ class SimulatedRobot:
         self.joints = SimulatedJoints(
             self.lower,
             self.upper,
-            self._speed,
+            self.speed,
             positions,
             time_constant=time_constant,
             feedback_delay=feedback_delay,
@@ -115,9 +120,9 @@ class SimulatedRobot:
 
     def moved_by(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the indices in `names` of some driven joints and of all that mimic them."""
-        return np.flatnonzero(np.isin(self._column, columns))
+        return np.flatnonzero(np.isin(self.column, columns))
 
     def state(self) -> tuple[FloatArray, FloatArray]:
         """Return the measured positions and velocities of the joints in `names`."""
-        positions = self._multiplier * self.joints.positions[self._column] + self._offset
-        return positions, self._multiplier * self.joints.velocities[self._column]
+        positions = self.multiplier * self.joints.positions[self.column] + self.offset
+        return positions, self.multiplier * self.joints.velocities[self.column]

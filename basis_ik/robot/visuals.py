@@ -46,11 +46,16 @@ class Visual:
     file: str = ""
 
 
-def read_visuals(robot: Element) -> tuple[Visual, ...]:
-    """Return the visuals of a <robot>; what cannot be read is left out, nobody stumbles over it."""
+def read_visuals(
+    robot: Element, tag: Literal["visual", "collision"] = "visual"
+) -> tuple[Visual, ...]:
+    """Return the visuals of a <robot>, or the shapes that others run into.
+
+    What cannot be read is left out, nobody stumbles over it.
+    """
     found = []
     for link in robot.all("link"):
-        for element in link.all("visual"):
+        for element in link.all(tag):
             try:
                 found += list(_read(link.attributes.get("name", ""), element))
             except UrdfError:
@@ -58,10 +63,10 @@ def read_visuals(robot: Element) -> tuple[Visual, ...]:
     return tuple(found)
 
 
-def _read(link: str, visual: Element) -> Iterator[Visual]:
-    where = f"visual of {link}"
-    place = origin_of(visual, where)
-    geometry = visual.only("geometry")
+def _read(link: str, element: Element) -> Iterator[Visual]:
+    where = f"{element.tag} of {link}"
+    place = origin_of(element, where)
+    geometry = element.only("geometry")
     for body in geometry.children if geometry is not None else ():
         if body.tag == "box" and "size" in body.attributes:
             x, y, z = numbers(body, "size", 3, where, MAX_OFFSET)

@@ -39,3 +39,15 @@ def xyzw_from_matrix(rotation: FloatArray) -> FloatArray:
     xyzw = np.array((x, y, z, w))
     leading = w if w != 0.0 else next(value for value in (x, y, z) if value != 0.0)
     return -xyzw if leading < 0.0 else xyzw
+
+
+def wxyz_from_matrix(rotation: FloatArray) -> FloatArray:
+    """Convert a rotation matrix to a quaternion with its real part first, as MuJoCo has it.
+
+    Args:
+        rotation: Rotation matrix, shape (3, 3).
+
+    Returns:
+        Unit quaternion (w, x, y, z), shape (4,).
+    """
+    return np.asarray(mat2quat(rotation))

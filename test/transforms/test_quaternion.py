@@ -18,7 +18,7 @@ import pytest
 from transforms3d.quaternions import quat2mat
 
 from basis_ik.transforms.checks import QuaternionError, ShapeError
-from basis_ik.transforms.quaternion import xyzw_from_matrix
+from basis_ik.transforms.quaternion import wxyz_from_matrix, xyzw_from_matrix
 from basis_ik.transforms.rigid import RigidTransform
 
 
@@ -72,3 +72,8 @@ def test_an_absurd_quaternion_is_refused_with_its_length() -> None:
 def test_four_numbers_are_wanted(bad: npt.ArrayLike) -> None:
     with pytest.raises(ShapeError, match="quaternion"):
         matrix_from_xyzw(bad)
+
+
+def test_the_real_part_can_come_first():
+    turn = RigidTransform.from_axis_angle([0.0, 0.0, 1.0], 1.0).rotation
+    np.testing.assert_allclose(wxyz_from_matrix(turn), [np.cos(0.5), 0.0, 0.0, np.sin(0.5)])

@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from threading import Event
 
+import numpy as np
+from numpy.typing import NDArray
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -30,6 +32,7 @@ from std_msgs.msg import String
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.simulated_robot import SimulatedRobot
+from basis_ik.robot.dynamics import read_dynamics
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
 from basis_ik.ros.demo.simulated_controller import SimulatedController
@@ -39,6 +42,14 @@ from basis_ik.ros.sim_clock import clock_missing
 
 # Time between two log lines about what the node is waiting for [s].
 REMINDER_PERIOD = 5.0
+
+FloatArray = NDArray[np.float64]
+
+
+NEEDS_MUJOCO = (
+    "is mujoco, which needs the Python package mujoco, 3.3 or newer: "
+    "python3 -m pip install 'mujoco>=3.3'"
+)
 
 
 class RobotDescriptionError(BasisIkError):
@@ -97,13 +108,37 @@ class SimulatedArm(Node):
             robot.columns(joints)  # checked before their parameters are declared
         except BasisIkError as error:
             raise refused("joints", f"does not fit: {error}") from None
-        robot.place(
-            self._arm_parameters.declare_joints(robot, joints),
-            time_constant=self._arm_parameters.number("drive_time_constant"),
-            feedback_delay=self._arm_parameters.number("feedback_delay"),
-        )
+        start = self._arm_parameters.declare_joints(robot, joints)
+        lag = self._arm_parameters.number("drive_time_constant")
+        delay = self._arm_parameters.number("feedback_delay")
+        if self._arm_parameters.text("physics") == "mujoco":
+            self._give_masses(robot, model, description, start, lag, delay)
+        else:
+            robot.place(start, time_constant=lag, feedback_delay=delay)
         self._controller = SimulatedController(self, self._arm_parameters, robot, joints)
         self.get_logger().info(f"simulating '{model.name}'; controlled: {', '.join(joints)}")
+
+    def _give_masses(
+        self,
+        robot: SimulatedRobot,
+        model: RobotModel,
+        description: str,
+        start: FloatArray,
+        lag: float,
+        delay: float,
+    ) -> None:
+        try:
+            from basis_ik.physics.mujoco_joints import MujocoJoints
+            from basis_ik.physics.mujoco_scene import build_scene
+        except ImportError as error:
+            raise refused("physics", f"{NEEDS_MUJOCO} ({error})") from None
+        joints = self._arm_parameters.joints or robot.driven
+        alone = self._arm_parameters.flag("publish_uncontrolled_joints")
+        absent = () if alone else [name for name in robot.driven if name not in joints]
+        scene = build_scene(model, read_dynamics(description), robot, start, absent)
+        for note in scene.notes:
+            self.get_logger().warning(note)
+        robot.joints = MujocoJoints(scene, robot, start, time_constant=lag, feedback_delay=delay)
 
 
 def _keep_clock(parameters: list[Parameter]) -> SetParametersResult:

@@ -31,7 +31,18 @@ FloatArray = NDArray[np.float64]
 # In place of the position limits of a continuous joint.
 UNLIMITED = 1e6
 
+ENGINES = ("kinematic", "mujoco")
+
 DECLARATIONS = (
+    Declaration(
+        "physics",
+        "kinematic",
+        "What moves the joints: kinematic or mujoco.",
+        read_only=True,
+        check=lambda name: (
+            None if name in ENGINES else f"must be {' or '.join(ENGINES)}, not {name!r}"
+        ),
+    ),
     Declaration(
         "robot_description",
         "",

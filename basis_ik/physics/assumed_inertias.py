@@ -1,0 +1,106 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Masses for links whose description states none, from how long they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.robot.build import turn_to_axis
+from basis_ik.robot.dynamics import Inertial
+from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.urdf import Joint
+from basis_ik.transforms.rigid import RigidTransform
+
+FloatArray = NDArray[np.float64]
+
+DENSITY = 1000.0
+"""Of a whole link [kg/m³]; arms are hollow metal with drives in it."""
+SLENDERNESS = 8.0
+"""How many times as long as its radius a link is."""
+SHORTEST = 0.1
+"""No link counts as shorter than this share of the longest; two joints often share a place."""
+ONLY_LENGTH = 0.1
+"""Of every link where none has any [m]."""
+
+
+def assume_inertials(model: RobotModel, stated: Mapping[str, Inertial]) -> dict[str, Inertial]:
+    """Return masses for the links that move by themselves and have none, nor has what they carry.
+
+    Each is a solid cylinder from its joint to the farthest joint or frame fixed on it.
+
+    Args:
+        model: The robot.
+        stated: The masses that it states, by link.
+
+    Returns:
+        The assumed ones, by link, in the order of the joints.
+    """
+    tips, bare = {}, []
+    for joint in model.joints.values():
+        if turns_freely(joint):
+            group = dict(rigid_group(model, joint.child))
+            tips[joint.child] = _farthest(model, group)
+            if not stated.keys() & group.keys():
+                bare.append(joint.child)
+    longest = max((float(np.linalg.norm(tip)) for tip in tips.values()), default=0.0)
+    shortest = SHORTEST * longest or ONLY_LENGTH
+    return {link: _cylinder(tips[link], shortest) for link in bare}
+
+
+def turns_freely(joint: Joint) -> bool:
+    """Whether the simulation moves a joint; all others are rigid."""
+    return joint.moves and not joint.fault
+
+
+def rigid_group(model: RobotModel, link: str) -> Iterator[tuple[str, RigidTransform]]:
+    """Yield a link and all that is fixed to it further out, with link_T_each."""
+    waiting = [(link, RigidTransform.identity())]
+    while waiting:
+        name, place = waiting.pop()
+        yield name, place
+        waiting += [
+            (joint.child, place @ joint.origin)
+            for joint in model.joints.values()
+            if joint.parent == name and not turns_freely(joint)
+        ]
+
+
+def _farthest(model: RobotModel, group: Mapping[str, RigidTransform]) -> FloatArray:
+    """Return the place, shape (3,) [m], that is farthest among frames and next joints."""
+    places = [place.translation for place in group.values()]
+    places += [
+        group[joint.parent].apply(joint.origin.translation)
+        for joint in model.joints.values()
+        if joint.parent in group
+    ]
+    return max(places, key=lambda place: float(np.linalg.norm(place)))
+
+
+def _cylinder(tip: FloatArray, shortest: float) -> Inertial:
+    """Return a solid cylinder from the origin to a place, or along z if it is too near."""
+    length = float(np.linalg.norm(tip))
+    axis = tip / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
+    length = max(length, shortest)
+    radius = length / SLENDERNESS
+    mass = DENSITY * np.pi * radius**2 * length
+    along = 0.5 * mass * radius**2
+    across = mass * (3.0 * radius**2 + length**2) / 12.0
+    turn = turn_to_axis(axis)
+    place = RigidTransform.from_rotation_translation(turn.rotation, 0.5 * length * axis)
+    return Inertial(mass, place, np.diag([across, across, along]))

@@ -1,0 +1,162 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The engine with masses and forces: servo drives with limited effort, by MuJoCo."""
+
+from __future__ import annotations
+
+import math
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.motion.drives import Feedback, SetPoints
+from basis_ik.motion.simulated_robot import SimulatedRobot
+from basis_ik.physics.mujoco_scene import STEP, PhysicsError, Scene, place
+
+FloatArray = NDArray[np.float64]
+
+BANDWIDTH = 2.0 * math.pi * 15.0
+"""Of the position loop with the heaviest load [rad/s]; critically damped."""
+POSTURES = 64
+"""In how many postures the inertia is looked at that the drives have to move."""
+TURN = math.pi
+"""What is looked at of a joint without limits, either way [rad]."""
+UNLIMITED_BRAKE = 1e6
+"""What the brake of a drive without a stated effort holds [Nm] or [N]."""
+
+
+class MujocoJoints:
+    """Joints with masses, and a position servo for each: PD, feed-forward, gravity compensation.
+
+    The set points move as the kinematic drives do. The effort of the servo is
+
+        limited(M ω² (q_set - q) + 2 M ω (v_set - v) + load(q, v))
+
+    with the greatest inertia M that the joint carries in any posture, and the load by gravity and
+    by the motion of the other joints, of which the drive's model has masses but no contacts.
+    A brake is dry friction as strong as the drive.
+
+    Attributes:
+        stopped: Whether all brakes are closed and all drives without power.
+        blocked: shape (n,), True for a joint whose brake is closed.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        robot: SimulatedRobot,
+        positions: FloatArray,
+        *,
+        time_constant: float = 0.0,
+        feedback_delay: float = 0.0,
+    ) -> None:
+        """Stand still at the given positions.
+
+        Args:
+            scene: Of this robot, at these positions; used up.
+            robot: Its joints.
+            positions: shape (n,), within the limits [rad] or [m].
+            time_constant: Of the first-order lag of the set points [s]; 0: none.
+            feedback_delay: How old the measured state is [s].
+        """
+        self._model, self._data = scene.model, mujoco.MjData(scene.model)
+        model = self._model
+        joints = [model.joint(name) for name in robot.driven]
+        self._q = np.array([joint.qposadr[0] for joint in joints])
+        self._v = np.array([joint.dofadr[0] for joint in joints])
+        # How fast all joints go when the driven ones go by one.
+        self._gears = np.zeros((model.nv, len(robot.driven)))
+        for name, column, multiplier in zip(
+            robot.names, robot.column, robot.multiplier, strict=True
+        ):
+            self._gears[model.joint(name).dofadr[0], column] = multiplier
+        inertia = self._greatest_inertia(robot)
+        self._stiffness, self._damping = BANDWIDTH**2 * inertia, 2.0 * BANDWIDTH * inertia
+        self._friction = model.dof_frictionloss[self._v].copy()
+        limited = model.actuator_forcelimited
+        effort = model.actuator_forcerange[:, 1]
+        self._brake = self._friction + np.where(limited, effort, UNLIMITED_BRAKE)
+        self._set_points = SetPoints(
+            robot.lower, robot.upper, robot.speed, positions, time_constant
+        )
+        self._feedback = Feedback(self._set_points.positions, feedback_delay)
+        self.stopped = False
+        self.blocked = np.zeros(len(positions), dtype=bool)
+        place(model, self._data, robot, self._set_points.positions)
+
+    @property
+    def positions(self) -> FloatArray:
+        """Shape (n,), measured [rad] or [m]; a new array every step."""
+        return self._feedback.positions
+
+    @property
+    def velocities(self) -> FloatArray:
+        """Shape (n,), measured [rad/s] or [m/s]."""
+        return self._feedback.velocities
+
+    def step(self, targets: FloatArray, dt: float) -> None:
+        """Move towards the targets for a while.
+
+        Args:
+            targets: shape (n,), [rad] or [m]; a joint whose target is not finite stays put.
+            dt: How long [s], above zero.
+
+        Raises:
+            PhysicsError: The motion has become unstable.
+        """
+        model, data = self._model, self._data
+        braked = self.blocked | self.stopped
+        self._power(~braked)
+        # A drive that gets its power back begins where its joint is.
+        begin = np.where(braked, data.qpos[self._q], self._set_points.positions)
+        self._set_points.positions = begin
+        end = self._set_points.step(targets, braked, dt)
+        speed = (end - begin) / dt
+        steps = math.ceil(dt / STEP - 1e-6)
+        model.opt.timestep = dt / steps
+        for i in range(steps):
+            mujoco.mj_step1(model, data)
+            load = self._gears.T @ data.qfrc_bias
+            wanted = begin + (i / steps) * (end - begin)
+            data.ctrl[:] = wanted + (self._damping * speed + load) / self._stiffness
+            mujoco.mj_step2(model, data)
+        if not (np.all(np.isfinite(data.qpos)) and np.all(np.isfinite(data.qvel))):
+            raise PhysicsError(
+                "the simulated motion is unstable: check the robot's masses and inertias"
+            )
+        self._feedback.add(data.qpos[self._q], data.qvel[self._v], dt)
+
+    def _power(self, on: NDArray[np.bool_]) -> None:
+        """Give the drives power, and close the brakes of the others."""
+        model = self._model
+        model.dof_frictionloss[self._v] = np.where(on, self._friction, self._brake)
+        model.actuator_gainprm[:, 0] = np.where(on, self._stiffness, 0.0)
+        model.actuator_biasprm[:, 1] = np.where(on, -self._stiffness, 0.0)
+        model.actuator_biasprm[:, 2] = np.where(on, -self._damping, 0.0)
+
+    def _greatest_inertia(self, robot: SimulatedRobot) -> FloatArray:
+        """Return the greatest inertia at each driven joint, shape (n,) [kg m²] or [kg]."""
+        random = np.random.default_rng(1)
+        reach = np.where(robot.continuous, TURN, np.inf)
+        lower, upper = np.maximum(robot.lower, -reach), np.minimum(robot.upper, reach)
+        greatest = np.zeros(len(robot.driven))
+        momentum = np.zeros(self._model.nv)
+        for _ in range(POSTURES):
+            place(self._model, self._data, robot, random.uniform(lower, upper))
+            for i, gears in enumerate(self._gears.T):
+                mujoco.mj_mulM(self._model, self._data, momentum, np.ascontiguousarray(gears))
+                greatest[i] = max(greatest[i], gears @ momentum)
+        return greatest

@@ -1,0 +1,125 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What moves a robot's links, as its URDF states it: masses, inertias, friction and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.robot.elements import Element, UrdfError, read_xml
+from basis_ik.robot.grammar import number, origin_of
+from basis_ik.robot.visuals import Visual, read_visuals
+from basis_ik.transforms.rigid import RigidTransform
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Inertial:
+    """The mass of a link.
+
+    Attributes:
+        mass: [kg], above zero.
+        link_T_mass: The centre of mass, and the axes of the inertia.
+        inertia: shape (3, 3), about the centre of mass [kg m²], positive definite.
+    """
+
+    mass: float
+    link_T_mass: RigidTransform
+    inertia: FloatArray
+
+
+@dataclass(frozen=True)
+class JointFriction:
+    """What resists a joint by itself.
+
+    Attributes:
+        damping: Effort for each unit of speed [Nm s/rad] or [N s/m].
+        friction: Effort that starts it [Nm] or [N].
+    """
+
+    damping: float
+    friction: float
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """The masses, frictions and shapes of a robot; what is missing or senseless is left out.
+
+    Attributes:
+        inertials: By link.
+        frictions: By joint.
+        collisions: The shapes that others run into.
+    """
+
+    inertials: Mapping[str, Inertial]
+    frictions: Mapping[str, JointFriction]
+    collisions: tuple[Visual, ...]
+
+
+def read_dynamics(text: str) -> Dynamics:
+    """Read the dynamics of a URDF text that `RobotModel.from_urdf` accepts.
+
+    Raises:
+        UrdfError: See `basis_ik.robot.elements.read_xml`.
+    """
+    robot = read_xml(text)
+    inertials, frictions = {}, {}
+    for link in robot.all("link"):
+        inertial = _inertial(link)
+        if inertial is not None:
+            inertials[link.attributes.get("name", "")] = inertial
+    for joint in robot.all("joint"):
+        friction = _friction(joint)
+        if friction is not None:
+            frictions[joint.attributes.get("name", "")] = friction
+    return Dynamics(inertials, frictions, read_visuals(robot, "collision"))
+
+
+def _inertial(link: Element) -> Inertial | None:
+    try:
+        element = link.only("inertial")
+        mass = element.only("mass") if element is not None else None
+        inertia = element.only("inertia") if element is not None else None
+        if element is None or mass is None or inertia is None:
+            return None
+        where = "inertial"
+        kilograms = number(mass, "value", 0.0, where)
+        xx, yy, zz, xy, xz, yz = (
+            number(inertia, name, 0.0, where) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+        )
+        place = origin_of(element, where)
+    except UrdfError:
+        return None
+    matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if not (kilograms > 0.0 and np.all(np.linalg.eigvalsh(matrix) > 0.0)):
+        return None
+    return Inertial(kilograms, place, matrix)
+
+
+def _friction(joint: Element) -> JointFriction | None:
+    try:
+        element = joint.only("dynamics")
+        if element is None:
+            return None
+        damping = number(element, "damping", 0.0, "dynamics")
+        friction = number(element, "friction", 0.0, "dynamics")
+    except UrdfError:
+        return None
+    return JointFriction(max(damping, 0.0), max(friction, 0.0))

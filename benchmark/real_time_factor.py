@@ -1,0 +1,67 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How much faster than time the engine with masses is, on one core.
+
+    python benchmark/real_time_factor.py
+
+Processor time of one cycle of a controller, in motion and with closed brakes.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from basis_ik.motion.simulated_robot import SimulatedRobot
+from basis_ik.physics.mujoco_joints import MujocoJoints
+from basis_ik.physics.mujoco_scene import build_scene
+from basis_ik.robot.dynamics import read_dynamics
+from basis_ik.robot.robot import RobotModel
+
+PERIOD, CYCLES = 0.008, 1000
+URDFS = Path(__file__).parents[1] / "urdf"
+
+
+def cycle_time(drives: MujocoJoints) -> float:
+    """Return the processor time of a cycle in which every joint moves, or is commanded to [s]."""
+    start = drives.positions
+    begin = time.process_time()
+    for cycle in range(CYCLES):
+        drives.step(start + 0.1 * np.sin(2.0 * PERIOD * cycle), PERIOD)
+    return (time.process_time() - begin) / CYCLES
+
+
+def main() -> None:
+    print("| robot | moving joints | cycle | with closed brakes | real-time factor |")
+    print("|---|---|---|---|---|")
+    for name in ("pan_tilt", "ur5e", "panda", "two_arms"):
+        text = (URDFS / f"{name}.urdf").read_text()
+        model = RobotModel.from_urdf(text)
+        robot = SimulatedRobot(model)
+        start = robot.joints.positions
+        drives = MujocoJoints(build_scene(model, read_dynamics(text), robot, start), robot, start)
+        moving = cycle_time(drives)
+        drives.stopped = True
+        braked = cycle_time(drives)
+        print(
+            f"| {name} | {len(robot.names)} | {1e6 * moving:.0f} µs | {1e6 * braked:.0f} µs "
+            f"| {PERIOD / max(moving, braked):.0f} |"
+        )
+
+
+if __name__ == "__main__":
+    main()

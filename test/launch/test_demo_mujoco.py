@@ -1,0 +1,116 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The demo's arms with masses and forces: a short tour, measured through tf, and a stop."""
+
+import time
+import unittest
+
+import launch_testing
+import launch_testing.actions
+import launch_testing.asserts
+import numpy as np
+import pytest
+import rclpy
+from geometry_msgs.msg import PoseStamped
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import PathJoinSubstitution
+from launch_ros.substitutions import FindPackageShare
+from rclpy.duration import Duration
+from rclpy.time import Time
+from std_srvs.srv import SetBool
+from tf2_ros import Buffer, TransformException, TransformListener
+
+PATIENCE = 180.0  # kernels may have to be compiled first
+TIPS = {"ur5e": "tool0", "panda": "panda_hand_tcp"}
+TARGETS = ([0.0, 0.1, 0.2], [0.1, -0.15, 0.2])  # in the table's frame [m], pointing down
+TOLERANCE = 1e-3  # [m], as demo_by_hand's
+
+
+@pytest.mark.launch_test
+@launch_testing.parametrize("robot", ["ur5e", "panda"])
+def generate_test_description(robot):
+    demo = PathJoinSubstitution([FindPackageShare("basis_ik"), "launch", "demo.launch.py"])
+    arguments = {"robot": robot, "physics": "mujoco", "targets": "false"}
+    return LaunchDescription(
+        [
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(demo), launch_arguments=arguments.items()
+            ),
+            launch_testing.actions.ReadyToTest(),
+        ]
+    )
+
+
+class TestMasses(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        rclpy.init()
+        cls.node = rclpy.create_node("watcher")
+        cls.buffer = Buffer(cache_time=Duration(seconds=10))
+        cls.listener = TransformListener(cls.buffer, cls.node, spin_thread=True)
+        cls.targets = cls.node.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.node.destroy_node()
+        rclpy.shutdown()
+
+    def where(self, tip):
+        """Return the tip's position in the table's frame, or NaN as long as there is none."""
+        try:
+            found = self.buffer.lookup_transform("table", tip, Time()).transform.translation
+        except TransformException:
+            return np.full(3, np.nan)
+        return np.array([found.x, found.y, found.z])
+
+    def until(self, condition, what):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.02)
+
+    def test_targets_are_reached_and_the_arm_stands(self, proc_output, robot):
+        proc_output.assertWaitFor(f"ready: {robot}", timeout=PATIENCE)
+        tip = TIPS[robot]
+        self.until(lambda: np.isfinite(self.where(tip)).all(), "tf has no tip")
+        self.until(self.targets.get_subscription_count, "nobody listens to targets")
+        for xyz in TARGETS:
+            target = PoseStamped()
+            target.header.frame_id = "table"
+            position = target.pose.position
+            position.x, position.y, position.z = xyz
+            target.pose.orientation.x, target.pose.orientation.w = 1.0, 0.0
+            self.targets.publish(target)
+            self.until(
+                lambda xyz=xyz: np.abs(self.where(tip) - xyz).max() < TOLERANCE,
+                f"{xyz} was not reached",
+            )
+
+    def test_the_brakes_hold(self, robot):
+        stop = self.node.create_client(SetBool, "joint_trajectory_controller/emergency_stop")
+        self.assertTrue(stop.wait_for_service(PATIENCE))
+        answer = stop.call_async(SetBool.Request(data=True))
+        self.until(answer.done, "no answer to the emergency stop")
+        before = self.where(TIPS[robot])
+        time.sleep(1.0)
+        np.testing.assert_allclose(self.where(TIPS[robot]), before, rtol=0.0, atol=TOLERANCE)
+
+
+@launch_testing.post_shutdown_test()
+class TestAfterwards(unittest.TestCase):
+    def test_every_process_ended_cleanly(self, proc_info):
+        launch_testing.asserts.assertExitCodes(proc_info)
