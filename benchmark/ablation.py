@@ -40,6 +40,7 @@ from basis_ik.search.pose_search_kernel import (
 from basis_ik.search.prepare import prepare
 from basis_ik.search.prepared_chain import NEAR
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
+from basis_ik.search.tables_kernel import PackedChain
 
 NEVER = np.inf  # near everything: no sweep ever
 
@@ -72,6 +73,7 @@ def run(ready, weights, targets, seeds, q, work, last, patience, careful, near, 
 @numba.njit(nogil=True, error_model="numpy")
 def sweep_only(ready, weights, targets, seeds, q, work, sweeps, out):  # type: ignore[no-untyped-def]
     exact, joints, variables, ends = ready
+    chain = PackedChain(exact, joints, variables, ends, np.inf)
     n = variables.shape[0]
     frame = np.empty((3, 4))
     set_bounds(variables, FREE_TURNS, work)
@@ -80,7 +82,7 @@ def sweep_only(ready, weights, targets, seeds, q, work, sweeps, out):  # type: i
         relate_to_target(ends[0], targets[i], work, n + joints.shape[0])
         moment = ORIENTATION_MOMENT / weights[0] ** 2
         for _ in range(sweeps):
-            sweep(joints, ends[1], q, work, weights, moment, 0.0, n)
+            sweep(chain, weights, q, work, moment, 0.0)
         bring_inside(variables, seeds[i], q)
         place_exactly(exact, q, frame)
         away, turned = distance_and_angle(frame, targets[i], weights)

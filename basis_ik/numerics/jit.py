@@ -82,7 +82,15 @@ def helper(function: F) -> F:
     return _compiled(function, no_cpython_wrapper=True)
 
 
-def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
+def inlined(function: F) -> F:
+    """Compile like `helper`, and always into its callers: a piece of an inner loop.
+
+    What is a function for its readers alone then costs no call; of a descent, 3 % of its time.
+    """
+    return _compiled(function, no_cpython_wrapper=True, forceinline=True)
+
+
+def _compiled(function: F, *, no_cpython_wrapper: bool, forceinline: bool = False) -> F:
     # Installed by symbolic links the package has two paths, and numba keeps a cache for each.
     code = function.__code__
     function.__code__ = code.replace(co_filename=os.path.realpath(code.co_filename))
@@ -90,6 +98,7 @@ def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
     options: dict[str, Any] = {
         "nogil": True, "error_model": "numpy", "no_rewrites": True,
         "no_cfunc_wrapper": True, "no_cpython_wrapper": no_cpython_wrapper,
+        "forceinline": forceinline,
     }  # fmt: skip
     if TRIED:
         options["pipeline_class"] = KernelCompiler

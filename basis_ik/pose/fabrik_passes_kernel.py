@@ -397,7 +397,7 @@ def solve_by_passes(
             if spins:
                 e0, e1, e2 = axis_error(r02, r12, r22)
             else:
-                e0, e1, e2 = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
+                e0, e1, e2 = rotation_error(tip_now)
             away, turned = sqrt(p0 * p0 + p1 * p1 + p2 * p2), sqrt(e0 * e0 + e1 * e1 + e2 * e2)
             error = (weights[WX] * away) ** 2 + (weights[WRX] * turned) ** 2
             if error < all_least:

@@ -27,19 +27,18 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.descent_kernel import LARGEST_STEP, place
+from basis_ik.search.descent_kernel import place, walk
 from basis_ik.search.pose_error_kernel import answer, beyond, is_eased, rotation_beyond
 from basis_ik.search.pose_search_kernel import (
     LIMITS,
-    MARGIN,
     begin_inside,
+    measure,
     relate_to_target,
     set_bounds,
+    squared_arrival,
     take_shortest_turns,
 )
-from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.search.tables_kernel import (
     AXIS_X,
     AXIS_Y,
@@ -74,6 +73,9 @@ from basis_ik.search.tables_kernel import (
     WX,
     WY,
     WZ,
+    Frame,
+    PackedChain,
+    PoseGoal,
 )
 
 FloatArray = NDArray[np.float64]
@@ -86,17 +88,13 @@ SETTLED = 1e-13  # of the squared error: what a step has to promise to be worth 
 
 
 @helper
-def left_over(
-    weights: FloatArray, work: FloatArray, row: int, frame: tuple[float, ...]
-) -> tuple[float, float]:
+def left_over(weights: FloatArray, work: FloatArray, row: int, frame: Frame) -> tuple[float, float]:
     """Return the weighted squared errors of position and rotation of a frame target_T_tip."""
-    r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = frame
+    r00, _, _, p0, _, r11, _, p1, _, _, r22, p2 = frame
     d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
     away = (weights[WX] * d0) ** 2 + (weights[WY] * d1) ** 2 + (weights[WZ] * d2) ** 2
     if is_eased(weights):
-        e3, e4, e5 = rotation_beyond(
-            weights, work, row, r00, r01, r02, r10, r11, r12, r20, r21, r22
-        )
+        e3, e4, e5 = rotation_beyond(weights, work, row, frame)
         return away, e3 * e3 + e4 * e4 + e5 * e5
     turned = 2.0 * (1.0 - r22)
     if weights[WRZ] > 0.0:
@@ -106,20 +104,18 @@ def left_over(
 
 @helper
 def curve(
-    joints: FloatArray, variables: FloatArray, weights: FloatArray, work: FloatArray,
-    hessian: FloatArray, frame: tuple[float, ...],
-) -> None:  # fmt: skip
+    chain: PackedChain, weights: FloatArray, work: FloatArray, hessian: FloatArray, frame: Frame
+) -> None:
     """Write half the squared error's gradient into column 0 of `work`, and its Hessian (n, n).
 
     Args:
-        joints: (m, 12), see `descent.descend`.
-        variables: (n, 8), likewise; the derivatives are by the scaled variables.
-        weights: (12,), likewise.
+        chain: The chain; the derivatives are by its scaled variables.
+        weights: (12,).
         work: As `descent.place` left it.
         hessian: (n, n) result, both halves.
         frame: target_T_tip, as `descent.place` returned it.
     """
-    n = variables.shape[0]
+    joints, variables, n = chain.joints, chain.variables, chain.variables.shape[0]
     r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = frame
     g0, g1, g2 = weights[WX] ** 2, weights[WY] ** 2, weights[WZ] ** 2
     d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
@@ -135,9 +131,7 @@ def curve(
     e3, e4, e5, eased, slopes = 0.0, 0.0, 0.0, is_eased(weights), n + joints.shape[0] + 1
     if eased:  # by its first derivatives alone
         c, c2 = 0.0, 0.0
-        e3, e4, e5 = rotation_beyond(
-            weights, work, slopes, r00, r01, r02, r10, r11, r12, r20, r21, r22
-        )
+        e3, e4, e5 = rotation_beyond(weights, work, slopes, frame)
     s = c * (r00 + r11) + c2 * r22
     for k in range(n):
         work[k, GRADIENT] = 0.0
@@ -219,37 +213,39 @@ def newton_step(hessian: FloatArray, lower: FloatArray, work: FloatArray) -> tup
 
 
 @helper
+def hold_at_bounds(q: FloatArray, work: FloatArray) -> None:
+    """Hold the variables that stand at a bound and are pulled outward."""
+    for k in range(q.shape[0]):
+        slope = work[k, GRADIENT]
+        low, high = q[k] <= work[k, BOUND_LOWER], q[k] >= work[k, BOUND_UPPER]
+        work[k, HELD] = 1.0 if (low and slope >= 0.0) or (high and slope <= 0.0) else 0.0
+
+
+@helper
 def settle(
-    joints: FloatArray, variables: FloatArray, tip: FloatArray, weights: FloatArray, q: FloatArray,
-    work: FloatArray, square: FloatArray, position_goal: float, rotation_goal: float,
-    iterations: int,
+    chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, square: FloatArray,
+    arrival: tuple[float, float], iterations: int,
 ) -> int:  # fmt: skip
     """Walk q (n,) downhill, inside the bounds, until it settles or arrives; return steps taken.
 
     Args:
-        joints: See `descent.descend`, as for all that is not named here.
-        variables: Likewise.
-        tip: Likewise.
-        weights: Likewise.
+        chain: The chain.
+        weights: (12,).
         q: (n,) start, and result.
-        work: Likewise.
+        work: With target_T_first_joint in its row n + m, and the bounds.
         square: (2, n, n) to work in.
-        position_goal: Likewise.
-        rotation_goal: Likewise.
+        arrival: See `descent_kernel.descend`.
         iterations: How many steps are allowed.
     """
-    n, hessian, lower = variables.shape[0], square[0], square[1]
-    slopes = n + joints.shape[0] + 1
-    frame = place(joints, tip, q, work, n)
-    away, turned = left_over(weights, work, slopes, frame)
+    n, hessian, lower = q.shape[0], square[0], square[1]
+    rates, tip = n + chain.joints.shape[0] + 1, chain.ends[1]
+    frame = place(chain.joints, tip, q, work, n)
+    away, turned = left_over(weights, work, rates, frame)
     least, damping, taken, fresh = away + turned, FIRST_DAMPING, 0, True
-    while taken < iterations and not (away <= position_goal and turned <= rotation_goal):
+    while taken < iterations and not (away <= arrival[0] and turned <= arrival[1]):
         if fresh:
-            curve(joints, variables, weights, work, hessian, frame)
-            for k in range(n):
-                slope = work[k, GRADIENT]
-                low, high = q[k] <= work[k, BOUND_LOWER], q[k] >= work[k, BOUND_UPPER]
-                work[k, HELD] = 1.0 if (low and slope >= 0.0) or (high and slope <= 0.0) else 0.0
+            curve(chain, weights, work, hessian, frame)
+            hold_at_bounds(q, work)
         while damping < MOST_DAMPING and not factor(hessian, work, damping, lower):
             damping *= 8.0
         if not damping < MOST_DAMPING:
@@ -258,13 +254,11 @@ def settle(
         if not gain > SETTLED * least:
             break
         taken += 1
-        share = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
         for k in range(n):
             work[k, BEFORE] = q[k]
-            moved = q[k] + share * variables[k, SCALE] * work[k, STEP]
-            q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
-        frame = place(joints, tip, q, work, n)
-        a, t = left_over(weights, work, slopes, frame)
+        walk(chain.variables, q, work, largest)
+        frame = place(chain.joints, tip, q, work, n)
+        a, t = left_over(weights, work, rates, frame)
         fresh = a + t < least
         if fresh:
             # Half the squared error falls by `gain` where the model holds.
@@ -287,11 +281,13 @@ def settle_each(
 ) -> int:  # fmt: skip
     """Settle from each start, by one row of weights after another; return steps taken in all.
 
+    Python calls it with the fields of a `PackedChain` and a `PoseGoal` one by one.
+
     Args:
-        exact: See `pose_solve.solve_pose`, as for all that is not named here.
-        joints: Likewise.
-        variables: Likewise.
-        ends: Likewise.
+        exact: Of the chain, as are `joints`, `variables` and `ends`.
+        joints: See there.
+        variables: See there.
+        ends: See there.
         full: (12,) weights of all that is wanted: what the figures are measured by.
         weights: (w, 12): each next row goes on where the one before it ended.
         target: (4, 4) root_T_target.
@@ -299,27 +295,22 @@ def settle_each(
         q: (k, n) result.
         figures: (k, 2) distance [m] and angle [rad] left.
         work: (n + 2 m + 3, 12).
-        square: (2, n, n).
+        square: (2, n, n) to work in.
         position_tolerance: [m].
         rotation_tolerance: [rad].
         each: Steps allowed to each row of weights from each start.
         iterations: Steps allowed in all.
     """
-    last, taken = variables.shape[0] + joints.shape[0], 0
-    frame = work[last + 1].reshape((3, 4))
+    chain, taken = PackedChain(exact, joints, variables, ends, np.inf), 0
+    goal = PoseGoal(full, target, position_tolerance, rotation_tolerance)
     set_bounds(variables, LIMITS, work)
-    relate_to_target(ends[0], target, work, last)
+    relate_to_target(ends[0], target, work, variables.shape[0] + joints.shape[0])
     for i in range(starts.shape[0]):
         begin_inside(variables, starts[i], q[i])
         for row in range(weights.shape[0]):
-            w = weights[row]
-            aim_p = (MARGIN * position_tolerance * max(w[WX], max(w[WY], w[WZ]))) ** 2
-            aim_r = (MARGIN * rotation_tolerance * w[WRX]) ** 2
-            taken += settle(
-                joints, variables, ends[1], w, q[i], work, square, aim_p, aim_r,
-                min(each, iterations - taken),
-            )  # fmt: skip
+            w, allowed = weights[row], min(each, iterations - taken)
+            arrival = squared_arrival(PoseGoal(w, target, position_tolerance, rotation_tolerance))
+            taken += settle(chain, w, q[i], work, square, arrival, allowed)
         take_shortest_turns(variables, starts[i], q[i])
-        place_exactly(exact, q[i], frame)
-        figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = distance_and_angle(frame, target, full)
+        figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = measure(chain, goal, q[i], work)
     return taken

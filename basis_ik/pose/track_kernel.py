@@ -22,6 +22,7 @@ others, and what comes out is the best that the tick allows.
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,34 +35,25 @@ from basis_ik.search.descent_kernel import (
     STALLED,
     begin,
     descend,
-    ease_columns,
     fill_columns,
+    fill_jacobian,
     fill_step,
     place,
 )
-from basis_ik.search.pose_error_kernel import (
-    axis_error,
-    beyond,
-    is_eased,
-    rotation_beyond,
-    rotation_error,
-)
+from basis_ik.search.pose_error_kernel import is_eased, pose_residual
 from basis_ik.search.pose_search_kernel import (
     BAD_SEED,
-    BAD_TARGET,
-    LARGEST_ANGLE,
-    MARGIN,
-    is_sound,
+    check_start,
+    go_back_to_best,
+    keep_best,
+    measure,
+    meets,
     relate_to_target,
+    squared_arrival,
 )
-from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.search.tables_kernel import (
-    BEST,
     BOUND_LOWER,
     BOUND_UPPER,
-    BOX_X,
-    BOX_Y,
-    BOX_Z,
     CENTRING,
     JRX,
     JRY,
@@ -70,6 +62,9 @@ from basis_ik.search.tables_kernel import (
     JY,
     JZ,
     LOWER,
+    P0,
+    P1,
+    P2,
     SCALE,
     START,
     STEP,
@@ -80,6 +75,9 @@ from basis_ik.search.tables_kernel import (
     WX,
     WY,
     WZ,
+    Effort,
+    PackedChain,
+    PoseGoal,
 )
 
 FloatArray = NDArray[np.float64]
@@ -114,15 +112,13 @@ def bound_step(
 
 @helper
 def approach(
-    joints: FloatArray, variables: FloatArray, tip: FloatArray, weights: FloatArray, q: FloatArray,
-    work: FloatArray, aim_p: float, aim_r: float, iterations: int,
+    chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray,
+    arrival: tuple[float, float], iterations: int,
 ) -> tuple[int, int, float]:  # fmt: skip
-    """Descend from q by steps that each come nearer; see `descent.descend`."""
+    """Descend from q by steps that each come nearer; see `descent_kernel.descend`."""
     begin(work)
-    patience, careful = iterations, iterations >= 0  # constants would be types of their own
-    return descend(
-        joints, variables, tip, weights, q, work, aim_p, aim_r, iterations, patience, careful
-    )
+    careful = iterations >= 0  # a constant would be a type of its own
+    return descend(chain, weights, q, work, arrival, Effort(iterations, iterations, careful))
 
 
 @helper
@@ -154,10 +150,7 @@ def begin_ahead(current: FloatArray, previous: FloatArray, q: FloatArray, work: 
 
 
 @helper
-def centre(
-    joints: FloatArray, variables: FloatArray, tip: FloatArray,
-    weights: FloatArray, q: FloatArray, work: FloatArray,
-) -> bool:  # fmt: skip
+def centre(chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray) -> bool:
     """Move q by self-motion away from the limits, where there are joints to spare.
 
     Liégeois 1977: a pull to the middle, projected into the null space of the Jacobian. The joint
@@ -165,16 +158,17 @@ def centre(
     its limit. The pull goes with what the target made the arm move in this step, so that an arm at
     rest stays at rest.
     """
+    joints, variables = chain.joints, chain.variables
     n, travel = variables.shape[0], 0.0
     if n <= rows_of(weights):
         return False
     worst = 0.0
     for k in range(n):
         worst = max(worst, abs(off_middle(variables, q, k)))
-    w0, w1, w2 = weights[WX], weights[WY], weights[WZ]
+    tip = place(joints, chain.ends[1], q, work, n)
     w3, w4, w5 = weights[WRX], weights[WRY], weights[WRZ]
-    _, _, _, p0, _, _, _, p1, _, _, _, p2 = place(joints, tip, q, work, n)
-    fill_columns(joints, work, n, p0, p1, p2, w0, w1, w2, w3, w4, w5)
+    factors = (weights[WX], weights[WY], weights[WZ], w3, w4, w5)
+    fill_columns(joints, work, n, (tip[P0], tip[P1], tip[P2]), factors)
     e0, e1, e2, e3, e4, e5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(n):
         scale, pull = variables[k, SCALE], -off_middle(variables, q, k)
@@ -188,7 +182,7 @@ def centre(
         e3 -= scale * pull * work[k, JRX]
         e4 -= scale * pull * work[k, JRY]
         e5 -= scale * pull * work[k, JRZ]
-    fill_step(variables, q, work, FADING, e0, e1, e2, e3, e4, e5)
+    fill_step(variables, q, work, FADING, (e0, e1, e2, e3, e4, e5))
     for k in range(n):
         moved = q[k] + SHARE * travel * variables[k, SCALE] * (work[k, CENTRING] + work[k, STEP])
         q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
@@ -197,34 +191,17 @@ def centre(
 
 @helper
 def what_holds(
-    joints: FloatArray, variables: FloatArray, tip: FloatArray,
-    weights: FloatArray, q: FloatArray, work: FloatArray,
-) -> tuple[int, int]:  # fmt: skip
+    chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray
+) -> tuple[int, int]:
     """Return what keeps the arm from coming nearer, and the joint that would give most.
 
     While a joint stands at the bound of its step, time will tell about the limits.
     """
-    n = variables.shape[0]
-    w0, w1, w2 = weights[WX], weights[WY], weights[WZ]
-    w3, w4, w5 = weights[WRX], weights[WRY], weights[WRZ]
-    r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = place(joints, tip, q, work, n)
-    e0 = -w0 * beyond(p0, weights[BOX_X])
-    e1 = -w1 * beyond(p1, weights[BOX_Y])
-    e2 = -w2 * beyond(p2, weights[BOX_Z])
-    if is_eased(weights):
-        slopes = n + joints.shape[0] + 1
-        e3, e4, e5 = rotation_beyond(
-            weights, work, slopes, r00, r01, r02, r10, r11, r12, r20, r21, r22
-        )
-        fill_columns(joints, work, n, p0, p1, p2, w0, w1, w2, 1.0, 1.0, 1.0)
-        ease_columns(work, n, slopes)
-    else:
-        if w5 == 0.0 and w3 > 0.0:
-            e3, e4, e5 = axis_error(r02, r12, r22)
-        else:
-            e3, e4, e5 = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
-        e3, e4, e5 = w3 * e3, w4 * e4, w5 * e5
-        fill_columns(joints, work, n, p0, p1, p2, w0, w1, w2, w3, w4, w5)
+    joints, variables, n, boxed = chain.joints, chain.variables, q.shape[0], is_eased(weights)
+    frame = place(joints, chain.ends[1], q, work, n)
+    residual = pose_residual(weights, boxed, work, n + joints.shape[0] + 1, frame)
+    e0, e1, e2, e3, e4, e5 = residual
+    fill_jacobian(joints, weights, boxed, work, n, frame)
     size = sqrt(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3 + e4 * e4 + e5 * e5)
     holds, joint, most = FREE, -1, 0.0
     for k in range(n):
@@ -254,6 +231,22 @@ def begin_kicked(variables: FloatArray, q: FloatArray, work: FloatArray, number:
     q[k] = min(work[k, BOUND_UPPER], max(work[k, BOUND_LOWER], moved))
 
 
+class Pace(NamedTuple):
+    """Where an arm is, and how far it may go.
+
+    Attributes:
+        current: (n,) where the arm is.
+        previous: (n,) where it was one step ago; `current` where that is not known.
+        bound: (n,) largest change of each joint, above 0, maybe infinite.
+        iterations: Steps allowed to each descent.
+    """
+
+    current: FloatArray
+    previous: FloatArray
+    bound: FloatArray
+    iterations: int
+
+
 @jit
 def step_towards(
     exact: FloatArray,
@@ -271,89 +264,114 @@ def step_towards(
     rotation_tolerance: float,
     iterations: int,
 ) -> tuple[int, int, float, float, int, int]:
+    """Run `step` from Python, on the fields of its arguments one by one."""
+    chain = PackedChain(exact, joints, variables, ends, np.inf)
+    goal = PoseGoal(weights, target, position_tolerance, rotation_tolerance)
+    return step(chain, goal, Pace(current, previous, bound, iterations), q, work)
+
+
+@helper
+def step(
+    chain: PackedChain, goal: PoseGoal, pace: Pace, q: FloatArray, work: FloatArray
+) -> tuple[int, int, float, float, int, int]:
     """Move towards a target, each joint by no more than its bound, and say what held the arm back.
 
     Args:
-        exact: See `pose_solve.solve_pose`, as for all that is not named here.
-        joints: Likewise.
-        variables: Likewise.
-        ends: Likewise.
-        weights: Likewise.
-        target: (4, 4) root_T_target.
-        current: (n,) where the arm is.
-        previous: (n,) where it was one step ago; `current` where that is not known.
-        bound: (n,) largest change of each joint, above 0, maybe infinite.
+        chain: The chain.
+        goal: What to reach.
+        pace: Where the arm is, and how far it may go.
         q: (n,) result.
         work: (n + 2 m + 3, 12).
-        position_tolerance: [m].
-        rotation_tolerance: [rad].
-        iterations: Steps allowed to each descent.
 
     Returns:
         REACHED, STALLED or SPENT, or BAD_SEED or BAD_TARGET before any work; steps; distance [m]
         and angle [rad] left at q; FREE, AT_LIMIT or AT_STEP, and the joint that holds most.
     """
-    n, last = variables.shape[0], variables.shape[0] + joints.shape[0]
+    refused = check_start(pace.previous, goal.target)
+    if refused != BAD_SEED:
+        refused = check_start(pace.current, goal.target)
+    if refused != 0:
+        return refused, 0, np.inf, np.inf, FREE, -1
+    weights, arrival = goal.weights, squared_arrival(goal)
+    bound_step(chain.variables, pace.current, pace.bound, work)
+    relate_to_target(chain.ends[0], goal.target, work, q.shape[0] + chain.joints.shape[0])
+    status, steps, least = first_approach(chain, weights, pace, q, work, arrival)
+    keep_best(q, work)
+    if status == REACHED and centre(chain, weights, q, work):
+        settled, taken, _ = approach(chain, weights, q, work, arrival, pace.iterations)
+        steps += taken
+        if settled != REACHED:
+            go_back_to_best(q, work)
+    holds, joint = FREE, -1
+    if status != REACHED:
+        holds, joint = what_holds(chain, weights, q, work)
+    if status != REACHED and holds == FREE:
+        status, taken = kick_off(chain, weights, q, work, arrival, (status, least, pace.iterations))
+        steps += taken
+        holds, joint = what_holds(chain, weights, q, work)
+    away, turned = measure(chain, goal, q, work)
+    if meets(goal, away, turned):
+        return REACHED, steps, away, turned, FREE, -1
+    return (SPENT if status == SPENT else STALLED), steps, away, turned, holds, joint
+
+
+@helper
+def first_approach(
+    chain: PackedChain, weights: FloatArray, pace: Pace, q: FloatArray, work: FloatArray,
+    arrival: tuple[float, float],
+) -> tuple[int, int, float]:  # fmt: skip
+    """Descend from where the arm is; if it moves, first see whether it may stay or go on so.
+
+    Joints to spare shall not go on in self-motion.
+    """
     comes = False
-    for k in range(n):
-        if not (abs(current[k]) <= LARGEST_ANGLE and abs(previous[k]) <= LARGEST_ANGLE):
-            return BAD_SEED, 0, np.inf, np.inf, FREE, -1
-        comes = comes or current[k] != previous[k]
-    if not is_sound(target):
-        return BAD_TARGET, 0, np.inf, np.inf, FREE, -1
-    tip, frame = ends[1], work[last + 1].reshape((3, 4))
-    aim_p = (MARGIN * position_tolerance * max(weights[WX], max(weights[WY], weights[WZ]))) ** 2
-    aim_r = (MARGIN * rotation_tolerance * max(weights[WRX], max(weights[WRY], weights[WRZ]))) ** 2
-    bound_step(variables, current, bound, work)
-    relate_to_target(ends[0], target, work, last)
+    for k in range(q.shape[0]):
+        comes = comes or pace.current[k] != pace.previous[k]
+    passing = comes and q.shape[0] <= rows_of(weights)
     status, steps, least = STALLED, 0, np.inf
-    passing = comes and n <= rows_of(weights)  # joints to spare shall not go on in self-motion
     for attempt in range(3):  # to stay, to go on as the arm came, to come nearer
         if not passing and attempt < 2:
             continue
-        for k in range(n):
+        for k in range(q.shape[0]):
             q[k] = work[k, START]
         if attempt == 1:
-            begin_ahead(current, previous, q, work)
-        allowed = 0 if attempt == 0 else iterations
-        status, taken, least = approach(
-            joints, variables, tip, weights, q, work, aim_p, aim_r, allowed
-        )
+            begin_ahead(pace.current, pace.previous, q, work)
+        allowed = 0 if attempt == 0 else pace.iterations
+        status, taken, least = approach(chain, weights, q, work, arrival, allowed)
         steps += taken
         if status == REACHED:
             break
-    for k in range(n):
-        work[k, BEST] = q[k]
-    if status == REACHED and centre(joints, variables, tip, weights, q, work):
-        settled, taken, _ = approach(
-            joints, variables, tip, weights, q, work, aim_p, aim_r, iterations
-        )
+    return status, steps, least
+
+
+@helper
+def kick_off(
+    chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray,
+    arrival: tuple[float, float], stands: tuple[int, float, int],
+) -> tuple[int, int]:  # fmt: skip
+    """Kick each joint to and fro off a singularity, and take the best descent from there.
+
+    Args:
+        chain: The chain.
+        weights: (12,).
+        q: (n,) result.
+        work: With the best so far.
+        arrival: See `descend`.
+        stands: How the descent without a kick ended, its weighted squared error, and the steps
+            allowed to each descent.
+
+    Returns:
+        How the best descent ended; steps taken.
+    """
+    (status, least, iterations), steps = stands, 0
+    for number in range(2 * q.shape[0]):
+        begin_kicked(chain.variables, q, work, number)
+        freed, taken, error = approach(chain, weights, q, work, arrival, iterations)
         steps += taken
-        if settled != REACHED:
-            for k in range(n):
-                q[k] = work[k, BEST]
-    holds, joint = FREE, -1
-    if status != REACHED:
-        holds, joint = what_holds(joints, variables, tip, weights, q, work)
-    if status != REACHED and holds == FREE:
-        for number in range(2 * n):
-            begin_kicked(variables, q, work, number)
-            freed, taken, error = approach(
-                joints, variables, tip, weights, q, work, aim_p, aim_r, iterations
-            )
-            steps += taken
-            if error < BETTER * least:
-                status, least = freed, error
-                for k in range(n):
-                    work[k, BEST] = q[k]
-            if freed == REACHED:
-                break
-        for k in range(n):
-            q[k] = work[k, BEST]
-        holds, joint = what_holds(joints, variables, tip, weights, q, work)
-    place_exactly(exact, q, frame)
-    away, turned = distance_and_angle(frame, target, weights)
-    near_enough = weights[WX] == 0.0 or away <= position_tolerance
-    if near_enough and (weights[WRX] == 0.0 or turned <= rotation_tolerance):
-        return REACHED, steps, away, turned, FREE, -1
-    return (SPENT if status == SPENT else STALLED), steps, away, turned, holds, joint
+        if error < BETTER * least:
+            status, least = freed, error
+            keep_best(q, work)
+        if freed == REACHED:
+            break
+    go_back_to_best(q, work)
+    return status, steps

@@ -26,15 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.numerics.bounded_step_kernel import moved_inside
-from basis_ik.numerics.jit import helper
+from basis_ik.numerics.jit import helper, inlined
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
 from basis_ik.search.pose_error_kernel import (
     answer,
-    axis_error,
     beyond,
     is_eased,
-    rotation_beyond,
-    rotation_error,
+    pose_residual,
     sine_cosine,
 )
 from basis_ik.search.tables_kernel import (
@@ -89,6 +87,11 @@ from basis_ik.search.tables_kernel import (
     WX,
     WY,
     WZ,
+    Effort,
+    Frame,
+    PackedChain,
+    Six,
+    Triple,
 )
 
 FloatArray = NDArray[np.float64]
@@ -103,15 +106,8 @@ LARGEST_STEP = 1.0  # [rad], or one reach for a slide: beyond it the linear mode
 
 
 @helper
-def place(
-    joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, n: int
-) -> tuple[
-    float, float, float, float, float, float, float, float, float, float, float, float
-]:  # fmt: skip
-    """Return target_T_tip at q, by rows, and leave every joint's axis in `work`.
-
-    Row n + i of `work` gets a point of the axis of joint i (columns 0-2) and its direction (3-5).
-    """
+def place(joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, n: int) -> Frame:
+    """Return target_T_tip at q; leave a point and the direction of each axis in `work`."""
     m = joints.shape[0]
     first = n + m
     x0, y0, z0, p0 = work[first, R00], work[first, R01], work[first, R02], work[first, P0]
@@ -149,11 +145,10 @@ def place(
 
 
 @helper
-def fill_columns(
-    joints: FloatArray, work: FloatArray, n: int, p0: float, p1: float, p2: float,
-    w0: float, w1: float, w2: float, w3: float, w4: float, w5: float,
-) -> None:  # fmt: skip
-    """Write the weighted Jacobian of the tip at p, one row of `work` per variable, columns 0-5."""
+def fill_columns(joints: FloatArray, work: FloatArray, n: int, point: Triple, factors: Six) -> None:
+    """Write the Jacobian of the tip at a point, its rows times factors, a row for each variable."""
+    p0, p1, p2 = point
+    w0, w1, w2, w3, w4, w5 = factors
     for i in range(joints.shape[0]):
         row = n + i
         x, y, z = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
@@ -171,38 +166,47 @@ def fill_columns(
         work[k, JRX], work[k, JRY], work[k, JRZ] = j3, j4, j5
 
 
-@helper
-def ease_columns(work: FloatArray, n: int, row: int) -> None:
-    """Turn the Jacobian's rotation, filled without weights, into that of `rotation_beyond`."""
-    for k in range(n):
-        x, y, z = answer(work, row, work[k, JRX], work[k, JRY], work[k, JRZ])
-        work[k, JRX], work[k, JRY], work[k, JRZ] = x, y, z
+@inlined
+def fill_jacobian(
+    joints: FloatArray, weights: FloatArray, boxed: bool, work: FloatArray, n: int, frame: Frame
+) -> None:
+    """Write minus the Jacobian of `pose_residual`, which has filled the row n + m + 1 of `work`.
+
+    What lies inside its deadband does not change, to first order.
+    """
+    point = (frame[P0], frame[P1], frame[P2])
+    w0, w1, w2 = weights[WX], weights[WY], weights[WZ]
+    w3, w4, w5 = weights[WRX], weights[WRY], weights[WRZ]
+    if weights[BOX_X] > 0.0 and beyond(point[0], weights[BOX_X]) == 0.0:
+        w0 = 0.0
+    if weights[BOX_Y] > 0.0 and beyond(point[1], weights[BOX_Y]) == 0.0:
+        w1 = 0.0
+    if weights[BOX_Z] > 0.0 and beyond(point[2], weights[BOX_Z]) == 0.0:
+        w2 = 0.0
+    if boxed:
+        w3, w4, w5 = 1.0, 1.0, 1.0
+    fill_columns(joints, work, n, point, (w0, w1, w2, w3, w4, w5))
+    if boxed:
+        row = n + joints.shape[0] + 1
+        for k in range(n):
+            x, y, z = answer(work, row, work[k, JRX], work[k, JRY], work[k, JRZ])
+            work[k, JRX], work[k, JRY], work[k, JRZ] = x, y, z
 
 
 @helper
 def fill_step(
-    variables: FloatArray, q: FloatArray, work: FloatArray, damping: float,
-    e0: float, e1: float, e2: float, e3: float, e4: float, e5: float,
-) -> float:  # fmt: skip
-    """Write the damped step Jᵀ (J Jᵀ + damping I)⁻¹ e into column 6; return its largest entry.
+    variables: FloatArray, q: FloatArray, work: FloatArray, damping: float, residual: Six
+) -> float:
+    """Write the damped step Jᵀ (J Jᵀ + damping I)⁻¹ e; return its largest entry.
 
     A variable that stands at a limit and is pulled outward leaves the step (projected Gauss-Newton,
     Bertsekas 1982): the others take over instead of being held to a step it will not make.
     """
     a00, a11, a22, a33, a44, a55 = damping, damping, damping, damping, damping, damping
-    a10, a20, a21, a30, a31, a32, a40, a41, a42, a43 = (
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-    )
+    a10, a20, a21, a30, a31, a32, a40, a41 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    a42, a43 = 0.0, 0.0
     a50, a51, a52, a53, a54 = 0.0, 0.0, 0.0, 0.0, 0.0
+    e0, e1, e2, e3, e4, e5 = residual
     n = variables.shape[0]
     for k in range(n):
         scale = variables[k, SCALE]
@@ -250,6 +254,15 @@ def fill_step(
     return largest
 
 
+@inlined
+def walk(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float) -> None:
+    """Go the step, shortened to where the linear model holds, and to the bounds."""
+    factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
+    for k in range(variables.shape[0]):
+        moved = q[k] + factor * variables[k, SCALE] * work[k, STEP]
+        q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+
+
 @helper
 def begin(work: FloatArray) -> None:
     """Make the next call of `descend`, if not a careful one, a new descent."""
@@ -259,73 +272,37 @@ def begin(work: FloatArray) -> None:
 
 @helper
 def descend(
-    joints: FloatArray,
-    variables: FloatArray,
-    tip: FloatArray,
-    weights: FloatArray,
-    q: FloatArray,
-    work: FloatArray,
-    position_goal: float,
-    rotation_goal: float,
-    iterations: int,
-    patience: int,
-    careful: bool,
-) -> tuple[int, int, float]:
-    """Walk q (n,) downhill to the target, inside the limits, and stop early when it is hopeless.
+    chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray,
+    arrival: tuple[float, float], effort: Effort,
+) -> tuple[int, int, float]:  # fmt: skip
+    """Walk q (n,) downhill to the target, inside the bounds, and stop early when it is hopeless.
 
     Args:
-        joints: (m, 12) as `basis_ik.search.prepared_chain` writes them.
-        variables: (n, 6) likewise.
-        tip: (3, 4) from the last moved frame to the tip.
-        weights: (12,): what the error's components along the target's axes weigh, position then
-            rotation, and how far from the target the position may be along each axis [m] and the
-            rotation about it [rad] for nothing, maybe infinitely. Rotation weighs nothing, or
-            alike on all axes, or on all but z.
+        chain: The chain.
+        weights: (12,).
         q: (n,) start, and result.
-        work: (n + 2 m + 3, 12); row n + m holds the (3, 4) frame target_T_first_joint, columns
-            9-10 of the first n between what each variable may move, the last row, unless careful,
-            what `begin` wrote or a call that ended SPENT left, from where this one goes on.
-        position_goal: Squared position error [m²] that counts as reached.
-        rotation_goal: Squared rotation error [rad²] that counts as reached.
-        iterations: How many steps are allowed.
-        patience: How many steps may fail to lower the squared error by 5 %.
-        careful: Take back each step that does not descend (Levenberg-Marquardt). It is slower, but
-            settles on the nearest pose where the target cannot be reached.
+        work: With target_T_first_joint in its row n + m, the bounds, and in its last row, unless
+            the effort is careful, what `begin` wrote or a call that ended SPENT left: there this
+            one goes on.
+        arrival: Squared position error [m²] and rotation error [rad²], weighted, that count as
+            reached.
+        effort: How long to go on.
 
     Returns:
         REACHED, SPENT or STALLED; steps taken; the weighted squared error at q.
     """
-    n, last = variables.shape[0], work.shape[0] - 1
-    least, stalls, trust, taken = np.inf, 0.0, DAMPING, 0
+    joints, variables, tip, careful = chain.joints, chain.variables, chain.ends[1], effort.careful
+    n, last, boxed = variables.shape[0], work.shape[0] - 1, is_eased(weights)
+    rates, least, stalls, trust, taken = n + joints.shape[0] + 1, np.inf, 0.0, DAMPING, 0
     if not careful:
         least, stalls = work[last, DESCENT_LEAST], work[last, DESCENT_STALLS]
-    w0, w1, w2 = weights[WX], weights[WY], weights[WZ]
-    w3, w4, w5 = weights[WRX], weights[WRY], weights[WRZ]
-    b0, b1, b2 = weights[BOX_X], weights[BOX_Y], weights[BOX_Z]
-    spins, eased, slopes = w5 == 0.0 and w3 > 0.0, is_eased(weights), n + joints.shape[0] + 1
-    u3, u4, u5 = w3, w4, w5
-    if eased:
-        u3, u4, u5 = 1.0, 1.0, 1.0
     while True:
-        r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = place(joints, tip, q, work, n)
-        d0, d1, d2 = beyond(p0, b0), beyond(p1, b1), beyond(p2, b2)
-        e0, e1, e2 = -w0 * d0, -w1 * d1, -w2 * d2
-        v0 = w0 if b0 == 0.0 or d0 != 0.0 else 0.0
-        v1 = w1 if b1 == 0.0 or d1 != 0.0 else 0.0
-        v2 = w2 if b2 == 0.0 or d2 != 0.0 else 0.0
-        if eased:
-            e3, e4, e5 = rotation_beyond(
-                weights, work, slopes, r00, r01, r02, r10, r11, r12, r20, r21, r22
-            )
-        else:
-            if spins:
-                e3, e4, e5 = axis_error(r02, r12, r22)
-            else:
-                e3, e4, e5 = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
-            e3, e4, e5 = w3 * e3, w4 * e4, w5 * e5
+        frame = place(joints, tip, q, work, n)
+        residual = pose_residual(weights, boxed, work, rates, frame)
+        e0, e1, e2, e3, e4, e5 = residual
         away, turned = e0 * e0 + e1 * e1 + e2 * e2, e3 * e3 + e4 * e4 + e5 * e5
         error = away + turned
-        if away <= position_goal and turned <= rotation_goal:
+        if away <= arrival[0] and turned <= arrival[1]:
             return REACHED, taken, error
         if careful:
             if error > least:
@@ -338,25 +315,20 @@ def descend(
                     work[k, BEFORE] = q[k]
             if trust > 1e9:
                 return STALLED, taken, least
-        elif taken >= iterations:
+        elif taken >= effort.iterations:
             work[last, DESCENT_LEAST], work[last, DESCENT_STALLS] = least, stalls
             return SPENT, taken, error
         elif error < 0.95 * least:
             least, stalls = error, 0.0
         else:
             stalls += 1.0
-            if stalls > patience:
+            if stalls > effort.patience:
                 return STALLED, taken, error
-        if taken >= iterations:
+        if taken >= effort.iterations:
             return SPENT, taken, error
         taken += 1
-        fill_columns(joints, work, n, p0, p1, p2, v0, v1, v2, u3, u4, u5)
-        if eased:
-            ease_columns(work, n, slopes)
-        largest = fill_step(variables, q, work, trust * error + FLOOR, e0, e1, e2, e3, e4, e5)
+        fill_jacobian(joints, weights, boxed, work, n, frame)
+        largest = fill_step(variables, q, work, trust * error + FLOOR, residual)
         if careful and error <= least and largest < 1e-11:
             return STALLED, taken, error
-        factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
-        for k in range(n):
-            moved = q[k] + factor * variables[k, SCALE] * work[k, STEP]
-            q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+        walk(variables, q, work, largest)

@@ -63,6 +63,8 @@ from basis_ik.search.tables_kernel import (
     TURN,
     WRX,
     WX,
+    Frame,
+    PackedChain,
 )
 
 FloatArray = NDArray[np.float64]
@@ -104,9 +106,7 @@ def clamp_turn(value: float, lower: float, upper: float) -> float:
 
 
 @helper
-def sum_moments(
-    joints: FloatArray, work: FloatArray, n: int, moment: float, tip: tuple[float, ...]
-) -> None:
+def sum_moments(joints: FloatArray, work: FloatArray, n: int, moment: float, tip: Frame) -> None:
     """Do the backward pass and sum, for each joint, the moments of all points beyond it.
 
     With a the points as they are and t where they should be, row n + m + 2 + i of `work` gets
@@ -152,37 +152,34 @@ def sum_moments(
 
 @helper
 def sweep(
-    joints: FloatArray, tip: FloatArray, q: FloatArray, work: FloatArray, weights: FloatArray,
-    moment: float, near: float, n: int,
+    chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, moment: float,
+    near: float,
 ) -> bool:  # fmt: skip
     """Move q (n,) by one FABRIK sweep towards the target, inside the limits, unless it is near.
 
     Slides, and joints that share a variable, keep their place: the descent moves them.
 
     Args:
-        joints: (m, 12), see `descent.descend`.
-        tip: (3, 4) from the last moved frame to the tip.
+        chain: The chain.
+        weights: (12,).
         q: (n,) start, and result.
-        work: (n + 2 m + 3, 12); row n + m holds target_T_first_joint, columns 9-10 of the first n
-            between what each variable may move.
-        weights: (12,), see `descent.descend`.
+        work: With target_T_first_joint in its row n + m, and the bounds.
         moment: What the tip's orientation weighs against a point one metre away [m²]; 0 leaves
             the orientation free.
         near: Weighted squared error below which q stays: the nearest solution is downhill.
-        n: Number of variables.
 
     Returns:
         Whether q was not near.
     """
-    m = joints.shape[0]
-    r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = place(joints, tip, q, work, n)
+    joints, n, m = chain.joints, q.shape[0], chain.joints.shape[0]
+    tip = place(joints, chain.ends[1], q, work, n)
+    r00, _, _, p0, _, r11, _, p1, _, _, r22, p2 = tip
     d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
     error = weights[WX] ** 2 * (d0 * d0 + d1 * d1 + d2 * d2)
     error += weights[WRX] ** 2 * (3.0 - r00 - r11 - r22)
     if error < near:
         return False
-    tip_now = (r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2)
-    sum_moments(joints, work, n, moment, tip_now)
+    sum_moments(joints, work, n, moment, tip)
     x00, x01, x02, x10, x11, x12, x20, x21, x22 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
     s0, s1, s2 = 0.0, 0.0, 0.0  # x maps everything beyond the joint from before to after the turns
     for i in range(m):

@@ -21,11 +21,14 @@ from math import atan2, sqrt, tan
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.numerics.jit import helper
+from basis_ik.numerics.jit import helper, inlined
 from basis_ik.search.tables_kernel import (
     BOX_RX,
     BOX_RY,
     BOX_RZ,
+    BOX_X,
+    BOX_Y,
+    BOX_Z,
     D00,
     D01,
     D02,
@@ -35,9 +38,18 @@ from basis_ik.search.tables_kernel import (
     D20,
     D21,
     D22,
+    P0,
+    P1,
+    P2,
     WRX,
     WRY,
     WRZ,
+    WX,
+    WY,
+    WZ,
+    Frame,
+    Six,
+    Triple,
 )
 
 FloatArray = NDArray[np.float64]
@@ -74,15 +86,12 @@ def sine_cosine(x: float) -> tuple[float, float]:
 
 
 @helper
-def rotation_error(
-    r00: float, r01: float, r02: float,
-    r10: float, r11: float, r12: float,
-    r20: float, r21: float, r22: float,
-) -> tuple[float, float, float]:  # fmt: skip
+def rotation_error(frame: Frame) -> Triple:
     """Return 2 sin(θ/2) times the axis that undoes a rotation: the log without its arctangent.
 
     It grows monotonically up to half a turn and agrees with the rotation vector to second order.
     """
+    r00, r01, r02, _, r10, r11, r12, _, r20, r21, r22, _ = frame
     four = 1.0 + r00 + r11 + r22  # 4 cos²(θ/2)
     x, y, z = r12 - r21, r20 - r02, r01 - r10
     if four > 1e-4:
@@ -102,7 +111,7 @@ def rotation_error(
 
 
 @helper
-def axis_error(x: float, y: float, z: float) -> tuple[float, float, float]:
+def axis_error(x: float, y: float, z: float) -> Triple:
     """Return 2 sin(θ/2) times the axis that turns the direction (x, y, z) onto z."""
     if z < -0.9999999:  # antiparallel: any axis across will do
         return 2.0, 0.0, 0.0
@@ -124,12 +133,7 @@ def is_eased(weights: FloatArray) -> bool:
 
 
 @helper
-def rotation_beyond(
-    weights: FloatArray, work: FloatArray, row: int,
-    r00: float, r01: float, r02: float,
-    r10: float, r11: float, r12: float,
-    r20: float, r21: float, r22: float,
-) -> tuple[float, float, float]:  # fmt: skip
+def rotation_beyond(weights: FloatArray, work: FloatArray, row: int, frame: Frame) -> Triple:
     """Return the weighted error of a rotation beyond its tolerances.
 
     The tolerances, columns 9-11 of the weights (12,), bound the rotation vector, or where the turn
@@ -138,6 +142,7 @@ def rotation_beyond(
     `work`, (3, 3) by rows: within its tolerance a component does not answer. The derivative is
     exact, for a tolerance may be wide.
     """
+    r00, r01, r02, _, r10, r11, r12, _, r20, r21, r22, _ = frame
     if weights[WRZ] == 0.0:
         x, y, z = r02, r12, r22
         square = x * x + y * y
@@ -151,7 +156,7 @@ def rotation_beyond(
         a10, a11, a12 = -h * x * y, g * z + h * x * x, -g * y
         a20, a21, a22 = 0.0, 0.0, 0.0
     else:
-        x, y, z = rotation_error(r00, r01, r02, r10, r11, r12, r20, r21, r22)
+        x, y, z = rotation_error(frame)
         size = sqrt(x * x + y * y + z * z)
         angle, f, b = size, 1.0, 1.0 / 12.0
         if size > 1e-3:
@@ -177,10 +182,44 @@ def rotation_beyond(
 
 
 @helper
-def answer(work: FloatArray, row: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+def answer(work: FloatArray, row: int, x: float, y: float, z: float) -> Triple:
     """Return the answer to an angular velocity that `rotation_beyond` left in a row of `work`."""
     return (
         work[row, D00] * x + work[row, D01] * y + work[row, D02] * z,
         work[row, D10] * x + work[row, D11] * y + work[row, D12] * z,
         work[row, D20] * x + work[row, D21] * y + work[row, D22] * z,
     )
+
+
+@inlined
+def rotation_residual(weights: FloatArray, frame: Frame) -> Triple:
+    """Return the weighted error of a rotation target_T_tip without tolerances."""
+    _, _, r02, _, _, _, r12, _, _, _, r22, _ = frame
+    if weights[WRZ] == 0.0 and weights[WRX] > 0.0:
+        e0, e1, e2 = axis_error(r02, r12, r22)
+    else:
+        e0, e1, e2 = rotation_error(frame)
+    return weights[WRX] * e0, weights[WRY] * e1, weights[WRZ] * e2
+
+
+@inlined
+def pose_residual(
+    weights: FloatArray, boxed: bool, work: FloatArray, row: int, frame: Frame
+) -> Six:  # fmt: skip
+    """Return the weighted residual of a pose: position, then rotation, along the target's axes.
+
+    Args:
+        weights: (12,).
+        boxed: Whether the rotation has a deadband, by `is_eased`.
+        work: Of its row `row` see `rotation_beyond`; otherwise it stays as it is.
+        row: Likewise.
+        frame: target_T_tip.
+    """
+    e0 = -weights[WX] * beyond(frame[P0], weights[BOX_X])
+    e1 = -weights[WY] * beyond(frame[P1], weights[BOX_Y])
+    e2 = -weights[WZ] * beyond(frame[P2], weights[BOX_Z])
+    if boxed:
+        e3, e4, e5 = rotation_beyond(weights, work, row, frame)
+    else:
+        e3, e4, e5 = rotation_residual(weights, frame)
+    return e0, e1, e2, e3, e4, e5

@@ -21,6 +21,7 @@ shortest turns, the proof. Which starts, and in which order, depends on the inpu
 from __future__ import annotations
 
 from math import floor, pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,9 @@ from basis_ik.search.tables_kernel import (
     WX,
     WY,
     WZ,
+    Effort,
+    PackedChain,
+    PoseGoal,
 )
 from basis_ik.search.tables_kernel import COLUMNS as COLUMNS
 
@@ -59,9 +63,22 @@ GO_ON = -1  # in place of the first start's number: where the last call was SPEN
 LIMITS, FREE_TURNS, UNBOUNDED = 0.0, 1.0, 2.0  # what bounds a descent; integers: a type for each
 LARGEST_ANGLE = 1e5  # [rad]: beyond it a double no longer resolves 1e-11 rad
 LARGEST_LENGTH = 1e6  # [m]: beyond it a double no longer resolves 1e-10 m
-ROAMING = 2  # every so many of the further starts look for a solution outside the limits first
+ROAMING_EVERY = 2  # of the further starts look for a solution outside the limits first
+ENDED, INSIDE, ROAMING = 0, 1, 2  # a descent: over, within its limits, outside them
 FAR_OFF = 1e300  # squared error of what is only worth keeping for want of anything else
 MARGIN = 0.1  # the descent aims at a tenth of the tolerance: one more step, and the proof holds
+
+
+class Starts(NamedTuple):
+    """Where a search starts."""
+
+    first: int
+    """Number of the first start: 0 is the seed, all others are fresh ones; or GO_ON, with `work` as
+    the last call left it: a search in slices finds what it finds in one."""
+    last: int
+    """Number of the last start."""
+    near: float
+    """Starts with a smaller weighted squared error are not swept; infinite: no sweeps."""
 
 
 @helper
@@ -105,7 +122,7 @@ def take_shortest_turns(variables: FloatArray, seed: FloatArray, q: FloatArray) 
 
 @helper
 def set_bounds(variables: FloatArray, kind: float, work: FloatArray) -> None:
-    """Write between what bounds a descent may move each variable into columns 9-10 of `work`.
+    """Write between what bounds a descent may move each variable into `work`.
 
     LIMITS are what they say. FREE_TURNS leaves out those of a variable that may turn fully and has
     room for it, since `take_shortest_turns` brings it back: such a limit would only stop a descent
@@ -152,6 +169,124 @@ def begin_anew(variables: FloatArray, start: int, q: FloatArray) -> None:
         q[k] = low + u * (high - low)
 
 
+@helper
+def check_start(seed: FloatArray, target: FloatArray) -> int:
+    """Return BAD_SEED or BAD_TARGET for numbers that no search can start from, else 0."""
+    for k in range(seed.shape[0]):
+        if not abs(seed[k]) <= LARGEST_ANGLE:
+            return BAD_SEED
+    return 0 if is_sound(target) else BAD_TARGET
+
+
+@helper
+def is_out_of_reach(chain: PackedChain, goal: PoseGoal) -> bool:
+    """Tell whether the chain's lengths rule a target out."""
+    far = 0.0
+    for r in range(3):
+        far += (goal.target[r, 3] - chain.ends[0, r, 3]) ** 2
+    return sqrt(far) > chain.reach + goal.position_tolerance
+
+
+@helper
+def squared_arrival(goal: PoseGoal) -> tuple[float, float]:
+    """Return the weighted squared errors of position and rotation at which a descent arrives."""
+    w = goal.weights
+    position, rotation = max(w[WX], max(w[WY], w[WZ])), max(w[WRX], max(w[WRY], w[WRZ]))
+    return (
+        (MARGIN * goal.position_tolerance * position) ** 2,
+        (MARGIN * goal.rotation_tolerance * rotation) ** 2,
+    )
+
+
+@helper
+def measure(
+    chain: PackedChain, goal: PoseGoal, q: FloatArray, work: FloatArray
+) -> tuple[float, float]:
+    """Return the distance [m] and the angle [rad] that are left at q, by the proof."""
+    frame = work[q.shape[0] + chain.joints.shape[0] + 1].reshape((3, 4))
+    place_exactly(chain.exact, q, frame)
+    return distance_and_angle(frame, goal.target, goal.weights)
+
+
+@helper
+def meets(goal: PoseGoal, away: float, turned: float) -> bool:
+    """Tell whether a distance [m] and an angle [rad] are within the tolerances that count."""
+    near_enough = goal.weights[WX] == 0.0 or away <= goal.position_tolerance
+    return near_enough and (goal.weights[WRX] == 0.0 or turned <= goal.rotation_tolerance)
+
+
+@helper
+def keep_best(q: FloatArray, work: FloatArray) -> None:
+    """Keep q as the best so far."""
+    for k in range(q.shape[0]):
+        work[k, BEST] = q[k]
+
+
+@helper
+def go_back_to_best(q: FloatArray, work: FloatArray) -> None:
+    """Write the best so far into q."""
+    for k in range(q.shape[0]):
+        q[k] = work[k, BEST]
+
+
+@helper
+def keep_unfinished(q: FloatArray, work: FloatArray) -> None:
+    """Keep q as where a search in slices goes on."""
+    for k in range(q.shape[0]):
+        work[k, UNFINISHED] = q[k]
+
+
+@helper
+def resume(
+    variables: FloatArray, seed: FloatArray, q: FloatArray, work: FloatArray, first: int
+) -> tuple[int, float, int]:
+    """Write the first start, or where the last slice stood; return its number, least and phase."""
+    fresh, least, phase = first, np.inf, ENDED + 0 * q.shape[0]
+    if first == GO_ON:
+        state = work[work.shape[0] - 1]
+        fresh, least = int(state[SEARCH_START]), state[SEARCH_LEAST]
+        phase = int(state[SEARCH_PHASE])
+        for k in range(q.shape[0]):
+            q[k] = work[k, UNFINISHED]
+        if phase == ENDED:
+            fresh += 1
+            begin_anew(variables, fresh, q)
+        return fresh, least, phase
+    if first == 0:
+        begin_inside(variables, seed, q)
+    else:
+        begin_anew(variables, first, q)
+    keep_best(q, work)  # or an error that is NaN would leave what the memory held before
+    return fresh, least, phase
+
+
+@helper
+def suspend(work: FloatArray, fresh: int, least: float, phase: int) -> None:
+    """Keep where the search stands for the next slice."""
+    state = work[work.shape[0] - 1]
+    state[SEARCH_START], state[SEARCH_LEAST], state[SEARCH_PHASE] = fresh, least, phase
+
+
+@helper
+def begin_start(
+    chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, careful: bool,
+    starts: Starts, fresh: int,
+) -> int:  # fmt: skip
+    """Set the bounds of a new descent and sweep its start; return INSIDE or ROAMING."""
+    position_free, rotation_free = weights[WX] == 0.0, weights[WRX] == 0.0
+    swept = starts.near < np.inf and not position_free and (rotation_free or weights[WRZ] > 0.0)
+    further = fresh - (chain.variables.shape[1] - COLUMNS)
+    roams = swept and starts.first < starts.last and further > 0 and further % ROAMING_EVERY == 0
+    begin(work)
+    bounds = UNBOUNDED if roams else LIMITS if careful else FREE_TURNS
+    set_bounds(chain.variables, bounds, work)
+    if swept:
+        moment = 0.0 if rotation_free else ORIENTATION_MOMENT / weights[WX] ** 2
+        if not sweep(chain, weights, q, work, moment, starts.near if fresh == 0 else 0.0):
+            set_bounds(chain.variables, LIMITS, work)  # so near that no joint should have to unwind
+    return ROAMING if roams else INSIDE
+
+
 @jit
 def solve_pose(
     exact: FloatArray,
@@ -173,130 +308,81 @@ def solve_pose(
     careful: bool,
     near: float,
 ) -> tuple[int, int, int, float, float]:
+    """Run `search` from Python, on the fields of its arguments one by one."""
+    chain = PackedChain(exact, joints, variables, ends, reach)
+    goal = PoseGoal(weights, target, position_tolerance, rotation_tolerance)
+    effort, starts = Effort(iterations, patience, careful), Starts(first, restarts, near)
+    return search(chain, goal, seed, q, work, effort, starts)
+
+
+@helper
+def search(
+    chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
+    effort: Effort, starts: Starts,
+) -> tuple[int, int, int, float, float]:  # fmt: skip
     """Descend from the seed, then from fresh starts, until a descent arrives and is proven.
 
     Args:
-        exact: (m + 1, 16), see `proof.place_exactly`.
-        joints: (m, 12), see `descent.place`.
-        variables: (n, 8 + s): lower, upper, scale, lower and upper of fresh starts, whether a full
-            turn changes nothing, step of the recurrence, 0; then s starts that suit this chain.
-        ends: (2, 3, 4): root_T_first_joint, last_joint_T_tip.
-        reach: No tip is farther than this from the first joint [m].
-        weights: (12,), see `descent.descend`.
-        target: (4, 4) root_T_target.
+        chain: The chain.
+        goal: What to reach.
         seed: (n,).
         q: (n,) result: what reached the target, else the best of all descents.
         work: (n + 2 m + 3, 12).
-        position_tolerance: [m].
-        rotation_tolerance: [rad].
-        iterations: Steps allowed, all descents together.
-        first: Number of the first start: 0 is the seed, all others are fresh ones; or GO_ON, with
-            `work` as the last call left it: a search in slices finds what it finds in one.
-        restarts: Number of the last start.
-        patience: See `descent.descend`.
-        careful: See `descent.descend`.
-        near: Starts with a smaller weighted squared error are not swept; infinite: no sweeps.
+        effort: Its steps are those of all descents together.
+        starts: Where to start.
 
     Returns:
         REACHED; else OUT_OF_REACH, or how the last descent ended (SPENT, STALLED); BAD_SEED or
         BAD_TARGET before any work. Steps; number of the last start; distance [m] and angle [rad]
         left at q.
     """
-    n, last = variables.shape[0], variables.shape[0] + joints.shape[0]
-    for k in range(n):
-        if not abs(seed[k]) <= LARGEST_ANGLE:
-            return BAD_SEED, 0, 0, np.inf, np.inf
-    if not is_sound(target):
-        return BAD_TARGET, 0, 0, np.inf, np.inf
-    frame = work[last + 1].reshape((3, 4))
-    tip = ends[1]
-    aim_p = (MARGIN * position_tolerance * max(weights[WX], max(weights[WY], weights[WZ]))) ** 2
-    aim_r = (MARGIN * rotation_tolerance * max(weights[WRX], max(weights[WRY], weights[WRZ]))) ** 2
-    free_p, free_r = weights[WX] == 0.0, weights[WRX] == 0.0
-    swept = near < np.inf and not free_p and (free_r or weights[WRZ] > 0.0)
-    far = 0.0
-    for r in range(3):
-        far += (target[r, 3] - ends[0, r, 3]) ** 2
-    out_of_reach = sqrt(far) > reach + position_tolerance
-    state = work[last + 2 + joints.shape[0]]  # after the two that are the descent's
-    least, steps, fresh, unfinished, roams = np.inf, 0, first, False, False
-    own = variables.shape[1] - COLUMNS
-    if first == GO_ON:
-        fresh, least = int(state[SEARCH_START]), state[SEARCH_LEAST]
-        unfinished, roams = state[SEARCH_PHASE] != 0.0, state[SEARCH_PHASE] == 2.0
-        for k in range(n):
-            q[k] = work[k, UNFINISHED]
-        if not unfinished:
-            fresh += 1
-            begin_anew(variables, fresh, q)
-    elif first == 0:
-        begin_inside(variables, seed, q)
-    else:
-        begin_anew(variables, first, q)
-    if first != GO_ON:  # or an error that is NaN would leave what the memory held before
-        for k in range(n):
-            work[k, BEST] = q[k]
-    relate_to_target(ends[0], target, work, last)
-    spent, stalled, out = SPENT + 0 * n, STALLED + 0 * n, OUT_OF_REACH + 0 * n  # of one type
-    moment = 0.0
-    if swept and not free_r:
-        moment = ORIENTATION_MOMENT / weights[WX] ** 2
+    refused = check_start(seed, goal.target)
+    if refused != 0:
+        return refused, 0, 0, np.inf, np.inf
+    variables, weights, n = chain.variables, goal.weights, q.shape[0]
+    out_of_reach, arrival = is_out_of_reach(chain, goal), squared_arrival(goal)
+    fresh, least, phase = resume(variables, seed, q, work, starts.first)
+    relate_to_target(chain.ends[0], goal.target, work, n + chain.joints.shape[0])
+    steps, spent, stalled = 0, SPENT + 0 * n, STALLED + 0 * n  # of one type
+    ended, inside = ENDED + 0 * n, INSIDE + 0 * n
     while True:
-        if not unfinished:
-            begin(work)
-            roams = swept and first < restarts and fresh > own and (fresh - own) % ROAMING == 0
-            set_bounds(variables, UNBOUNDED if roams else LIMITS if careful else FREE_TURNS, work)
-            if swept:
-                moved = sweep(joints, tip, q, work, weights, moment, near if fresh == 0 else 0.0, n)
-                if not moved:  # a start so near that no joint should have to unwind
-                    set_bounds(variables, LIMITS, work)
-        unfinished = False
-        status, taken, error = descend(
-            joints, variables, tip, weights, q, work, aim_p, aim_r,
-            iterations - steps, patience, careful,
-        )  # fmt: skip
+        if phase == ENDED:
+            phase = begin_start(chain, weights, q, work, effort.careful, starts, fresh)
+        left = Effort(effort.iterations - steps, effort.patience, effort.careful)
+        status, taken, error = descend(chain, weights, q, work, arrival, left)
         steps += taken
         if status == SPENT:
-            for k in range(n):
-                work[k, UNFINISHED] = q[k]
-        if roams:
+            keep_unfinished(q, work)
+        if phase == ROAMING:
             bring_inside(variables, seed, q)
             error = FAR_OFF
             if status == REACHED:  # outside the limits: a start from which they are not far
                 begin(work)
                 set_bounds(variables, FREE_TURNS, work)
-                roams, unfinished = False, steps < iterations
-                if unfinished:
+                phase = inside
+                if steps < effort.iterations:
                     continue
                 status = spent
-                for k in range(n):
-                    work[k, UNFINISHED] = q[k]
+                keep_unfinished(q, work)
         if status == REACHED or error < least:
             take_shortest_turns(variables, seed, q)
             if status == REACHED:
-                place_exactly(exact, q, frame)
-                away, turned = distance_and_angle(frame, target, weights)
-                near_enough = free_p or away <= position_tolerance
-                if near_enough and (free_r or turned <= rotation_tolerance):
+                away, turned = measure(chain, goal, q, work)
+                if meets(goal, away, turned):
                     return REACHED, steps, fresh, away, turned
                 status = stalled
         if error < least:
             least = error
-            for k in range(n):
-                work[k, BEST] = q[k]
-        if out_of_reach or fresh >= restarts or steps >= iterations:
+            keep_best(q, work)
+        if out_of_reach or fresh >= starts.last or steps >= effort.iterations:
             break
-        fresh += 1
+        fresh, phase = fresh + 1, ended
         begin_anew(variables, fresh, q)
-    state[SEARCH_START], state[SEARCH_LEAST], state[SEARCH_PHASE] = fresh, least, 0.0
-    if status == SPENT:
-        state[SEARCH_PHASE] = 2.0 if roams else 1.0
-    if not out_of_reach and fresh < restarts:
+    suspend(work, fresh, least, phase if status == SPENT else ended)
+    if not out_of_reach and fresh < starts.last:
         status = spent
-    for k in range(n):
-        q[k] = work[k, BEST]
-    place_exactly(exact, q, frame)
-    away, turned = distance_and_angle(frame, target, weights)
-    if out_of_reach and (careful or status != SPENT):
-        status = out
+    go_back_to_best(q, work)
+    away, turned = measure(chain, goal, q, work)
+    if out_of_reach and (effort.careful or status != SPENT):
+        status = OUT_OF_REACH + 0 * n
     return status, steps, fresh, away, turned

@@ -26,6 +26,9 @@ from basis_ik.robot.safety_kernel import is_inside
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.search.proof_kernel import place_exactly
+from basis_ik.search.tables_kernel import (
+    PackedChain,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -96,6 +99,11 @@ class PreparedChain:
     spare: list[FloatArray] = field(default_factory=list)
     """Work arrays that no call is using. Taking from and adding to a list is atomic in Python, so
     threads share it without a lock; a control loop allocates once."""
+
+    @property
+    def packed(self) -> PackedChain:
+        """The chain as kernels take it where 2 µs do not matter."""
+        return PackedChain(self.exact, self.joints, self.variables, self.ends, self.reach)
 
     def new_work(self) -> FloatArray:
         """Return a work array for the kernels."""

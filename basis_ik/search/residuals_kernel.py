@@ -158,21 +158,19 @@ def _pose_rows(
         error[r] = -weights[r] * d
         active[r] = weights[r] if weights[BOX_X + r] == 0.0 or d != 0.0 else 0.0
     x, y, z = rest[0, 2], rest[1, 2], rest[2, 2]
+    tip = (
+        rest[0, 0], rest[0, 1], x, rest[0, 3], rest[1, 0], rest[1, 1], y, rest[1, 3],
+        rest[2, 0], rest[2, 1], z, rest[2, 3],
+    )  # fmt: skip
     spins, eased = weights[WRZ] == 0.0 and weights[WRX] > 0.0, is_eased(weights)
     slopes, row = np.empty((1, 9)), 0 * twists.shape[0]  # a constant would be a type of its own
     if eased:
-        error[3], error[4], error[5] = rotation_beyond(
-            weights, slopes, row, rest[0, 0], rest[0, 1], rest[0, 2],
-            rest[1, 0], rest[1, 1], rest[1, 2], rest[2, 0], rest[2, 1], rest[2, 2],
-        )  # fmt: skip
+        error[3], error[4], error[5] = rotation_beyond(weights, slopes, row, tip)
         a, b, c = 0.0, 0.0, 0.0
     elif spins:
         a, b, c = axis_error(x, y, z)
     else:
-        a, b, c = rotation_error(
-            rest[0, 0], rest[0, 1], rest[0, 2], rest[1, 0], rest[1, 1], rest[1, 2],
-            rest[2, 0], rest[2, 1], rest[2, 2],
-        )  # fmt: skip
+        a, b, c = rotation_error(tip)
     if not eased:
         error[3], error[4], error[5] = weights[WRX] * a, weights[WRY] * b, weights[WRZ] * c
     half = sqrt(max(0.0, 1.0 - 0.25 * (a * a + b * b + c * c)))  # cosine of half the angle

@@ -20,6 +20,20 @@ float64, so that a kernel has one type for each. The columns are constants to th
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+Triple = tuple[float, float, float]
+Six = tuple[float, float, float, float, float, float]
+Frame = tuple[
+    float, float, float, float, float, float, float, float, float, float, float, float
+]  # fmt: skip
+"""The numbers of a frame (3, 4) by rows, in registers."""
+
 # Frames (3, 4), written by rows: the rotation, and the place in the last column.
 R00, R01, R02, P0, R10, R11, R12, P1, R20, R21, R22, P2 = range(12)
 
@@ -82,3 +96,47 @@ SEARCH_START, SEARCH_LEAST, SEARCH_PHASE = 2, 3, 4
 
 # Figures (k, 5) of a batch.
 IS_REACHED, STEPS, LAST_START, DISTANCE, ANGLE = range(5)
+
+
+class PackedChain(NamedTuple):
+    """A chain as kernels take it.
+
+    A named tuple costs 2 µs on the way in from Python, half a solve; its fields one by one cost
+    0.5 µs. Kernels that Python calls in a control loop take the fields and make the tuple.
+    """
+
+    exact: FloatArray
+    """(m + 1, 16)."""
+    joints: FloatArray
+    """(m, 12)."""
+    variables: FloatArray
+    """(n, 8 + s)."""
+    ends: FloatArray
+    """(2, 3, 4): root_T_first_joint, last_joint_T_tip."""
+    reach: float
+    """No tip is farther than this from the first joint [m]."""
+
+
+class PoseGoal(NamedTuple):
+    """What a search is to reach."""
+
+    weights: FloatArray
+    """(12,)."""
+    target: FloatArray
+    """(4, 4) root_T_target."""
+    position_tolerance: float
+    """[m]."""
+    rotation_tolerance: float
+    """[rad]."""
+
+
+class Effort(NamedTuple):
+    """How long a descent, or all descents of a search together, may go on."""
+
+    iterations: int
+    """Steps allowed."""
+    patience: int
+    """How many steps of a descent may fail to lower the squared error by 5 %."""
+    careful: bool
+    """Whether each step that does not descend is taken back (Levenberg-Marquardt). It is slower,
+    but settles on the nearest pose where the target cannot be reached."""

@@ -74,7 +74,7 @@ def test_slope_and_curvature_are_the_derivatives_of_the_error(name, weights):
         return sum(left_over(w, work, n + m + 1, frame_at(x)))
 
     def slope(x):
-        curve(ready.joints, ready.variables, w, work, hessian, frame_at(x))
+        curve(ready.packed, w, work, hessian, frame_at(x))
         return work[:n, GRADIENT].copy()
 
     for _ in range(sample(10)):

@@ -56,7 +56,8 @@ def test_the_error_is_what_the_rotation_vector_has_beyond_tolerance(tolerances, 
     weights = np.array([1, 1, 1, 0.5, 0.6, 0.0 if spins else 0.7, 0, 0, 0, *tolerances])
     slopes, h = np.empty((1, 9)), 1e-6
     for turn in rotations():
-        error = np.array(rotation_beyond(weights, slopes, 0, *turn.rotation.ravel().tolist()))
+        frame = tuple(turn.matrix[:3].ravel().tolist())
+        error = np.array(rotation_beyond(weights, slopes, 0, frame))
         left = beyond(vector_of(turn, spins), tolerances)
         assert np.allclose(error, -weights[3:6] * left, atol=1e-8)
         if np.linalg.norm(turn.log()[3:]) > 3.0:

@@ -54,6 +54,7 @@ from basis_ik.search.tables_kernel import (
     LOWER_UPPER,
     PERIODIC,
     UPPER,
+    Effort,
 )
 from basis_ik.transforms.rigid import RigidTransform
 
@@ -159,7 +160,7 @@ def test_the_rotation_error_turns_back_and_grows_up_to_half_a_turn():
         axis = rng.normal(size=3)
         axis /= np.linalg.norm(axis)
         r = RigidTransform.from_axis_angle(axis, angle).rotation
-        error = np.array(rotation_error(*r.ravel()))
+        error = np.array(rotation_error(tuple(np.hstack([r, np.zeros((3, 1))]).ravel())))
         assert np.linalg.norm(error) == pytest.approx(2 * np.sin(angle / 2), abs=1e-9)
         if 0 < angle < pi - 1e-6:
             assert np.allclose(error, -2 * np.sin(angle / 2) * axis, atol=1e-7)
@@ -348,7 +349,7 @@ def test_a_sweep_brings_the_tip_nearer_and_keeps_the_limits():
         before = distance_and_angle(frame, target, FREE)[0]
         relate_to_target(ready.ends[0], target, work, 14)
         for _ in range(3):
-            assert sweep(ready.joints, ready.ends[1], q, work, ready.full, 0.01, 0.0, 7)
+            assert sweep(ready.packed, ready.full, q, work, 0.01, 0.0)
             assert (np.abs(q) <= 2.5).all()
         place_exactly(ready.exact, q, frame)
         better += distance_and_angle(frame, target, FREE)[0] < before
@@ -368,9 +369,8 @@ def test_a_descent_needs_few_steps_from_nearby():
         relate_to_target(ready.ends[0], target, work, 12)
         begin(work)
         status, steps, _ = descend(
-            ready.joints, ready.variables, ready.ends[1], ready.full, q, work,
-            1e-18, 1e-18, 50, 1, False,
-        )  # fmt: skip
+            ready.packed, ready.full, q, work, (1e-18, 1e-18), Effort(50, 1, careful=False)
+        )
         if status == REACHED:
             taken.append(steps)
     assert len(taken) > 0.9 * count
@@ -388,8 +388,7 @@ def test_a_careful_descent_reads_no_state_that_nobody_wrote():
         set_bounds(ready.variables, LIMITS, work)
         relate_to_target(ready.ends[0], target, work, 12)
         assert descend(
-            ready.joints, ready.variables, ready.ends[1], ready.full, q, work,
-            1e-18, 1e-18, 50, 1, True,
+            ready.packed, ready.full, q, work, (1e-18, 1e-18), Effort(50, 1, careful=True)
         )[0] == REACHED  # fmt: skip
         ends.append(q)
     assert (np.array(ends) == ends[0]).all()
