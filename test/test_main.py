@@ -83,17 +83,17 @@ def test_inspect_as_json(run):
     status, out, _ = run(
         "inspect", "--urdf", LEGS, "--root", "calf_l", "--tip", "ankle_r", "--json"
     )
-    told = strict(out)
+    reported = strict(out)
     assert status == 0
-    assert (told["robot"], told["root"], told["tip"]) == ("legs", "calf_l", "ankle_r")
-    assert told["joints"][0] == {
+    assert (reported["robot"], reported["root"], reported["tip"]) == ("legs", "calf_l", "ankle_r")
+    assert reported["joints"][0] == {
         "name": "calf_l_joint", "unit": "rad", "continuous": False,
         "lower": 0.0, "upper": 2.4, "velocity": 10.0,
     }  # fmt: skip
-    assert len(told["joints"]) == 8
-    assert told["path"][-1] == {"name": "ankle_r_joint", "kind": "fixed"}
-    assert told["inferences"] == []
-    assert told["reach"] > 0.8
+    assert len(reported["joints"]) == 8
+    assert reported["path"][-1] == {"name": "ankle_r_joint", "kind": "fixed"}
+    assert reported["inferences"] == []
+    assert reported["reach"] > 0.8
 
 
 def test_a_missing_limit_is_null_in_json_and_text_otherwise(run, tmp_path):
@@ -114,12 +114,16 @@ def test_a_missing_limit_is_null_in_json_and_text_otherwise(run, tmp_path):
 
 def test_solutions_are_confirmed_by_forward_kinematics(run):
     status, out, err = run("solve", "--urdf", UR5E, "--tip", "tool0", *POSE, "--json")
-    told = strict(out)
+    reported = strict(out)
     assert (status, err) == (0, "")
-    assert (told["success"], told["verdict"], told["reason"]) == (True, "REACHED", "reached")
+    assert (reported["success"], reported["verdict"], reported["reason"]) == (
+        True,
+        "REACHED",
+        "reached",
+    )
     chain = RobotModel.from_urdf(Path(UR5E).read_text()).chain("base_link", "tool0")
-    assert tuple(told["positions"]) == chain.joint_names
-    pose = chain.forward(list(told["positions"].values()))
+    assert tuple(reported["positions"]) == chain.joint_names
+    pose = chain.forward(list(reported["positions"].values()))
     np.testing.assert_allclose(pose.translation, (0.4, 0.2, 0.3), atol=1e-6)
     np.testing.assert_allclose(pose.as_rpy(), (3.1, 0.1, -0.2), atol=1e-5)
 
@@ -152,29 +156,29 @@ def test_solve_by_fabrik_prints_its_passes(run):
     )
     assert "after" not in out
     _, out, _ = run(*command, "--json")
-    told = strict(out)["passes"]
-    assert set(told) == {
+    reported = strict(out)["passes"]
+    assert set(reported) == {
         "count", "restarts", "polished", "position_error", "orientation_error", "trace",
     }  # fmt: skip
-    assert (told["polished"], told["trace"]) == (False, [])
-    assert told["position_error"] <= 1e-6
+    assert (reported["polished"], reported["trace"]) == (False, [])
+    assert reported["position_error"] <= 1e-6
     assert "passes" not in strict(run("solve", "--urdf", UR5E, *POSE, "--json")[1])
 
 
 def test_a_trace_has_the_positions_after_each_pass(run):
     command = ["solve", "--urdf", UR5E, *POSE, "--solver", "fabrik", "--trace"]
-    told = strict(run(*command, "--json")[1])["passes"]
-    after = [stage["after"] for stage in told["trace"]]
-    assert after == ["start", *["backward", "forward"] * told["count"]]
+    reported = strict(run(*command, "--json")[1])["passes"]
+    after = [stage["after"] for stage in reported["trace"]]
+    assert after == ["start", *["backward", "forward"] * reported["count"]]
     chain = RobotModel.from_urdf(Path(UR5E).read_text()).chain("base_link", "tool0")
-    for stage in told["trace"]:
+    for stage in reported["trace"]:
         assert tuple(stage["positions"]) == chain.joint_names
         assert tuple(stage["points"]) == (*chain.joint_names, "tool0")
         tip = chain.forward(list(stage["positions"].values())).translation
         wanted = (0.4, 0.2, 0.3) if stage["after"] == "backward" else tip
         np.testing.assert_allclose(stage["points"]["tool0"], wanted, atol=1e-9)
     _, out, _ = run(*command)
-    assert out.count("after backward, start 0:") == told["count"]
+    assert out.count("after backward, start 0:") == reported["count"]
     assert "    0.400000   0.200000   0.300000  tool0" in out
 
 
@@ -196,11 +200,11 @@ def test_an_unreachable_target_is_status_1_with_the_best_effort(run):
     assert (status, err) == (1, "")
     assert "too far by" in out
     status, out, _ = run(*words, "--json")
-    told = strict(out)
+    reported = strict(out)
     assert status == 1
-    assert (told["success"], told["verdict"]) == (False, "TOO_FAR")
-    assert 1.5 < told["position_error"] < 3
-    assert all(np.isfinite(value) for value in told["positions"].values())
+    assert (reported["success"], reported["verdict"]) == (False, "TOO_FAR")
+    assert 1.5 < reported["position_error"] < 3
+    assert all(np.isfinite(value) for value in reported["positions"].values())
 
 
 def test_negative_numbers_are_not_options(run):
@@ -222,7 +226,7 @@ def test_a_description_comes_from_stdin_too(run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "logged"),
     [
         (None, "cannot read"),
         (b"", "line 1: the robot description is empty"),
@@ -238,19 +242,19 @@ def test_a_description_comes_from_stdin_too(run, monkeypatch):
     ids=short,
 )
 @pytest.mark.parametrize("command", [["inspect"], ["solve", *POSE]], ids=["inspect", "solve"])
-def test_a_bad_file_is_one_line_and_status_1(run, tmp_path, command, content, said):
+def test_a_bad_file_is_one_line_and_status_1(run, tmp_path, command, content, logged):
     file = tmp_path / "robot.urdf"
     if content is not None:
         file.write_bytes(content)
     status, out, err = run(*command, "--urdf", str(file))
     assert (status, out) == (1, "")
-    assert said in err
+    assert logged in err
     assert err.startswith("python -m basis_ik: error: ")
     assert one_line(err)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "logged"),
     [
         (["inspect", "--urdf", LEGS], "name the tip: 'ankle_l' (4 joints), 'ankle_r' (4 joints)"),
         (["inspect", "--urdf", UR5E, "--tip", "tol0"], "did you mean 'tool0'"),
@@ -272,10 +276,10 @@ def test_a_bad_file_is_one_line_and_status_1(run, tmp_path, command, content, sa
     ],
     ids=short,
 )
-def test_a_bad_choice_is_one_line_and_status_1(run, words, said):
+def test_a_bad_choice_is_one_line_and_status_1(run, words, logged):
     status, out, err = run(*words)
     assert (status, out) == (1, "")
-    assert said in err
+    assert logged in err
     assert one_line(err)
 
 
@@ -286,7 +290,7 @@ def test_input_beyond_the_size_limit_is_not_read(run):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "logged"),
     [
         ([], "the following arguments are required: COMMAND"),
         (["jump"], "invalid choice: 'jump'"),
@@ -317,10 +321,10 @@ def test_input_beyond_the_size_limit_is_not_read(run):
     ],
     ids=short,
 )
-def test_wrong_usage_is_one_line_and_status_2(run, words, said):
+def test_wrong_usage_is_one_line_and_status_2(run, words, logged):
     status, out, err = run(*words)
     assert (status, out) == (2, "")
-    assert said in err
+    assert logged in err
     assert one_line(err)
 
 
@@ -364,10 +368,12 @@ def test_look_at_turns_an_axis_of_the_tip_to_a_point(run):
         "1",
     )
     status, out, _ = run(*words, "--json")
-    told = strict(out)
-    assert (status, told["verdict"], told["position_error"]) == (0, "REACHED", 0.0)
+    reported = strict(out)
+    assert (status, reported["verdict"], reported["position_error"]) == (0, "REACHED", 0.0)
     chain = RobotModel.from_urdf(Path(HEAD).read_text()).chain(None, "camera_optical_frame")
-    seen = chain.forward(list(told["positions"].values())).inverse().apply(np.array([1, 0.5, 0.2]))
+    seen = (
+        chain.forward(list(reported["positions"].values())).inverse().apply(np.array([1, 0.5, 0.2]))
+    )
     assert np.hypot(seen[0], seen[1]) < 1e-6 < seen[2]
     status, out, _ = run(*words)
     assert (status, out.splitlines()[1].endswith("rad; 0 iterations, 0 restarts")) == (0, True)

@@ -497,9 +497,9 @@ def test_a_twist_into_a_limit_is_reported(pipe, chain):
     assert pipe.solution.reason.joint == "wrist_3_joint"
     assert str(pipe.solution.reason) == "wrist_3_joint is held by its limit 6.283"
     assert chain.upper[5] - 1e-3 < last[5] <= chain.upper[5]
-    told = pipe.solution
+    reported = pipe.solution
     pipe.step(last)
-    assert pipe.solution is told
+    assert pipe.solution is reported
     pipe.set_goal(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, -1.0), in_tip=True), HOME)
     assert walk(pipe, last, 50)[-1][5] < last[5] - 0.1
     assert pipe.solution is None
@@ -507,12 +507,12 @@ def test_a_twist_into_a_limit_is_reported(pipe, chain):
 
 def test_at_a_limit_the_reason_does_not_flicker(pipe, chain):
     pipe.set_goal(TwistGoal((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), in_tip=True), HOME)
-    said = []
+    logged = []
     for _ in range(1000):
         pipe.step(HOME)
-        said.append(None if pipe.solution is None else pipe.solution.verdict)
-    assert sum(a is not b for a, b in itertools.pairwise(said)) == 1
-    assert said[-1] is Verdict.LIMIT
+        logged.append(None if pipe.solution is None else pipe.solution.verdict)
+    assert sum(a is not b for a, b in itertools.pairwise(logged)) == 1
+    assert logged[-1] is Verdict.LIMIT
 
 
 def test_a_new_goal_or_rest_discards_a_twist(pipe):

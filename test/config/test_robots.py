@@ -98,9 +98,9 @@ def test_the_node_starts_with_it(domain, tmp_path, arm):
         yaml.safe_dump({"basis_ik": {"ros__parameters": {"robot_description": description()}}})
     )
     process = start_node(domain, "--params-file", str(path), "--params-file", str(robot))
-    said = wait_for_log(process, "ready: ")
+    logged = wait_for_log(process, "ready: ")
     status, _ = stop_node(process)
     assert status == 0
-    (ready,) = [line for line in said.splitlines() if "ready: " in line]
+    (ready,) = [line for line in logged.splitlines() if "ready: " in line]
     assert f"to {given.get('tip_link', 'tool0')};" in ready
     assert f"commands go to /{given['controller']}/" in ready

@@ -41,8 +41,8 @@ def unstarted(domain, rig=Rig, **arguments):
         yield rig
         rig.check()
     finally:
-        status, said = rig.close()
-        print(said)  # shown with a failure
+        status, logged = rig.close()
+        print(logged)  # shown with a failure
     assert status == 0
 
 

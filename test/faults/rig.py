@@ -266,11 +266,11 @@ class Rig(Robot):
         self.follows_again()
         self.settled()
         assert self.recorder.windows, "commands were received"
-        said = self.log[self._log_start :]
+        logged = self.log[self._log_start :]
         faults = self.recorder.check()
         assert faults == [], faults[:5]
-        assert logged_too_often(said) == []
-        assert "Traceback" not in said
+        assert logged_too_often(logged) == []
+        assert "Traceback" not in logged
 
 
 @contextlib.contextmanager
@@ -400,6 +400,6 @@ def own_rig(domain, **arguments):
         yield rig
         rig.check()
     finally:
-        status, said = rig.close()
-        print(said)  # shown with a failure
+        status, logged = rig.close()
+        print(logged)  # shown with a failure
     assert status == 0

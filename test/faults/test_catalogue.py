@@ -60,9 +60,9 @@ def test_each_row_has_a_test():
 def test_the_page_has_all_rows_as_passed():
     """In the words of the catalogue: `make faults` writes it."""
     page = [line for line in PAGE.read_text().splitlines() if re.match(r"\| \d", line)]
-    told = [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in page]
-    assert [len(cells) for cells in told] == [len(COLUMNS)] * len(ROWS)
-    for (number, row), cells in zip(ROWS.items(), told, strict=True):
+    reported = [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in page]
+    assert [len(cells) for cells in reported] == [len(COLUMNS)] * len(ROWS)
+    for (number, row), cells in zip(ROWS.items(), reported, strict=True):
         seen = str(number), row.fault, row.required, row.how, "pass"
         assert (*cells[:4], cells[5]) == seen
         assert cells[4], f"row {number}: nothing was observed"

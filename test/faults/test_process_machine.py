@@ -69,18 +69,18 @@ def test_row_77_the_cache_of_kernels(own_domain, cache, observed, kind):
 
 def missed_periods(rig):
     """Return a function that returns the node's number of missed periods."""
-    told = []
+    reported = []
 
-    def hear(message):
+    def receive(message):
         for status in message.status:
-            told.extend(int(v.value) for v in status.values if v.key == "missed_periods")
+            reported.extend(int(v.value) for v in status.values if v.key == "missed_periods")
 
-    rig.node.create_subscription(DiagnosticArray, "/diagnostics", hear, 10)
+    rig.node.create_subscription(DiagnosticArray, "/diagnostics", receive, 10)
 
     def newest():
-        count = len(told)
-        rig.wait(lambda: len(told) > count + 1, "diagnostics")
-        return told[-1]
+        count = len(reported)
+        rig.wait(lambda: len(reported) > count + 1, "diagnostics")
+        return reported[-1]
 
     return newest
 
@@ -130,16 +130,16 @@ def test_row_80_hours_of_work(tmp_path, observed):
     words = ("--minutes", "2", "--seed", "7", "--json", str(file))
     fault = tmp_path / "fault.txt"
     subprocess.run([sys.executable, program, *words, "--fault", str(fault)], check=True)
-    told = json.loads(file.read_text())
-    grown = told["memory_at_end_mb"] - told["memory_after_first_minute_mb"]
-    ages = [told["command_age_ms"][part]["p99"] for part in ("first_minute", "last_minute")]
+    reported = json.loads(file.read_text())
+    grown = reported["memory_at_end_mb"] - reported["memory_after_first_minute_mb"]
+    ages = [reported["command_age_ms"][part]["p99"] for part in ("first_minute", "last_minute")]
     assert grown < 2.0
     rows = told["rows"]
     waits = [sum(row["waited_s"] for row in half) for half in (rows[:60], rows[60:])]
     # Where the node had to wait longer for the processor, ages tell nothing of the node.
     assert ages[1] < 2.0 * ages[0] + 1.0 or waits[1] > 1.5 * waits[0], waits
     observed(
-        f"{sum(told['deeds'].values())} deeds in 2 minutes: {grown:+.1f} MB in the second; "
+        f"{sum(reported['deeds'].values())} deeds in 2 minutes: {grown:+.1f} MB in the second; "
         f"commands {ages[0]:.1f} ms old in the first (p99), {ages[1]:.1f} ms in the second"
     )
 

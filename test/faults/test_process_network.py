@@ -146,10 +146,10 @@ def test_row_76_a_security_policy(own_domain, tmp_path, monkeypatch, observed):
     reasons = []
     for store in (keys, tmp_path / "nothing"):
         monkeypatch.setenv("ROS_SECURITY_KEYSTORE", str(store))
-        status, said = output_of(start_node(own_domain))
+        status, logged = output_of(start_node(own_domain))
         assert status == 1
-        assert "Traceback" not in said
-        reasons.append(said.strip().splitlines()[-1])
+        assert "Traceback" not in logged
+        reasons.append(logged.strip().splitlines()[-1])
         assert reasons[-1].startswith("ik_node: ")
     if "security libraries" in reasons[0]:
         built = "this middleware is built without security"
@@ -159,7 +159,7 @@ def test_row_76_a_security_policy(own_domain, tmp_path, monkeypatch, observed):
 
 
 @pytest.fixture
-def told(own_domain):
+def filtered(own_domain):
     with with_state_relay(own_domain) as rig_and_relay:
         yield rig_and_relay
 
@@ -169,8 +169,8 @@ def of_1970(state):
     return state
 
 
-def test_row_85_joint_states_of_another_time(told, observed):
-    rig, state_relay = told
+def test_row_85_joint_states_of_another_time(filtered, observed):
+    rig, state_relay = filtered
     for kind in ("one for ever", "1970"):
         rig.reset()
         set_off(rig)
@@ -192,8 +192,8 @@ def test_row_85_joint_states_of_another_time(told, observed):
     observed("HOLD; STALE, as if it were silent; no motion by itself afterwards")
 
 
-def test_row_86_zeros_beside_the_driver(told, observed):
-    rig, _ = told
+def test_row_86_zeros_beside_the_driver(filtered, observed):
+    rig, _ = filtered
     with another(rig, "joint_state_publisher") as node:
         zeros = node.create_publisher(JointState, "relayed/joint_states", 10)
         state = JointState(name=list(rig.chain.joint_names), position=[0.0] * 6)

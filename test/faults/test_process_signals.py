@@ -83,8 +83,8 @@ class DefectiveWorld(Rig):
     def ended(self):
         """Wait for the node's end; return its exit status and its output in this test."""
         process, self.process = self.process, None
-        status, said = output_of(process)
-        return status, said[self._log_start :]
+        status, logged = output_of(process)
+        return status, logged[self._log_start :]
 
     def start_again(self):
         """Start the node after it has ended."""
@@ -142,11 +142,11 @@ def test_row_69_a_signal_in_mid_solve(defective, observed, name, times):
     for _ in range(times):
         defective.process.send_signal(getattr(signal, name))
         time.sleep(0.05)
-    status, said = defective.ended()
+    status, logged = defective.ended()
     took = time.monotonic() - since
     # Another status if it had taken 1.2 s: then it is forced.
-    assert status == 0, said
-    assert "Traceback" not in said
+    assert status == 0, logged
+    assert "Traceback" not in logged
     defective.start_again()
     observed(f"{name} x {times}: exit status 0 after {took:.2f} s, of which 0.4 s were the solve")
 
@@ -167,9 +167,9 @@ def test_row_95_a_signal_at_full_speed(defective, observed, names, forced):
     for name in names:
         defective.process.send_signal(getattr(signal, name))
         time.sleep(0.02)
-    status, said = defective.ended()
-    assert status == (1 if forced else 0), said
-    assert "Traceback" not in said
+    status, logged = defective.ended()
+    assert status == (1 if forced else 0), logged
+    assert "Traceback" not in logged
     way = has_braked(defective)
     last = defective.recorder.windows[-1]
     braked = (last.stamp - since) / SECOND

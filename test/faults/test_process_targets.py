@@ -116,10 +116,10 @@ def test_row_16_flood(rig, observed):
         first, before = len(rig.recorder.windows), memory(rig.process)
         time.sleep(seconds - 10.0)
         windows, after = rig.recorder.windows[first:], memory(rig.process)
-        said, _ = flooding.communicate(timeout=60.0)
+        logged, _ = flooding.communicate(timeout=60.0)
     finally:
         flooding.kill()
-    count, lasted = map(float, said.split())
+    count, lasted = map(float, logged.split())
     stamps = {window.stamp for window in windows}
     rate = (len(stamps) - 1) / ((max(stamps) - min(stamps)) / SECOND)
     observed(

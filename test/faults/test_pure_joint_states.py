@@ -131,8 +131,8 @@ def beside(arm, names, positions):
 def test_row_32_a_joint_named_twice(arm, observed):
     names, place = list(arm.chain.joint_names), list(arm.place)
     for name in names:
-        said = arm.refuses("DUPLICATE_JOINT", beside(arm, [*names, name], [*place, 0.0]))
-        assert name in said
+        logged = arm.refuses("DUPLICATE_JOINT", beside(arm, [*names, name], [*place, 0.0]))
+        assert name in logged
     arm.follows_again()
     observed("REJECT(DUPLICATE_JOINT), naming it")
 
@@ -140,18 +140,18 @@ def test_row_32_a_joint_named_twice(arm, observed):
 def test_row_33_more_names_than_positions(arm, observed):
     names, place = list(arm.chain.joint_names), list(arm.place)
     for n, p in ((6, 5), (5, 6), (1, 6), (6, 1), (0, 6)):
-        said = arm.refuses("SIZE_MISMATCH", beside(arm, names[:n], place[:p]))
-        assert said == f"{n} names, {p} positions"
+        logged = arm.refuses("SIZE_MISMATCH", beside(arm, names[:n], place[:p]))
+        assert logged == f"{n} names, {p} positions"
     arm.follows_again()
-    observed(f"REJECT(SIZE_MISMATCH): {said}")
+    observed(f"REJECT(SIZE_MISMATCH): {logged}")
 
 
 def test_row_34_numbers_that_are_none(arm, usual, observed):
     names, place = list(arm.chain.joint_names), list(arm.place)
     for k, name in enumerate(names):
         for value in (math.nan, math.inf, -math.inf):
-            said = arm.refuses("NON_FINITE", beside(arm, [name], [value]))
-            assert said.startswith(f"joint {name}: ")
+            logged = arm.refuses("NON_FINITE", beside(arm, [name], [value]))
+            assert logged.startswith(f"joint {name}: ")
         for value in (1e200, -1.1e5):
             arm.refuses("OUT_OF_RANGE", beside(arm, names, [*place[:k], value, *place[k + 1 :]]))
     arm.follows_again()
@@ -211,7 +211,7 @@ class Beside(Arm):
     AWAY, LATE = 0.03, 15
 
     def __init__(self, **given):
-        self.told = deque([HOME + self.AWAY] * (self.LATE + 1), self.LATE + 1)
+        self.reported = deque([HOME + self.AWAY] * (self.LATE + 1), self.LATE + 1)
         super().__init__(start=HOME + self.AWAY, **given)
 
     def execute(self, message):
@@ -219,8 +219,8 @@ class Beside(Arm):
         self.place = self.place + self.AWAY
 
     def driver(self):
-        self.told.append(self.place)
-        self.publish_state(self.chain.joint_names, self.told[0])
+        self.reported.append(self.place)
+        self.publish_state(self.chain.joint_names, self.reported[0])
 
 
 def pause(arm):

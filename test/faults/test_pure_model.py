@@ -59,12 +59,12 @@ def refused(text, **parameters):
     return caught.value
 
 
-def on_and_off(odd, name, said):
+def on_and_off(odd, name, logged):
     """A joint is a fault of the chain that needs it, and noted by one that does not."""
     text = robot(joint("sound", "base", "tip_1"), odd)
     error = refused(text, root_link="base", tip_link="tip_2")
     assert f"'{name}'" in str(error)
-    assert said in str(error), error
+    assert logged in str(error), error
     chain = read_description(text, [""], Settings(root_link="base", tip_link="tip_1")).chains[""]
     assert chain.joint_names == ("sound",)
     assert any(name in line for line in chain.inferences), "noted"
@@ -84,12 +84,12 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize(("text", "line", "said"), DAMAGED.values(), ids=DAMAGED)
-def test_row_40_damaged_text(observed, text, line, said):
+@pytest.mark.parametrize(("text", "line", "logged"), DAMAGED.values(), ids=DAMAGED)
+def test_row_40_damaged_text(observed, text, line, logged):
     error = refused(text)
     assert error.line == line
     assert str(error).startswith(f"line {line}: ")
-    assert said in str(error)
+    assert logged in str(error)
     observed(f"{error}"[:60])
 
 
@@ -129,15 +129,15 @@ TOO_MUCH = {
 }
 
 
-@pytest.mark.parametrize(("fits", "too_much", "said"), TOO_MUCH.values(), ids=TOO_MUCH)
-def test_row_42_too_much(monkeypatch, observed, fits, too_much, said):
+@pytest.mark.parametrize(("fits", "too_much", "logged"), TOO_MUCH.values(), ids=TOO_MUCH)
+def test_row_42_too_much(monkeypatch, observed, fits, too_much, logged):
     elements.read_xml(fits)
     built = []
     monkeypatch.setattr(urdf, "_read_joint", lambda *a: built.append(a))
-    if "bytes" in said:
+    if "bytes" in logged:
         monkeypatch.setattr(elements.expat, "ParserCreate", built.append)
     error = refused(too_much)
-    assert said in str(error)
+    assert logged in str(error)
     assert not built, "before anything is built"
     observed(f"REFUSE: {error}")
 
@@ -156,10 +156,10 @@ NO_LIMITS = {
 }
 
 
-@pytest.mark.parametrize(("limit", "said"), NO_LIMITS.values(), ids=NO_LIMITS)
-def test_row_44_senseless_limits(observed, limit, said):
-    on_and_off(joint("odd", "base", "tip_2", limit=limit), "odd", said)
-    observed(f"REFUSE: {said}")
+@pytest.mark.parametrize(("limit", "logged"), NO_LIMITS.values(), ids=NO_LIMITS)
+def test_row_44_senseless_limits(observed, limit, logged):
+    on_and_off(joint("odd", "base", "tip_2", limit=limit), "odd", logged)
+    observed(f"REFUSE: {logged}")
     # No speed is no refusal: what is assumed in its place is low, never faster than it says, noted.
     for speed, most in (("0", 1.0), ("-1", 1.0), ("-0.5", 0.5)):
         slow = joint(
@@ -195,8 +195,8 @@ def test_row_46_axes_and_origins(observed):
         np.testing.assert_allclose(axis, [0.0, 0.6, 0.8], atol=1e-15)
     assert short_axis().joint_names == ("j",)
     for origin in ("inf 0 0", "0 -inf 0", "0 0 1e999", "0 0 1.0001e6"):
-        said = "beyond 1e+06 m" if "e6" in origin else "no finite number"
-        on_and_off(joint("odd", "base", "tip_2", origin=origin), "odd", said)
+        logged = "beyond 1e+06 m" if "e6" in origin else "no finite number"
+        on_and_off(joint("odd", "base", "tip_2", origin=origin), "odd", logged)
     RobotModel.from_urdf(robot(joint("j", "base", "tip", origin="1e6 0 0"))).chain()
     observed("REFUSE; normalised; REFUSE")
 
@@ -319,12 +319,12 @@ TREES = {
 }
 
 
-@pytest.mark.parametrize(("joints", "names", "said"), TREES.values(), ids=TREES)
-def test_row_51_no_tree(observed, joints, names, said):
+@pytest.mark.parametrize(("joints", "names", "logged"), TREES.values(), ids=TREES)
+def test_row_51_no_tree(observed, joints, names, logged):
     error = refused(robot(*(joint(*each) for each in joints)))
     assert isinstance(error, UrdfError)
     assert error.names == names
-    assert said in str(error)
+    assert logged in str(error)
     assert all(f"'{name}'" in str(error) for name in names)
     observed(f"REFUSE: {error}"[:80])
     twice = robot(joint("j", "a", "b")).replace("<link", '<link name="a"/><link', 1)

@@ -57,16 +57,16 @@ class Node:
     def values(self):
         """All that the rest of the node sees of them."""
         seen = {name: self.parameters[name] for name in ALL}
-        told = {name: self.node.get_parameter(name).value for name in ALL}
-        return seen, told, LoopSettings.of(self.parameters), self.parameters.changes
+        reported = {name: self.node.get_parameter(name).value for name in ALL}
+        return seen, reported, LoopSettings.of(self.parameters), self.parameters.changes
 
     def refuses(self, *changes):
         """Try to set (name, value) pairs at once; return the reason."""
         before = self.values()
-        told = self.node.set_parameters_atomically([Parameter(n, value=v) for n, v in changes])
-        assert not told.successful, changes
+        reported = self.node.set_parameters_atomically([Parameter(n, value=v) for n, v in changes])
+        assert not reported.successful, changes
         assert self.values() == before, "everything as before"
-        return told.reason
+        return reported.reason
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +110,8 @@ def test_row_63_senseless_values(node, context, observed):
         if declaration.is_array or declaration.read_only:
             continue
         for value in senseless(declaration):
-            said = node.refuses((name, value))
-            assert name in said or "Wrong parameter type" in said or "type" in said, said
+            logged = node.refuses((name, value))
+            assert name in logged or "Wrong parameter type" in logged or "type" in logged, logged
             count += 1
     for name, declaration in ALL.items():  # those that are fixed at start
         if not declaration.read_only:
@@ -146,8 +146,8 @@ def test_row_64_half_of_a_set_is_bad(node, observed):
         for changes in ([each, *good], [*good, each], [good[0], each, *good[1:]]):
             assert each[0] in node.refuses(*changes)
     assert all(each[0] in node.refuses(*good, each, *bad[:2]) for each in bad[:1])
-    told = node.node.set_parameters_atomically([Parameter(n, value=v) for n, v in good])
-    assert told.successful, "the good half alone"
+    reported = node.node.set_parameters_atomically([Parameter(n, value=v) for n, v in good])
+    assert reported.successful, "the good half alone"
     assert [node.parameters[name] for name, _ in good] == [value for _, value in good]
     observed("REFUSE all of them")
 
@@ -218,8 +218,8 @@ AT_START = {
 }
 
 
-@pytest.mark.parametrize(("given", "said"), AT_START.values(), ids=AT_START)
-def test_row_90_senseless_names_and_poses(capfd, monkeypatch, own_domain, observed, given, said):
+@pytest.mark.parametrize(("given", "logged"), AT_START.values(), ids=AT_START)
+def test_row_90_senseless_names_and_poses(capfd, monkeypatch, own_domain, observed, given, logged):
     """The program ends at once; no robot is waited for."""
     monkeypatch.setattr(programs, "PATIENCE", 3600.0)  # not the end of pytest where it runs on
     monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain))
@@ -235,7 +235,7 @@ def test_row_90_senseless_names_and_poses(capfd, monkeypatch, own_domain, observ
     output = capfd.readouterr().err
     assert "Traceback" not in output
     (line,) = [line for line in output.splitlines() if line.startswith("ik_node: ")]
-    assert line.startswith(f"ik_node: parameter {said}")
+    assert line.startswith(f"ik_node: parameter {logged}")
     observed(line.removeprefix("ik_node: ")[:80])
     if given[1].startswith("home"):
         with pytest.raises(BasisIkError, match=r"^parameter 'home' does not fit: elbow_joint must"):

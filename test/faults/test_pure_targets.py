@@ -101,8 +101,8 @@ def scaled(arm, length):
 
 def test_row_04_zero_quaternion(moving, observed):
     zero = scaled(moving, 0.0)
-    said = moving.refuses("BAD_QUATERNION", lambda: moving.receive("target_pose", zero))
-    observed(f"REJECT(BAD_QUATERNION): {said}")
+    logged = moving.refuses("BAD_QUATERNION", lambda: moving.receive("target_pose", zero))
+    observed(f"REJECT(BAD_QUATERNION): {logged}")
 
 
 @pytest.mark.parametrize("length", [1.00099, 0.99901, 1.00101, 0.99899, 2.0])
@@ -111,9 +111,9 @@ def test_row_05_quaternion_of_another_length(arm, observed, length):
         arm.receive("target_pose", scaled(arm, length))
 
     if abs(length - 1.0) > 1e-3:
-        said = arm.refuses("BAD_QUATERNION", offer)
+        logged = arm.refuses("BAD_QUATERNION", offer)
         observed(f"{length:g}: REJECT(BAD_QUATERNION)")
-        assert f"{length:.6g}" in said
+        assert f"{length:.6g}" in logged
         return
     arm.go(down(0.45))
     arm.cycles()
@@ -153,10 +153,10 @@ def test_row_08_frames_that_tf_cannot_hold(moving, observed, monkeypatch):
     asked = []
     monkeypatch.setattr(moving.buffer, "lookup_transform", lambda *a: asked.append(a))
     for frame in (*BAD_FRAMES, "\x1b" * 1_000_000):
-        said = moving.refuses("BAD_FRAME", lambda frame=frame: moving.go(down(0.45), frame=frame))
-        assert said.isascii()
-        assert said.isprintable()
-        assert len(said) <= 128 + len("''")
+        logged = moving.refuses("BAD_FRAME", lambda frame=frame: moving.go(down(0.45), frame=frame))
+        assert logged.isascii()
+        assert logged.isprintable()
+        assert len(logged) <= 128 + len("''")
     assert all(line.isprintable() and len(line) < 300 for line in moving.node.lines)
     grown = []
     tracemalloc.start()
@@ -184,20 +184,20 @@ def taken(arm, **header):
 
 
 def test_row_10_stamp_too_old(moving, observed):
-    said = moving.refuses("STALE", lambda: moving.go(down(0.45), age=2 * NS + 1))
+    logged = moving.refuses("STALE", lambda: moving.go(down(0.45), age=2 * NS + 1))
     moving.refuses("STALE", lambda: moving.go(down(0.45), stamp=(0, 1)))
     moving.control.targets.reset()  # no order among stamps
     assert taken(moving, age=2 * NS), "at the border"
-    observed(f"REJECT(STALE): {said}")
+    observed(f"REJECT(STALE): {logged}")
 
 
 def test_row_11_stamp_in_the_future(moving, observed):
     tenth = NS // 10
-    said = moving.refuses("FUTURE", lambda: moving.go(down(0.45), age=-tenth - 1))
+    logged = moving.refuses("FUTURE", lambda: moving.go(down(0.45), age=-tenth - 1))
     moving.refuses("FUTURE", lambda: moving.go(down(0.45), stamp=(2**31 - 1, 0)))
     assert taken(moving, age=-tenth), "at the border"
     moving.cycles(15)
-    observed(f"REJECT(FUTURE): {said}")
+    observed(f"REJECT(FUTURE): {logged}")
 
 
 def test_row_12_stamp_zero_means_now(arm, observed):
@@ -218,14 +218,14 @@ def test_row_12_stamp_zero_means_now(arm, observed):
     "stamp", [(10_000, NS), (10_000, 2**32 - 1), (-1, 0), (-(2**31), NS - 1)], ids=str
 )
 def test_row_13_malformed_stamps(arm, observed, stamp):
-    said = arm.refuses("BAD_STAMP", lambda: arm.go(down(0.45), stamp=stamp))
-    observed(f"REJECT(BAD_STAMP): {said}")
+    logged = arm.refuses("BAD_STAMP", lambda: arm.go(down(0.45), stamp=stamp))
+    observed(f"REJECT(BAD_STAMP): {logged}")
 
 
 def test_row_14_older_than_the_last(moving, observed):
     assert taken(moving, age=100)
-    said = moving.refuses("OUT_OF_ORDER", lambda: moving.go(down(0.45), age=NS))
+    logged = moving.refuses("OUT_OF_ORDER", lambda: moving.go(down(0.45), age=NS))
     newest = moving.control.targets.target.stamp
     moving.refuses("OUT_OF_ORDER", lambda: moving.go(down(0.45), stamp=divmod(newest - 1, NS)))
     assert taken(moving, stamp=divmod(newest, NS)), "as old as the last one"
-    observed(f"REJECT(OUT_OF_ORDER): {said}")
+    observed(f"REJECT(OUT_OF_ORDER): {logged}")

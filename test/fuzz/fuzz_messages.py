@@ -268,7 +268,7 @@ def make_joint_states(rng):
 
 def run_joint_states(case):
     measured = MeasuredState(NAMES, FASTEST, np.array([False, False, True]))
-    now, outcomes, told = STEADY, Counter(), {each: [] for each in NAMES}
+    now, outcomes, reported = STEADY, Counter(), {each: [] for each in NAMES}
     for names, positions, step, when in case:
         if math.isfinite(step) and step < 1e6:
             now += step
@@ -277,8 +277,8 @@ def run_joint_states(case):
         refused = measured.update(names, positions, now, given)
         after = measured.positions()
         for name_, position in zip(names, positions, strict=False):
-            if name_ in told:
-                told[name_].append(position)
+            if name_ in reported:
+                reported[name_].append(position)
         if refused is not None:
             assert np.array_equal(before, after, equal_nan=True), "a refused state is used"
             check_text(str(refused))
@@ -288,7 +288,7 @@ def run_joint_states(case):
         for name_, position in zip(NAMES, after.tolist(), strict=True):
             if not math.isnan(position):
                 assert abs(position) <= LARGEST_ANGLE
-                assert position in told[name_]
+                assert position in reported[name_]
         silent = measured.silent(now, 0.5)
         assert set(silent) <= set(NAMES)
         assert np.isfinite(after[[each not in silent for each in NAMES]]).all()

@@ -118,18 +118,20 @@ class TestLegs(unittest.TestCase):
         self.assertLess(off_axis.max(), 1e-6)
 
     def test_the_status_is_met_for_both_constraints(self):
-        said = {}
+        logged = {}
         self.node.create_subscription(
             DiagnosticStatus,
             "frames_node/status",
-            lambda message: said.setdefault(message.name, message),
+            lambda message: logged.setdefault(message.name, message),
             10,
         )
         end = time.monotonic() + PATIENCE
         names = {"frames_node: calf_looks", "frames_node: foot_stands"}
-        while not names <= set(said) and time.monotonic() < end:
+        while not names <= set(logged) and time.monotonic() < end:
             time.sleep(0.05)
-        self.assertEqual({name: said[name].message for name in names}, dict.fromkeys(names, "met"))
+        self.assertEqual(
+            {name: logged[name].message for name in names}, dict.fromkeys(names, "met")
+        )
 
     def test_the_source_frames_are_not_overwritten(self):
         frames = self.buffer.all_frames_as_string()

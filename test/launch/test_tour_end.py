@@ -79,8 +79,8 @@ class Stage:
     def wait_for(self, condition, patience=60.0):
         end = time.monotonic() + patience
         while not condition():
-            assert self._process.poll() is None, self.said()
-            assert time.monotonic() < end, self.said()
+            assert self._process.poll() is None, self.logged()
+            assert time.monotonic() < end, self.logged()
             time.sleep(0.05)
 
     def started(self, program):
@@ -92,7 +92,7 @@ class Stage:
         part.write_text(f"{status}\n")
         part.rename(self._folder / program)
 
-    def said(self):
+    def logged(self):
         return self._log.read_text()
 
     def status(self):
@@ -122,8 +122,8 @@ def stage(tmp_path):
 def test_without_rviz_a_launch_ends_with_the_status_of_the_tour(stage, file, status):
     launch = stage(file, rviz=False)
     launch.end(TOURS[file], status)
-    assert bool(launch.status()) == bool(status), launch.said()
-    assert "RViz is not installed here" in launch.said()
+    assert bool(launch.status()) == bool(status), launch.logged()
+    assert "RViz is not installed" in launch.logged()
 
 
 @pytest.mark.parametrize("file", TOURS)
@@ -132,14 +132,14 @@ def test_the_launch_continues_until_rviz_is_closed(stage, file, status):
     launch = stage(file, rviz=True)
     launch.wait_for(lambda: launch.started("rviz2"))
     launch.end(TOURS[file], status)
-    launch.wait_for(lambda: "Close RViz to end the launch." in launch.said())
+    launch.wait_for(lambda: "Close RViz to end the launch." in launch.logged())
     launch.end("rviz2")
-    assert bool(launch.status()) == bool(status), launch.said()
+    assert bool(launch.status()) == bool(status), launch.logged()
 
 
 def test_the_tour_continues_if_rviz_ends(stage):
     launch = stage("point_head.launch.py", rviz=True)
     launch.end("rviz2", 1)  # it found no screen
-    launch.wait_for(lambda: "process has died" in launch.said())
+    launch.wait_for(lambda: "process has died" in launch.logged())
     launch.end("moving_point", 1)
-    assert launch.status() != 0, launch.said()  # the launch still waits for the tour
+    assert launch.status() != 0, launch.logged()  # the launch still waits for the tour

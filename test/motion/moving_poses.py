@@ -81,7 +81,7 @@ class Run(NamedTuple):
     commands: np.ndarray
     tips: np.ndarray
     """Where it was then (k, 4, 4)."""
-    told: float
+    reported: float
     """When the last pose was of [s]."""
 
 
@@ -96,7 +96,7 @@ def follow(pipe, kinematics, home, path, sender, *, period, until=4.0, after=1.5
     rng = np.random.default_rng(seed)
     times, arrivals = sender.messages(until, rng)
     start, command, goal, k = kinematics(home), home, None, 0
-    said, commands = [], []
+    logged, commands = [], []
     # The loop's beat has nothing to do with the sender's.
     for now in np.arange(0.37 * period, until + after, period):
         new = int(np.searchsorted(arrivals, now, side="right"))
@@ -110,10 +110,10 @@ def follow(pipe, kinematics, home, path, sender, *, period, until=4.0, after=1.5
         following(pipe, goal, command, when)
         answer = stepping(pipe, command, now + period)
         command = command if answer is None else answer
-        said.append(now + period)
+        logged.append(now + period)
         commands.append(command)
     commands = np.array(commands)
-    return Run(np.array(said), commands, kinematics(commands), times[-1])
+    return Run(np.array(logged), commands, kinematics(commands), times[-1])
 
 
 def following(pipe, goal, command, when):
@@ -141,7 +141,7 @@ class Figures(NamedTuple):
 
 def measure(run, path, *, since=1.0, until=None):
     """Compare the tip with the path, while poses came."""
-    until = run.told if until is None else until
+    until = run.reported if until is None else until
     chosen = (run.times >= since) & (run.times <= until)
     times, tips = run.times[chosen], run.tips[chosen]
     start = run.tips[0].copy()
@@ -192,9 +192,9 @@ class Ending(NamedTuple):
 def ending(run, path):
     """Judge what became of the last pose."""
     start = run.tips[0]
-    last = pose_of(start, path, run.told)[1]
-    after = run.times > run.told
+    last = pose_of(start, path, run.reported)[1]
+    after = run.times > run.reported
     off = np.linalg.norm(run.tips[after, :3, 3] - last, axis=1)
     away = np.flatnonzero(off > 1e-3)
-    time = run.times[after][away[-1]] - run.told if len(away) else 0.0
+    time = run.times[after][away[-1]] - run.reported if len(away) else 0.0
     return Ending(float(off.max()), float(off[-1]), float(time))

@@ -68,9 +68,9 @@ class Kinematics:
         while tip in joints:
             joint = joints[tip]
             origin, axis = joint.find("origin"), joint.find("axis")
-            told = {} if origin is None else origin.attrib
+            reported = {} if origin is None else origin.attrib
             xyz, (r, p, y) = (
-                np.array(told.get(key, "0 0 0").split(), float) for key in ("xyz", "rpy")
+                np.array(reported.get(key, "0 0 0").split(), float) for key in ("xyz", "rpy")
             )
             place = np.eye(4)
             place[:3, :3] = turned([0, 0, 1], y) @ turned([0, 1, 0], p) @ turned([1, 0, 0], r)

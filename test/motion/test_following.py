@@ -123,9 +123,9 @@ def test_at_the_end_of_a_stream_the_arm_returns_to_the_last_pose(arms, robot, ra
     run = arm.follow(circle, Sender(rate))
     end = ending(run, circle)
     # That no more comes is known half an interval after it was due, and to the loop a period later.
-    known = run.told + 1.5 / rate + 2.0 * PERIOD
+    known = run.reported + 1.5 / rate + 2.0 * PERIOD
     k = int(np.searchsorted(run.times, known))
-    way = SPEED * (known - run.told)
+    way = SPEED * (known - run.reported)
     limiter = Limiter(arm.limits, PERIOD, arm.home)
     differences = [np.diff(run.commands[k - 3 : k], n, axis=0)[-1] / PERIOD**n for n in (0, 1, 2)]
     limiter.go_on(np.stack(differences, axis=1))

@@ -91,12 +91,12 @@ def test_late_goals_of_an_even_motion_are_evened_out(motion, monkeypatch):
     late = np.abs(0.004 * rng.normal(size=len(times)))
     arrivals, errors = times + late, []
 
-    def told(t):
+    def reported(t):
         return wave(times[np.argmin(np.abs(arrivals - t))])
 
     for kinds in (goal_motion.KINDS, tuple(k for k in goal_motion.KINDS if not k.even)):
         monkeypatch.setattr(goal_motion, "KINDS", kinds)
-        moments, seen = run(GoalMotion(SPEEDS), told, arrivals)
+        moments, seen = run(GoalMotion(SPEEDS), reported, arrivals)
         known = moments > 1.5
         off = seen[known, 0] - np.array([wave(t - late.mean()) for t in moments[known]])
         errors.append(np.sqrt(np.mean(off**2)))

@@ -415,8 +415,8 @@ TOLD_WITHIN = 0.06
 def test_events_in_motion_have_the_recorded_effects(hardware, controller, case, ends, travel, peak):
     rig, at = acted(case, hardware, controller)
     assert [int(end.code) for _, end in rig.ends] == [code for code, _ in ends]
-    for (time, _), (_, told) in zip(rig.ends, ends, strict=True):
-        assert time - 2 * PERIOD <= told <= time + TOLD_WITHIN
+    for (time, _), (_, reported) in zip(rig.ends, ends, strict=True):
+        assert time - 2 * PERIOD <= reported <= time + TOLD_WITHIN
     if travel is not None:
         assert abs(rig.arm[-1] - at - travel) <= max(0.1 * abs(travel), TWO_CYCLES)
     if peak is not None:
@@ -430,7 +430,7 @@ OFF_AND_TIGHT = Tolerances(np.zeros(1), np.array([1e-9]), 0.3)
 
 
 @pytest.mark.parametrize(
-    ("hardware", "command", "tolerances", "code", "text", "told"),
+    ("hardware", "command", "tolerances", "code", "text", "reported"),
     [
         ("lag30", quintic(), TIGHT, 0, "Goal successfully reached!", 2.0546),
         ("lag30", quintic(0.8), TIGHT, -4, "Aborted due to path tolerance violation", 0.4061),
@@ -456,7 +456,7 @@ OFF_AND_TIGHT = Tolerances(np.zeros(1), np.array([1e-9]), 0.3)
     ],
     ids=["h1", "h2", "h3", "h4", "h5", "slow h2", "slow h4"],
 )
-def test_tolerances_end_a_goal_as_recorded(hardware, command, tolerances, code, text, told):
+def test_tolerances_end_a_goal_as_recorded(hardware, command, tolerances, code, text, reported):
     rig = Rig(hardware, "tol")
     rig.until(DELAY)
     rig.controller.start_goal(command, tolerances)
@@ -464,7 +464,7 @@ def test_tolerances_end_a_goal_as_recorded(hardware, command, tolerances, code, 
     [(time, end)] = rig.ends
     assert int(end.code) == code
     assert end.text.startswith(text)
-    assert time - 2 * PERIOD <= told <= time + TOLD_WITHIN
+    assert time - 2 * PERIOD <= reported <= time + TOLD_WITHIN
     if code:
         assert np.ptp(rig.out[-500:]) == 0.0
         assert rig.out[-1] in rig.arm  # a position that was measured

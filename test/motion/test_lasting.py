@@ -26,27 +26,27 @@ OTHER = Reason(Verdict.LIMIT, joint="wrist", bound=1.0)
 PERIOD = 0.01
 
 
-def told(found):
+def reported(found):
     lasting = Lasting()
     return [lasting.update(each, k * PERIOD) for k, each in enumerate(found)]
 
 
-def changes(said):
-    return sum(a != b for a, b in itertools.pairwise(said))
+def changes(logged):
+    return sum(a != b for a, b in itertools.pairwise(logged))
 
 
 @pytest.mark.parametrize("between", [None, OTHER])
 def test_an_intermittent_reason_is_shown_without_flicker(between):
-    said = told([None] * 5 + [LIMIT, between] * 100)
-    assert changes(said) == 1
-    assert said[5:] == [LIMIT] * 200
+    logged = reported([None] * 5 + [LIMIT, between] * 100)
+    assert changes(logged) == 1
+    assert logged[5:] == [LIMIT] * 200
 
 
 @pytest.mark.parametrize("then", [None, OTHER])
 def test_a_reason_is_cleared_after_a_while(then):
-    said = told([LIMIT] * 10 + [then] * 50)
+    logged = reported([LIMIT] * 10 + [then] * 50)
     count = 10 + round(LASTS / PERIOD) - 1
-    assert said == [LIMIT] * count + [then] * (60 - count)
+    assert logged == [LIMIT] * count + [then] * (60 - count)
 
 
 def test_a_reset_clears_the_reason():

@@ -92,19 +92,19 @@ def stamped(at, now, clock=CLOCK):
     return StateStamp(sec, nanosec, round(1e9 * (clock + now)), TIMEOUT)
 
 
-def told(state, position, now, at=None):
+def reported(state, position, now, at=None):
     """Tell all joints' common position, stamped with a time `at` if there is one."""
     stamp = None if at is None else stamped(at, now)
     return state.update(["a", "b", "c"], [position] * 3, now, stamp)
 
 
 def test_a_state_older_than_the_last_of_one_of_its_joints_is_refused(state):
-    assert told(state, 1.0, now=1.0, at=0.9) is None
-    assert told(state, 2.0, now=1.1, at=0.8).reason is Refusal.OUT_OF_ORDER
+    assert reported(state, 1.0, now=1.0, at=0.9) is None
+    assert reported(state, 2.0, now=1.1, at=0.8).reason is Refusal.OUT_OF_ORDER
     assert state.positions().tolist() == [1.0] * 3
     assert state.update(["x"], [2.0], 1.1, stamped(0.8, 1.1)) is None, "joints of others"
-    assert told(state, 3.0, now=1.2, at=0.9) is None, "as old as the last one"
-    assert told(state, 4.0, now=1.3) is None, "without a stamp"
+    assert reported(state, 3.0, now=1.2, at=0.9) is None, "as old as the last one"
+    assert reported(state, 4.0, now=1.3) is None, "without a stamp"
     assert state.positions().tolist() == [4.0] * 3
 
 
@@ -112,12 +112,12 @@ def test_a_state_older_than_the_last_of_one_of_its_joints_is_refused(state):
     ("at", "reason"), [(0.49, Refusal.STALE), (1.51, Refusal.FUTURE)], ids=["old", "ahead"]
 )
 def test_a_state_far_from_the_clock_is_refused_with_the_distance(state, at, reason):
-    refused = told(state, 1.0, now=1.0, at=at)
+    refused = reported(state, 1.0, now=1.0, at=at)
     assert refused.reason is reason
     assert "0.510 s" in refused.detail
     assert state.refused is refused
     assert state.silent(1.0, 10.0) == ("a", "b", "c")
-    assert told(state, 1.0, now=1.0, at=0.51) is None
+    assert reported(state, 1.0, now=1.0, at=0.51) is None
     assert state.refused is None
 
 
@@ -129,7 +129,7 @@ def test_a_malformed_stamp_is_refused(state, sec, nanosec):
 
 def test_a_repeated_state_becomes_old(state):
     for k in range(200):
-        refused = told(state, 1.0, now=0.01 * k, at=0.0)
+        refused = reported(state, 1.0, now=0.01 * k, at=0.0)
     assert refused.reason is Refusal.STALE
     assert "steadily" not in refused.detail
     assert state.silent(1.99, 0.5) == ("a", "b", "c")
@@ -138,16 +138,16 @@ def test_a_repeated_state_becomes_old(state):
 def test_a_clock_offset_is_distinguished_from_old_states(state):
     for k in range(100):
         now = 0.01 * k
-        refused = told(state, 1.0, now=now, at=now - 3.0 + 0.02 * (k % 2))
+        refused = reported(state, 1.0, now=now, at=now - 3.0 + 0.02 * (k % 2))
         assert ("steadily" in refused.detail) == (now >= 0.5)
     assert "2.980 s old" in refused.detail
 
 
 def test_a_jump_of_the_clock_discards_all_states(state):
-    told(state, 1.0, now=100.0, at=100.0)
+    reported(state, 1.0, now=100.0, at=100.0)
     state.reset()
     assert state.silent(2.0, 1e9) == ("a", "b", "c")
-    assert told(state, 1.0, now=2.0, at=2.0) is None
+    assert reported(state, 1.0, now=2.0, at=2.0) is None
     assert state.silent(2.0, 0.5) == ()
 
 
@@ -161,35 +161,35 @@ def quick():
 
 
 def test_a_joint_faster_than_its_limit_is_a_jump(quick):
-    assert told(quick, 0.0, now=0.0) is None
-    assert told(quick, 0.24, now=0.1) is None
-    refused = told(quick, 0.50, now=0.2)
+    assert reported(quick, 0.0, now=0.0) is None
+    assert reported(quick, 0.24, now=0.1) is None
+    refused = reported(quick, 0.50, now=0.2)
     assert refused.reason is Refusal.JUMP
     assert "a: by 0.260 in 0.100 s" in refused.detail
     assert quick.positions().tolist() == [0.24] * 3
     assert quick.silent(0.3, 0.5) == ("a", "b", "c"), "nothing is believed"
-    assert told(quick, 0.10, now=0.3) is None
+    assert reported(quick, 0.10, now=0.3) is None
     assert quick.silent(0.69, 0.5) == ("a", "b", "c")
     assert quick.refused is refused
     assert quick.silent(0.71, 0.5) == ()
-    assert told(quick, 0.25, now=0.71) is None
+    assert reported(quick, 0.25, now=0.71) is None
     assert quick.refused is None
 
 
 def test_a_late_state_is_accepted(quick):
     """A late driver publishes a fast motion at once; it continues from there."""
-    told(quick, 0.0, now=0.0)
-    assert told(quick, 0.3, now=0.01).reason is Refusal.JUMP
-    assert told(quick, 0.31, now=0.1).reason is Refusal.JUMP
+    reported(quick, 0.0, now=0.0)
+    assert reported(quick, 0.3, now=0.01).reason is Refusal.JUMP
+    assert reported(quick, 0.31, now=0.1).reason is Refusal.JUMP
     assert quick.silent(0.1, 0.5) == ("a", "b", "c")
-    assert told(quick, 0.32, now=0.14) is None
+    assert reported(quick, 0.32, now=0.14) is None
     assert quick.silent(0.14, 0.5) == ()
 
 
 def test_the_speed_is_checked_by_stamps_if_there_are_any(quick):
-    told(quick, 0.0, now=0.0, at=-0.2)
-    assert told(quick, 0.4, now=0.001, at=0.0) is None, "late, then both at once"
-    assert told(quick, 0.6, now=0.4, at=0.001).reason is Refusal.JUMP, "another place, one time"
+    reported(quick, 0.0, now=0.0, at=-0.2)
+    assert reported(quick, 0.4, now=0.001, at=0.0) is None, "late, then both at once"
+    assert reported(quick, 0.6, now=0.4, at=0.001).reason is Refusal.JUMP, "another place, one time"
 
 
 def test_a_continuous_joint_may_reset_its_turns(quick):
@@ -201,11 +201,11 @@ def test_a_continuous_joint_may_reset_its_turns(quick):
 
 @pytest.mark.parametrize("stamps", [False, True], ids=["unstamped", "stamped"])
 def test_a_lasting_jump_is_accepted(quick, stamps):
-    told(quick, 0.0, now=0.0, at=0.0 if stamps else None)
+    reported(quick, 0.0, now=0.0, at=0.0 if stamps else None)
     believed = []
     for k in range(1, 60):
         now = 0.01 * k
-        if told(quick, 2.0 + 0.001 * k, now=now, at=now if stamps else None) is None:
+        if reported(quick, 2.0 + 0.001 * k, now=now, at=now if stamps else None) is None:
             believed.append(now)
     assert believed[0] == pytest.approx(0.51)
     assert len(believed) == 9, "and from then on"
@@ -213,33 +213,33 @@ def test_a_lasting_jump_is_accepted(quick, stamps):
 
 
 def test_a_position_that_keeps_jumping_is_not_accepted(quick):
-    told(quick, 0.0, now=0.0)
+    reported(quick, 0.0, now=0.0)
     for k in range(1, 90):
-        assert told(quick, 2.0 + k % 2, now=0.01 * k).reason is Refusal.JUMP
+        assert reported(quick, 2.0 + k % 2, now=0.01 * k).reason is Refusal.JUMP
     assert quick.silent(0.9, 10.0) == ("a", "b", "c")
 
 
 def test_contradicting_publishers_are_not_accepted(quick):
     for k in range(1000):
         now = 0.01 * k
-        assert told(quick, 1.0, now=now, at=now) is None
-        assert told(quick, 0.0, now=now, at=now + 0.001).reason is Refusal.JUMP
+        assert reported(quick, 1.0, now=now, at=now) is None
+        assert reported(quick, 0.0, now=now, at=now + 0.001).reason is Refusal.JUMP
         assert quick.silent(now, 0.5) == ("a", "b", "c")
 
 
 def test_an_arm_in_motion_tolerates_jumps_until_the_timeout(quick):
-    told(quick, 0.0, now=0.0)
+    reported(quick, 0.0, now=0.0)
     for k in range(1, 80):
         now = 0.01 * k
-        told(quick, 0.0, now=now)
-        told(quick, 2.0, now=now)
+        reported(quick, 0.0, now=now)
+        reported(quick, 2.0, now=now)
         held = quick.silent(now, 0.5, moving=True)
         assert held == (() if now <= 0.51 else ("a", "b", "c"))
-    told(quick, 0.0, now=2.78)
+    reported(quick, 0.0, now=2.78)
     assert quick.silent(2.78, 0.5, moving=True) == ("a", "b", "c")
-    told(quick, 0.0, now=2.8)
+    reported(quick, 0.0, now=2.8)
     assert quick.silent(2.8, 0.5) == ()
-    told(quick, 2.0, now=2.81)
+    reported(quick, 2.0, now=2.81)
     assert quick.silent(2.81, 0.5, moving=True) == (), "a new one"
     assert quick.silent(2.81, 0.5) == ("a", "b", "c")
 
@@ -248,11 +248,11 @@ def test_a_pause_of_one_publisher_does_not_resolve_a_contradiction(quick):
     """Meanwhile the other might be right; but it was contradicted just before."""
     for k in range(100):
         now = 0.01 * k
-        told(quick, 0.0, now=now)
-        told(quick, 5.0, now=now)
+        reported(quick, 0.0, now=now)
+        reported(quick, 5.0, now=now)
     for k in range(1, 199):
         now = 0.99 + 0.01 * k
-        told(quick, 5.0, now=now)
+        reported(quick, 5.0, now=now)
         assert {"a", "b"} <= set(quick.silent(now, 10.0))
     assert quick.positions().tolist() == [0.0] * 3
 
@@ -261,8 +261,8 @@ def test_a_pause_of_one_publisher_does_not_resolve_a_contradiction(quick):
 def test_a_clock_offset_of_one_publisher_does_not_resolve_a_contradiction(quick, off):
     for k in range(200):
         now = 0.01 * k
-        told(quick, 0.0, now=now, at=now)
-        told(quick, 1.0, now=now + 0.005, at=now + off)
+        reported(quick, 0.0, now=now, at=now)
+        reported(quick, 1.0, now=now + 0.005, at=now + off)
         assert quick.silent(now + 0.005, 0.5) == ("a", "b", "c")
 
 

@@ -44,9 +44,9 @@ def complaint(capfd, monkeypatch, own_domain):
             assert getattr(programs, program)() == 1
         finally:
             rescue.cancel()
-        said = capfd.readouterr().err
-        assert "Traceback" not in said
-        (line,) = [line for line in said.splitlines() if line.startswith(program)]
+        logged = capfd.readouterr().err
+        assert "Traceback" not in logged
+        (line,) = [line for line in logged.splitlines() if line.startswith(program)]
         return line
 
     return complain

@@ -57,10 +57,10 @@ class Client:
         for name, value in fields.items():
             setattr(goal, name, value)
         self.feedback = []
-        hear = self.feedback
+        receive = self.feedback
         return self.wait(
             self.action.send_goal_async(
-                goal, lambda message: hear.append(message.feedback.pointing_angle_error)
+                goal, lambda message: receive.append(message.feedback.pointing_angle_error)
             )
         )
 

@@ -81,9 +81,9 @@ def wait_for_log(process, words):
     """Wait for words in a running node's output, and return the output so far."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
-        said = os.pread(process.output.fileno(), 1 << 20, 0).decode()
-        if words in said:
-            return said
+        logged = os.pread(process.output.fileno(), 1 << 20, 0).decode()
+        if words in logged:
+            return logged
         time.sleep(0.05)
     process.kill()
     raise AssertionError(f"it never said {words!r}: {output_of(process)[1]}")

@@ -59,15 +59,15 @@ def replaying(**readings):
 
 
 def test_values_of_sources_are_replayed_in_order(recording, entries):
-    said = []
+    logged = []
 
     def work():
-        said.extend([recording.steady(), recording.steady(), recording.steady_ns()])
-        said.append(recording.read("listeners", lambda: 3))
+        logged.extend([recording.steady(), recording.steady(), recording.steady_ns()])
+        logged.append(recording.read("listeners", lambda: 3))
 
     recording.run("any", work)
     boundary = replaying(**json.loads(json.dumps(entries[0].readings)))
-    assert [boundary.steady(), boundary.steady(), boundary.steady_ns()] == said[:3]
+    assert [boundary.steady(), boundary.steady(), boundary.steady_ns()] == logged[:3]
     assert boundary.read("listeners", lambda: 99) == 3
 
 
@@ -153,7 +153,7 @@ def test_the_default_is_the_plain_boundary():
     assert boundary_of(SimpleNamespace(boundary=NODE)) is NODE
 
 
-def heard(form, argument):
+def received(form, argument):
     """Return what a callback is given in a replay for what it was given."""
     recorded, replayed, entries = [], [], []
     recording = RecordingBoundary(NODE, SimpleNamespace(put=entries.append))
@@ -167,7 +167,7 @@ def heard(form, argument):
 
 @pytest.mark.parametrize("accepted", [True, False])
 def test_the_response_of_a_controller_is_replayed(accepted):
-    handle = heard(ANSWER, SimpleNamespace(result=lambda: SimpleNamespace(accepted=accepted)))
+    handle = received(ANSWER, SimpleNamespace(result=lambda: SimpleNamespace(accepted=accepted)))
     assert handle.result().accepted is accepted
     handle.result().cancel_goal_async()
     assert isinstance(handle.result().get_result_async(), Future)
@@ -176,16 +176,16 @@ def test_the_response_of_a_controller_is_replayed(accepted):
 def test_feedback_and_result_of_a_controller_are_replayed():
     feedback = FollowJointTrajectory.Feedback()
     feedback.desired.positions = [0.1, -0.0]
-    assert heard(FEEDBACK, SimpleNamespace(feedback=feedback)).feedback == feedback
+    assert received(FEEDBACK, SimpleNamespace(feedback=feedback)).feedback == feedback
     result = SimpleNamespace(error_string="too late")
-    end = heard(END, SimpleNamespace(result=lambda: SimpleNamespace(status=6, result=result)))
+    end = received(END, SimpleNamespace(result=lambda: SimpleNamespace(status=6, result=result)))
     assert (end.result().status, end.result().result.error_string) == (6, "too late")
 
 
 def test_a_head_goal_is_replayed():
     goal = PointHead.Goal(max_velocity=0.3)
-    assert heard(HEAD_GOAL, goal) == goal
-    handle = heard(HEAD_HANDLE, SimpleNamespace(request=goal))
+    assert received(HEAD_GOAL, goal) == goal
+    handle = received(HEAD_HANDLE, SimpleNamespace(request=goal))
     assert handle.request == goal
     handle.execute(None)
     handle.publish_feedback(PointHead.Feedback())

@@ -33,7 +33,7 @@ def checker(domain):
     rclpy.shutdown()
 
 
-def hear(checker, monkeypatch, states):
+def receive(checker, monkeypatch, states):
     """Let one status come with each turn; None is a turn without."""
     coming = iter(states)
 
@@ -46,7 +46,7 @@ def hear(checker, monkeypatch, states):
 
 
 def test_a_node_that_compiles_is_waited_for(checker, monkeypatch):
-    hear(checker, monkeypatch, [None, "COMPILING", "COMPILING", "WAITING", "READY"])
+    receive(checker, monkeypatch, [None, "COMPILING", "COMPILING", "WAITING", "READY"])
     asked = []
 
     def ready():
@@ -65,9 +65,9 @@ def test_compilation_does_not_count_for_the_timeout(checker, monkeypatch):
         return now[0]
 
     monkeypatch.setattr(module.time, "monotonic", monotonic)
-    hear(checker, monkeypatch, ["COMPILING"] * 10 + ["READY"])
+    receive(checker, monkeypatch, ["COMPILING"] * 10 + ["READY"])
     checker.wait_until(lambda: True, "base", "tip")
-    hear(checker, monkeypatch, [None] * 10)
+    receive(checker, monkeypatch, [None] * 10)
     checker.status = {}
     with pytest.raises(module.BasisIkError, match="is basis_ik running"):
         checker.wait_until(lambda: True, "base", "tip")

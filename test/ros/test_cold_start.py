@@ -68,9 +68,9 @@ def compiling(robot):
 
 def test_the_node_responds_while_it_compiles_and_then_starts(own_domain, cold):
     robot = Robot(own_domain)
-    heard = []
+    received = []
     robot.node.create_subscription(
-        DiagnosticArray, "/diagnostics", lambda m: heard.append((time.monotonic(), m)), 10
+        DiagnosticArray, "/diagnostics", lambda m: received.append((time.monotonic(), m)), 10
     )
     process = start_node(own_domain)
     try:
@@ -98,9 +98,9 @@ def test_the_node_responds_while_it_compiles_and_then_starts(own_domain, cold):
             assert asker.worst() < allowed, asker.client.srv_name
             print(f"{asker.client.srv_name}: {len(asker.times)} answers in {asker.worst():.3f} s")
         print(f"with {share:.2f} of a processor")
-        times = [then for then, _ in heard]
+        times = [then for then, _ in received]
         assert max(b - a for a, b in itertools.pairwise(times)) < allowed
-        texts = {m.status[0].message for _, m in heard}
+        texts = {m.status[0].message for _, m in received}
         assert len([t for t in texts if t.startswith("compiling the kernels")]) > 5, texts
         robot.wait_status(state="READY")
         assert robot.state() == "active"

@@ -67,7 +67,7 @@ def test_all_ancestors_are_read_parents_first():
 
 
 @pytest.mark.parametrize(
-    ("constraint", "parents", "said"),
+    ("constraint", "parents", "logged"),
     [
         (Point("map", "hip", "ball"), PARENTS, "no frame above 'map' that it could turn in"),
         (Point("calf", "heel", "ball"), PARENTS, "tf does not connect 'heel' with 'map'"),
@@ -76,8 +76,8 @@ def test_all_ancestors_are_read_parents_first():
     ],
     ids=["topmost", "unknown", "another tree", "a loop"],
 )
-def test_disconnected_frames_are_reported(constraint, parents, said):
-    with pytest.raises(FrameError, match=said):
+def test_disconnected_frames_are_reported(constraint, parents, logged):
+    with pytest.raises(FrameError, match=logged):
         edges_of([constraint], parents)
 
 
@@ -192,7 +192,7 @@ for side, y in (("l", 0.2), ("r", -0.2)):
     }
 
 
-class Heard:
+class Received:
     """The messages of the program: frames in their parents, and the status of each constraint."""
 
     def __init__(self):
@@ -224,7 +224,7 @@ class Heard:
 
 
 @pytest.fixture(scope="module")
-def heard(domain, tmp_path_factory):
+def received(domain, tmp_path_factory):
     path = tmp_path_factory.mktemp("frames") / "params.yaml"
     path.write_text(PARAMETERS)
     context = rclpy.Context()
@@ -232,10 +232,10 @@ def heard(domain, tmp_path_factory):
     node = rclpy.create_node("watcher", context=context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    heard = Heard()
-    node.create_subscription(TFMessage, "/tf", heard.tf, 100)
-    node.create_subscription(DiagnosticStatus, "frames_node/status", heard.status, 10)
-    node.create_subscription(MarkerArray, "frames_node/markers", heard.marker_array, 10)
+    received = Received()
+    node.create_subscription(TFMessage, "/tf", received.tf, 100)
+    node.create_subscription(DiagnosticStatus, "frames_node/status", received.status, 10)
+    node.create_subscription(MarkerArray, "frames_node/markers", received.marker_array, 10)
     broadcaster = StaticTransformBroadcaster(node)
     messages = []
     for frame, (parent, (x, y, z), pitch) in FRAMES.items():
@@ -246,15 +246,15 @@ def heard(domain, tmp_path_factory):
         q.y, q.w = math.sin(0.5 * pitch), math.cos(0.5 * pitch)
         messages.append(message)
         turn = rotation_of(q)
-        heard.frames[frame] = (parent, turn, np.array((x, y, z), float))
+        received.frames[frame] = (parent, turn, np.array((x, y, z), float))
     broadcaster.sendTransform(messages)
     process = start_node(domain, "--params-file", str(path), program=PROGRAM)
     try:
         end = time.monotonic() + PATIENCE
         names = {"gaze", "left", "right", "stretch", "thumb"}
-        while not (names <= set(heard.statuses) and heard.markers) and time.monotonic() < end:
+        while not (names <= set(received.statuses) and received.markers) and time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
-        yield heard
+        yield received
     finally:
         code, output = stop_node(process)
         executor.shutdown()
@@ -262,75 +262,75 @@ def heard(domain, tmp_path_factory):
         context.try_shutdown()
     assert code == 0, output
     assert "Traceback" not in output
-    assert names <= set(heard.statuses), output
+    assert names <= set(received.statuses), output
 
 
-def test_two_arms_that_share_spine_and_chest_reach_at_once(heard):
+def test_two_arms_that_share_spine_and_chest_reach_at_once(received):
     for side in "lr":
-        miss = heard.place(f"ik/hand_{side}") - heard.place(f"goal_{side}")
+        miss = received.place(f"ik/hand_{side}") - received.place(f"goal_{side}")
         assert np.linalg.norm(miss) < 1e-6
-        assert heard.statuses[{"l": "left", "r": "right"}[side]].message == "met"
+        assert received.statuses[{"l": "left", "r": "right"}[side]].message == "met"
 
 
-def test_the_broadcast_frames_keep_to_the_limits_of_their_bones(heard):
+def test_the_broadcast_frames_keep_to_the_limits_of_their_bones(received):
     for side in "lr":
-        turn = heard.turn(f"ik/fore_{side}")
+        turn = received.turn(f"ik/fore_{side}")
         np.testing.assert_allclose(turn @ (0, 1, 0), (0, 1, 0), rtol=0, atol=1e-7)
         assert -2.5 - 1e-7 <= math.atan2(turn[0, 2], turn[2, 2]) <= 1e-7
     rest = np.array(
         ((math.cos(0.1), 0, math.sin(0.1)), (0, 1, 0), (-math.sin(0.1), 0, math.cos(0.1)))
     )
-    turn = rest.T @ heard.turn("ik/chest")
+    turn = rest.T @ received.turn("ik/chest")
     along = np.array((0.0, 0.2, 0.2)) / math.hypot(0.2, 0.2)  # to the shoulder of the first chain
     assert math.acos(along @ turn @ along) <= 0.3 + 1e-6
     angle = math.acos(np.clip(0.5 * (np.trace(turn) - 1.0), -1, 1))
     assert angle <= math.hypot(0.3, 0.2) + 1e-6  # a swing and a twist about an axis across it
 
 
-def test_bones_keep_their_lengths_and_the_source_is_not_overwritten(heard):
+def test_bones_keep_their_lengths_and_the_source_is_not_overwritten(received):
     for frame, (parent, place, _) in FRAMES.items():
-        if f"ik/{frame}" in heard.frames and frame != "tail2":
-            corrected, _, now = heard.frames[f"ik/{frame}"]
-            assert corrected == (f"ik/{parent}" if f"ik/{parent}" in heard.frames else parent)
+        if f"ik/{frame}" in received.frames and frame != "tail2":
+            corrected, _, now = received.frames[f"ik/{frame}"]
+            assert corrected == (f"ik/{parent}" if f"ik/{parent}" in received.frames else parent)
             np.testing.assert_allclose(now, place, rtol=0, atol=1e-12)
-    parent, _, now = heard.frames["ik/tail2"]  # the frame between moves along, and is not sent
+    parent, _, now = received.frames["ik/tail2"]  # the frame between moves along, and is not sent
     along = (-0.1 - 0.2 * math.cos(0.3), 0.0, 0.2 * math.sin(0.3))
     assert parent == "ik/tail1"
     np.testing.assert_allclose(now, along, rtol=0, atol=1e-12)
-    assert "ik/between" not in heard.frames
-    assert "ik/goal_l" not in heard.frames
-    assert "ik/nail_r" not in heard.frames
+    assert "ik/between" not in received.frames
+    assert "ik/goal_l" not in received.frames
+    assert "ik/nail_r" not in received.frames
 
 
-def test_a_carried_target_is_corrected_and_broadcast(heard):
+def test_a_carried_target_is_corrected_and_broadcast(received):
     """The eye hangs from the chest and looks at the nail of the left hand, as far as it may."""
-    eye = heard.place("ik/eye")
-    u, v = heard.place("ik/sight") - eye, heard.place("ik/nail_l") - eye
+    eye = received.place("ik/eye")
+    u, v = received.place("ik/sight") - eye, received.place("ik/nail_l") - eye
     angle = math.atan2(np.linalg.norm(np.cross(u, v)), u @ v)
-    status = heard.statuses["gaze"]
+    status = received.statuses["gaze"]
     values = {value.key: value.value for value in status.values}
     assert values["verdict"] == "LIMIT"
     assert float(values["miss_rad"]) == pytest.approx(angle, abs=1e-6)
     assert values["conflicts"] == ""
-    assert math.acos(heard.turn("ik/eye")[0, 0]) == pytest.approx(0.05, abs=1e-6)
+    assert math.acos(received.turn("ik/eye")[0, 0]) == pytest.approx(0.05, abs=1e-6)
 
 
-def test_a_conflict_is_reported_with_the_missing_distance(heard):
-    tip = heard.place("ik/tip")
-    joint = heard.place("ik/tail2")
-    u, v = tip - joint, heard.place("goal_l") - joint
+def test_a_conflict_is_reported_with_the_missing_distance(received):
+    tip = received.place("ik/tip")
+    joint = received.place("ik/tail2")
+    u, v = tip - joint, received.place("goal_l") - joint
     missing = {
-        "stretch": ("miss_m", np.linalg.norm(tip - heard.place("far"))),
+        "stretch": ("miss_m", np.linalg.norm(tip - received.place("far"))),
         "thumb": ("miss_rad", math.atan2(np.linalg.norm(np.cross(u, v)), u @ v)),
     }
     for name, other in (("stretch", "thumb"), ("thumb", "stretch")):
-        values = {value.key: value.value for value in heard.statuses[name].values}
+        values = {value.key: value.value for value in received.statuses[name].values}
         key, miss = missing[name]
         assert float(values[key]) == pytest.approx(miss, abs=1e-6)
-        assert (heard.statuses[name].message == "met") == (miss < 1e-8)
+        assert (received.statuses[name].message == "met") == (miss < 1e-8)
         if miss > 1e-6:
             assert values["conflicts"] == other
-            assert f"conflicts with {other}" in heard.statuses[name].message
+            assert f"conflicts with {other}" in received.statuses[name].message
 
 
 def ends_of(marker):
@@ -341,7 +341,7 @@ def ends_of(marker):
     return (points @ rotation_of(q).T + (p.x, p.y, p.z)).reshape(-1, 2, 3)
 
 
-def test_markers_are_at_the_broadcast_frames(heard):
+def test_markers_are_at_the_broadcast_frames(received):
     """In the order of the constraints: gaze, left, right, stretch, thumb."""
     bones = {
         0: ("ik/eye", "ik/sight"),
@@ -349,23 +349,25 @@ def test_markers_are_at_the_broadcast_frames(heard):
         3: ("ik/tail1", "ik/tail2", "ik/tip"),
     }
     for number, frames in bones.items():
-        along = np.array([heard.place(frame) for frame in frames])
+        along = np.array([received.place(frame) for frame in frames])
         expected = np.stack([along[:-1], along[1:]], axis=1)
-        shown = ends_of(heard.markers["bones", number])
+        shown = ends_of(received.markers["bones", number])
         np.testing.assert_allclose(shown, expected, rtol=0, atol=1e-6)
-    (sight,) = ends_of(heard.markers["sight", 0])
+    (sight,) = ends_of(received.markers["sight", 0])
     np.testing.assert_allclose(
-        sight, [heard.place("ik/sight"), heard.place("ik/nail_l")], rtol=0, atol=1e-6
+        sight, [received.place("ik/sight"), received.place("ik/nail_l")], rtol=0, atol=1e-6
     )
-    missing = ends_of(heard.markers["miss", 3])
-    np.testing.assert_allclose(missing[0, 0], heard.place("ik/tip"), rtol=0, atol=1e-6)
-    np.testing.assert_allclose(missing[-1, 1], heard.place("far"), rtol=0, atol=1e-6)
-    ball = heard.markers["target", 1].pose.position
-    np.testing.assert_allclose((ball.x, ball.y, ball.z), heard.place("goal_l"), rtol=0, atol=1e-6)
+    missing = ends_of(received.markers["miss", 3])
+    np.testing.assert_allclose(missing[0, 0], received.place("ik/tip"), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(missing[-1, 1], received.place("far"), rtol=0, atol=1e-6)
+    ball = received.markers["target", 1].pose.position
+    np.testing.assert_allclose(
+        (ball.x, ball.y, ball.z), received.place("goal_l"), rtol=0, atol=1e-6
+    )
 
 
-def test_texts_of_the_markers_equal_the_status(heard):
+def test_texts_of_the_markers_equal_the_status(received):
     for number, name in enumerate(("gaze", "left", "right", "stretch", "thumb")):
-        assert heard.markers["verdict", number].text.startswith(f"{name}: ")
-        said = heard.markers["verdict", number].text.removeprefix(f"{name}: ")
-        assert said == heard.statuses[name].message
+        assert received.markers["verdict", number].text.startswith(f"{name}: ")
+        logged = received.markers["verdict", number].text.removeprefix(f"{name}: ")
+        assert logged == received.statuses[name].message

@@ -88,7 +88,7 @@ def robot(domain, tmp_path_factory):
     assert robot.complaints == []
 
 
-def said(robot, words):
+def logged(robot, words):
     return os.pread(robot.process.output.fileno(), 1 << 20, 0).decode().count(words)
 
 
@@ -98,7 +98,7 @@ def said(robot, words):
     ids=["callback", "loop", "loop, and the braking"],
 )
 def test_an_exception_stops_the_arm_until_it_is_activated_again(robot, height, words):
-    before = said(robot, "Traceback")
+    before = logged(robot, "Traceback")
     robot.send("base_link", FAR)
     robot.wait(lambda: np.abs(robot.positions - HOME).max() > 0.2, "the arm moves")
     robot.send("base_link", down(0.3, 0.3, height))
@@ -106,8 +106,8 @@ def test_an_exception_stops_the_arm_until_it_is_activated_again(robot, height, w
     robot.wait(robot.no_commands, "silence")
     robot.send("base_link", NEAR)
     assert robot.no_commands()
-    assert said(robot, "Traceback") == before + 1
-    assert said(robot, f"ZeroDivisionError: {words}") >= 1
+    assert logged(robot, "Traceback") == before + 1
+    assert logged(robot, f"ZeroDivisionError: {words}") >= 1
     assert robot.transit("activate")
     robot.go_home()
 
@@ -116,7 +116,7 @@ def test_an_exception_while_inactive_is_logged_and_changes_nothing(robot):
     assert robot.transit("deactivate")
     robot.wait(robot.no_commands, "silence")
     robot.send("base_link", down(0.3, 0.3, 7.0))
-    robot.wait(lambda: said(robot, "while inactive: Traceback") == 1, "its line in the log")
+    robot.wait(lambda: logged(robot, "while inactive: Traceback") == 1, "its line in the log")
     assert robot.no_commands()
     assert robot.state() == "inactive"
     assert robot.transit("activate")
@@ -141,7 +141,7 @@ def test_an_exception_in_a_request_stops_nothing(moving):
     client = moving.node.create_client(Trigger, "basis_ik/home")
     moving.wait(client.service_is_ready, "the service")
     future = client.call_async(Trigger.Request())
-    moving.wait(lambda: said(moving, "a request failed: ") == 1, "its line in the log")
+    moving.wait(lambda: logged(moving, "a request failed: ") == 1, "its line in the log")
     assert not future.done()
 
 

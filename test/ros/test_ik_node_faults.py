@@ -92,9 +92,9 @@ def test_an_invalid_frame_is_refused_before_tf_in_a_short_line(robot, frame):
     for i in range(10):
         robot.send(frame, NEAR)
         robot.wait(lambda i=i: refusals(robot, "BAD_FRAME") == before + i + 1, "its refusal")
-    said = robot.statuses[-1]["last_refusal"]
-    assert len(said) < 200
-    assert said.isprintable()
+    logged = robot.statuses[-1]["last_refusal"]
+    assert len(logged) < 200
+    assert logged.isprintable()
     assert memory(robot.process) - size < 20_000
     assert robot.no_commands()
     follows_again(robot)

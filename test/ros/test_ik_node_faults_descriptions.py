@@ -141,13 +141,13 @@ def test_an_invalid_description_fails_configure_with_a_reason(robot, name):
     already = said(robot).count("cannot configure")
     robot.description.publish(String(data=text))
 
-    def told():
+    def reported():
         """Ask until it is this description that is complained of."""
         assert not robot.transit("configure")
         lines = [line for line in said(robot).splitlines() if "cannot configure" in line]
         return any(all(word in line for word in words) for line in lines[already:])
 
-    robot.wait(told, f"{words} in the reason")
+    robot.wait(reported, f"{words} in the reason")
     assert robot.state() == "unconfigured"
     assert robot.process.poll() is None
 

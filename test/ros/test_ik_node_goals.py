@@ -141,14 +141,14 @@ def test_a_twist_turns_the_tip_about_its_own_origin(robot):
 def test_a_limit_stops_the_twist_and_is_reported_until_it_leads_back(robot):
     seen = len(robot.statuses)
 
-    def told():
+    def reported():
         robot.jog("tool0", angular=(0.0, 0.0, 3.0))
         return any(
             (status.get("verdict"), status.get("joint")) == ("LIMIT", "wrist_3_joint")
             for status in robot.statuses[seen:]
         )
 
-    robot.wait(told, "the limit is named")
+    robot.wait(reported, "the limit is named")
     assert robot.chain.upper[5] - 1e-2 < robot.positions[5] <= robot.chain.upper[5]
     held = robot.positions
 

@@ -38,7 +38,7 @@ def keep_jogging(robot, frame, until, what, **twist):
     robot.wait(asked, what)
 
 
-def said(statuses, key):
+def logged(statuses, key):
     """The values of a key one after the other, each only once."""
     values = [each.get(key, "") for each in statuses]
     return [new for old, new in zip([None, *values], values, strict=False) if new != old]
@@ -52,7 +52,7 @@ def test_at_a_limit_the_status_does_not_flicker(robot):
     keep_jogging(robot, "tool0", lambda: robot.positions[5] > bound - 1e-3, "the limit", **twist)
     count = len(robot.statuses) + 4  # two seconds more
     keep_jogging(robot, "tool0", lambda: len(robot.statuses) > count, "standing", **twist)
-    verdicts = said(robot.statuses[seen:], "verdict")
+    verdicts = logged(robot.statuses[seen:], "verdict")
     assert verdicts.count("LIMIT") == 1
     assert verdicts[-1] == "LIMIT"
     assert robot.statuses[-1]["joint"] == "wrist_3_joint"
@@ -70,8 +70,8 @@ def test_a_singularity_is_reported_before_it_is_passed(robot):
     twist = {"angular": tuple(0.3 * turn)}
     flipped = lambda: abs(robot.positions[3] - q[3]) > 2.0  # noqa: E731
     keep_jogging(robot, "base_link", flipped, "the wrist flips", **twist)
-    told = [text.split(":")[0] for text in said(robot.statuses[seen:], "message")]
-    assert "nearing a singularity" in told
-    assert "passing a singularity" in told
-    assert told.index("nearing a singularity") < told.index("passing a singularity")
+    reported = [text.split(":")[0] for text in logged(robot.statuses[seen:], "message")]
+    assert "nearing a singularity" in reported
+    assert "passing a singularity" in reported
+    assert reported.index("nearing a singularity") < reported.index("passing a singularity")
     robot.wait(robot.no_commands, "silence")

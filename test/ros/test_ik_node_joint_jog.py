@@ -74,8 +74,8 @@ def test_the_newest_kind_of_input_is_followed_and_reported(robot):
         time.sleep(0.05)
         jog(robot, {"shoulder_pan_joint": 0.6})
         time.sleep(0.05)
-        told = {status.get("input") for status in robot.statuses[seen:]}
-        return {"twist", "joint_jog"} <= told and robot.positions[0] - start[0] > 0.02
+        reported = {status.get("input") for status in robot.statuses[seen:]}
+        return {"twist", "joint_jog"} <= reported and robot.positions[0] - start[0] > 0.02
 
     robot.wait(alternates, "both lead in turn")
     robot.wait_status(state="READY")

@@ -104,17 +104,19 @@ def test_parameters_that_do_not_fit_the_given_robot_end_the_node(
 def test_parameters_that_do_not_fit_the_robot_on_the_topic_are_reported(domain):
     """No message can fix it: it is logged once as an error, and the node stays unconfigured."""
     robot = Robot(domain)
-    heard = []
-    robot.node.create_subscription(DiagnosticArray, "/diagnostics", heard.append, 10)
+    received = []
+    robot.node.create_subscription(DiagnosticArray, "/diagnostics", received.append, 10)
     process = start_node(domain, "-p", "home:=[0.0]")
-    robot.wait(lambda: any(waiting(each) for each in heard), "diagnostics while it waits")
+    robot.wait(lambda: any(waiting(each) for each in received), "diagnostics while it waits")
     robot.description.publish(String(data=URDF))
     wait_for_log(process, "parameter 'home'")
     robot.wait_status(state="UNCONFIGURED", level=DiagnosticStatus.ERROR)
     robot.description.publish(String(data=URDF + " "))
-    robot.wait(lambda: heard[-1].status[0].level == DiagnosticStatus.ERROR, "an error, not a wait")
-    assert heard[-1].status[0].name == "basis_ik: start"
-    assert heard[-1].status[0].message == robot.statuses[-1]["message"]
+    robot.wait(
+        lambda: received[-1].status[0].level == DiagnosticStatus.ERROR, "an error, not a wait"
+    )
+    assert received[-1].status[0].name == "basis_ik: start"
+    assert received[-1].status[0].message == robot.statuses[-1]["message"]
     assert not robot.transit("configure")
     assert robot.state() == "unconfigured"
     code, output = stop_node(process)

@@ -144,8 +144,8 @@ def test_a_tool_given_at_start_is_waited_for(own_domain):
     robot.process = start_node(own_domain, "-p", "tool_frame:=tcp")
     robot.description.publish(String(data=URDF))
     try:
-        said = "tool_frame 'tcp': NO_TRANSFORM"
-        robot.wait(lambda: any(said in s["message"] for s in robot.statuses), "it waits")
+        logged = "tool_frame 'tcp': NO_TRANSFORM"
+        robot.wait(lambda: any(logged in s["message"] for s in robot.statuses), "it waits")
         robot.place("tool0", "tcp", RigidTransform.from_rpy(0.0, 0.0, 0.0, [0.0, 0.0, 0.1]))
         robot.wait_status(state="READY", tool_frame="tcp")
     finally:

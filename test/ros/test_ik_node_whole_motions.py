@@ -47,19 +47,19 @@ class Watcher(Robot):
 
     def __init__(self, domain):
         super().__init__(domain)
-        self.publishing, self.heard = False, None
+        self.publishing, self.received = False, None
         self.node.create_subscription(JointState, "joint_states", self._watch, 1000)
 
     def _watch(self, message):
         stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
         by_name = dict(zip(message.name, message.position, strict=True))
         here = np.array([by_name[name] for name in self.chain.joint_names])
-        if self.heard is not None:
-            step = self.chain.velocity * (stamp - self.heard + 1e-4)
+        if self.received is not None:
+            step = self.chain.velocity * (stamp - self.received + 1e-4)
             inside = (here >= self.chain.lower) & (here <= self.chain.upper)
             if not ((np.abs(here - self.positions) <= step) & inside).all():
                 self.complaints.append((self.positions, here))
-        self.positions, self.heard = here, stamp
+        self.positions, self.received = here, stamp
 
     def rests(self):
         before = self.positions

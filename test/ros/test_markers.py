@@ -39,13 +39,13 @@ def seen(robot):
     """The markers that are shown now, by namespace; grows newer by itself."""
     shown = {}
 
-    def hear(message):
+    def receive(message):
         now = {m.ns: m for m in message.markers if m.action == Marker.ADD}
         shown.update(now)
         for gone in set(shown) - set(now):
             del shown[gone]
 
-    robot.node.create_subscription(MarkerArray, "basis_ik/markers", hear, 1)
+    robot.node.create_subscription(MarkerArray, "basis_ik/markers", receive, 1)
     return shown
 
 
@@ -126,7 +126,7 @@ def test_without_a_subscriber_nothing_is_computed(robot, viewers, messages):
     assert len(node.published) == messages
 
 
-def said(node):
+def logged(node):
     return {m.ns: m for m in node.published[-1].markers}["state"].text
 
 
@@ -138,9 +138,9 @@ def test_the_text_has_following_and_the_name_of_the_arm(robot):
     for text in ("on the way", "on the way", "following", "following"):
         arm.pipeline.solution = solve(robot.chain, down(0.40, 0.20, 0.40), SEED)
         node.tick()
-        assert said(node) == f"left: {text}"
+        assert logged(node) == f"left: {text}"
     node.tick()
-    assert said(node) == "left: on the way"
+    assert logged(node) == "left: on the way"
 
 
 # The passes of FABRIK ---------------------------------------------------------------------------

@@ -317,11 +317,11 @@ def test_another_target_waits_for_the_progress(controller, whole):
     assert planned == []
     controller.accept()
     controller.time += 0.1
-    told = SimpleNamespace(
+    reported = SimpleNamespace(
         header=SimpleNamespace(stamp=Time(sec=100, nanosec=100_000_000)),
         desired=SimpleNamespace(positions=[0.1, 0.1]),
     )
-    whole._on_feedback(1, SimpleNamespace(feedback=told))
+    whole._on_feedback(1, SimpleNamespace(feedback=reported))
     whole.advance(pipeline, np.zeros(2), Moment(0.0, controller.now().nanoseconds))
     assert len(planned) == 1
     assert len(controller.goals) == 2
@@ -374,7 +374,7 @@ class Clocks:
     def now(self):
         return SimpleNamespace(nanoseconds=self.here)
 
-    def hear(self, ahead, delays):
+    def receive(self, ahead, delays):
         """Hear states of a controller whose clock is ahead; they come after delays [s]."""
         for delay in delays:
             stamp = self.here + round(1e9 * (ahead - delay))
@@ -401,21 +401,21 @@ SOON, OFTEN_LATE = [0.001] * 100, [0.3] * 99 + [0.001]
     ],
 )
 def test_a_clock_offset_is_detected_from_states(ahead, delays, words):
-    said = Clocks().hear(ahead, delays)
-    assert words in said
-    assert bool(words) == bool(said)
+    logged = Clocks().receive(ahead, delays)
+    assert words in logged
+    assert bool(words) == bool(logged)
 
 
 def test_in_simulated_time_there_is_one_clock():
     clocks = Clocks()
     clocks.ros_time_is_active = True
-    assert clocks.hear(3.0, SOON) == ""
+    assert clocks.receive(3.0, SOON) == ""
 
 
 def test_a_pause_of_simulated_time_is_no_silence(monkeypatch):
     clocks = Clocks()
     clocks.ros_time_is_active, clocks.count_publishers = True, lambda _: 1
-    clocks.hear(0.0, SOON)
+    clocks.receive(0.0, SOON)
     monkeypatch.setattr("basis_ik.ros.boundary.time", SimpleNamespace(monotonic=lambda: 1e9))
     assert clocks.state.unmet() == "", "real time is none of its business"
     clocks.here += 10**9
@@ -426,7 +426,7 @@ def test_a_pause_of_simulated_time_is_no_silence(monkeypatch):
 def test_a_jump_of_the_clock_is_no_silence_of_the_controller(jump):
     clocks = Clocks()
     clocks.ros_time_is_active, clocks.count_publishers = True, lambda _: 1
-    clocks.hear(0.0, SOON)
+    clocks.receive(0.0, SOON)
     clocks.here += jump * 10**9
     clocks.state.on_clock_jump()
     assert clocks.state.unmet() == ""

@@ -42,7 +42,7 @@ def head(domain):
     for words in ("head goal rejected: max_velocity is -", "head goal rejected: pointing_frame: "):
         seconds = sum(robot.floods)  # of the flood; other tests add no more than four each
         assert robot.output.count(words) <= seconds + 5
-    for said in (
+    for logged in (
         "head goal succeeded",
         "head goal canceled",
         "head goal aborted: the best effort is 0.",
@@ -55,7 +55,7 @@ def head(domain):
         "head goal rejected: target: NON_FINITE",
         "head goal rejected: stopped; call ~/enable to continue",
     ):
-        assert said in robot.output
+        assert logged in robot.output
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ class Graph:
 
     def __init__(self):
         self.names = ["/robot"]
-        self.told = []
+        self.reported = []
 
     def resolve_topic_name(self, topic):
         return f"/{topic}"
@@ -40,10 +40,10 @@ class Graph:
         return [SimpleNamespace(node_namespace=space, node_name=name) for space, name in split]
 
     def warn(self, subject, reason, text):
-        self.told.append(text)
+        self.reported.append(text)
 
     def recovered(self, subject, text):
-        self.told.append(text)
+        self.reported.append(text)
 
 
 @pytest.fixture
@@ -55,14 +55,14 @@ def graph(monkeypatch):
 def test_a_publisher_is_reported_once_it_has_a_name(graph):
     target_publishers = TargetPublishers(graph, ["target"], graph)
     target_publishers.check()
-    graph.told.clear()
+    graph.reported.clear()
     graph.names.append("_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_")
     target_publishers.check()
     graph.names[1] = "/second"
     target_publishers.check()
-    assert graph.told == []
+    assert graph.reported == []
     target_publishers.check()
-    assert graph.told == [
+    assert graph.reported == [
         "2 publishers, the newest target wins: published on /target by /robot, /second"
     ]
 
@@ -73,9 +73,9 @@ def test_the_end_of_a_second_publisher_is_reported(graph):
     target_publishers.check()
     target_publishers.check()
     graph.names.pop()
-    graph.told.clear()
+    graph.reported.clear()
     target_publishers.check()
-    assert graph.told == ["no second publisher on /target"]
+    assert graph.reported == ["no second publisher on /target"]
 
 
 def test_rviz_is_not_reported(graph):
@@ -83,8 +83,8 @@ def test_rviz_is_not_reported(graph):
     target_publishers = TargetPublishers(graph, ["target"], graph)
     for _ in range(3):
         target_publishers.check()
-    assert graph.told == ["no second publisher on /target"] * 3
+    assert graph.reported == ["no second publisher on /target"] * 3
     graph.names.append("/rviz_relay/second")
     target_publishers.check()
     target_publishers.check()
-    assert graph.told[-1].startswith("4 publishers")
+    assert graph.reported[-1].startswith("4 publishers")

@@ -71,8 +71,8 @@ def test_parameters_that_are_read_exist():
 
 
 def test_parameters_to_lower_before_the_start_are_read_only():
-    (told,) = re.findall(r"lower in it what cannot be changed later: (.*)", PAGE)
-    names = re.findall(r"`(\w+)", told)
+    (reported,) = re.findall(r"lower in it what cannot be changed later: (.*)", PAGE)
+    names = re.findall(r"`(\w+)", reported)
     assert len(names) == 3
     assert all(DECLARED[name].read_only for name in names)
 

@@ -100,12 +100,12 @@ def _dragged():
 
 def _insist(robot, say, key, value=None):
     """Say something again and again until the status has a value: a message may be lost."""
-    seen, said = len(robot.statuses), 0.0
+    seen, logged = len(robot.statuses), 0.0
 
     def come():
-        nonlocal said
-        if time.monotonic() - said > 0.1:
-            said = time.monotonic()
+        nonlocal logged
+        if time.monotonic() - logged > 0.1:
+            logged = time.monotonic()
             say()
         new = robot.statuses[seen:]
         return any(key in each and value in (None, each[key]) for each in new)
@@ -145,11 +145,11 @@ def altered(path, new, change):
 
 
 def test_a_run_is_replayed_to_the_bit(recording):
-    status, said = replay(recording)
-    assert status == 0, said
-    assert "all equal to the bit" in said
-    assert "numbers may differ" not in said
-    (counts,) = re.findall(r"(\d+) commands and (\d+) statuses", said)
+    status, logged = replay(recording)
+    assert status == 0, logged
+    assert "all equal to the bit" in logged
+    assert "numbers may differ" not in logged
+    (counts,) = re.findall(r"(\d+) commands and (\d+) statuses", logged)
     assert int(counts[0]) > 100
     assert int(counts[1]) > 10
 
@@ -171,23 +171,23 @@ def test_a_difference_is_reported_with_both_values(recording, tmp_path):
         return serialize_message(message)
 
     altered(recording, tmp_path / "altered.mcap", change)
-    status, said = replay(tmp_path / "altered.mcap")
-    assert status == 1, said
-    assert "parameter 'gone' is no more: 1.0" in said
-    assert "recorded with 0.1: numbers may differ" in said
-    first, second = re.findall(r"(?:recorded|replayed): (\S+ .*)", said)
+    status, logged = replay(tmp_path / "altered.mcap")
+    assert status == 1, logged
+    assert "parameter 'gone' is no more: 1.0" in logged
+    assert "recorded with 0.1: numbers may differ" in logged
+    first, second = re.findall(r"(?:recorded|replayed): (\S+ .*)", logged)
     assert first != second
-    assert re.search(r"then it differs \d+\.\d{3} s after the beginning, in '", said)
+    assert re.search(r"then it differs \d+\.\d{3} s after the beginning, in '", logged)
 
 
 def test_a_truncated_recording_is_replayed_to_its_end(recording, tmp_path):
     cut = tmp_path / "cut.mcap"
     content = recording.read_bytes()
     cut.write_bytes(content[: len(content) * 2 // 3])
-    status, said = replay(cut)
-    assert status == 0, said
-    assert "is truncated" in said
-    assert "all equal to the bit" in said
+    status, logged = replay(cut)
+    assert status == 0, logged
+    assert "is truncated" in logged
+    assert "all equal to the bit" in logged
 
 
 def test_a_recording_may_be_truncated_anywhere(recording, tmp_path):
@@ -237,15 +237,15 @@ def test_other_mcap_readers_get_the_original_messages(recording):
     with recording.open("rb") as file:
         reader = make_reader(file, validate_crcs=True)
         assert reader.get_header().profile == "ros2"
-        summary, heard = reader.get_summary(), Counter()
+        summary, received = reader.get_summary(), Counter()
         for schema, channel, message in reader.iter_messages():
             assert (schema.encoding, channel.message_encoding) == ("ros2msg", "cdr")
-            heard[channel.topic] += 1
+            received[channel.topic] += 1
             if channel.topic == "/joint_states":
                 assert len(deserialize_message(message.data, JointState).position) == 6
-    assert summary.statistics.message_count == heard.total()
+    assert summary.statistics.message_count == received.total()
     topics = {"/tf", "/robot_description", "/joint_states", "/basis_ik/target_pose", COMMANDS}
-    assert topics | {"/basis_ik/status", "/basis_ik/recording"} <= set(heard)
+    assert topics | {"/basis_ik/status", "/basis_ik/recording"} <= set(received)
     schema = next(s for s in summary.schemas.values() if s.name.endswith("/JointTrajectory"))
     parts = re.findall(r"^MSG: (\S+)$", schema.data.decode(), re.M)
     assert parts == [

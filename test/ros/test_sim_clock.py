@@ -197,12 +197,12 @@ def test_steps_of_system_time_are_reported(monkeypatch):
 
 def test_ik_node_reports_a_missing_clock_in_log_and_diagnostics(domain):
     robot = Robot(domain)
-    heard = []
-    robot.node.create_subscription(DiagnosticArray, "/diagnostics", heard.append, 10)
+    received = []
+    robot.node.create_subscription(DiagnosticArray, "/diagnostics", received.append, 10)
 
     def told(name):
         """Return whether a status of that name warns of it."""
-        statuses = [each for message in heard for each in message.status if name in each.name]
+        statuses = [each for message in received for each in message.status if name in each.name]
         warned = [each for each in statuses if CLOCK_MISSING in each.message]
         return any(each.level == DiagnosticStatus.WARN for each in warned)
 

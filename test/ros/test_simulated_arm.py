@@ -303,11 +303,11 @@ def test_a_goal_is_accepted_followed_and_reached_with_feedback(arm):
     assert arm.outcome(handle) == (GoalStatus.STATUS_SUCCEEDED, 0, "Goal successfully reached!")
     arm.comes_to(0.5, 0.4, -0.5)
     assert len(arm.feedback) >= 3
-    told = arm.feedback[1].feedback
-    assert told.joint_names == JOINTS
-    np.testing.assert_allclose(told.desired.positions, told.actual.positions, atol=1e-9)
-    np.testing.assert_allclose(told.error.positions, np.zeros(3), atol=1e-9)
-    assert 0.0 < told.actual.positions[0] < 0.5
+    reported = arm.feedback[1].feedback
+    assert reported.joint_names == JOINTS
+    np.testing.assert_allclose(reported.desired.positions, reported.actual.positions, atol=1e-9)
+    np.testing.assert_allclose(reported.error.positions, np.zeros(3), atol=1e-9)
+    assert 0.0 < reported.actual.positions[0] < 0.5
 
 
 def test_the_controller_state_has_reference_feedback_error_and_output(arm):
@@ -436,8 +436,10 @@ def test_leaving_the_path_aborts_the_goal(arm, process):
     text = "Aborted due to path tolerance violation"
     code = Result.PATH_TOLERANCE_VIOLATED
     assert arm.outcome(handle) == (GoalStatus.STATUS_ABORTED, code, text)
-    told = "tolerance violated, the position is held: on the path, joint 'turn' misses its position"
-    arm.until(lambda: told in process.log.read_text())
+    reported = (
+        "tolerance violated, the position is held: on the path, joint 'turn' misses its position"
+    )
+    arm.until(lambda: reported in process.log.read_text())
     arm.stands_still()
     assert 0.0 < arm.at[0] < 1.5
 
@@ -484,7 +486,7 @@ def test_an_inactive_controller_accepts_nothing_and_later_holds(arm, process):
     text = "Current goal cancelled during deactivate transition."
     assert arm.outcome(handle) == (GoalStatus.STATUS_ABORTED, Result.INVALID_GOAL, text)
     arm.stands_still()
-    here, told = arm.at, len(arm.states)
+    here, reported = arm.at, len(arm.states)
     before = len(process.log.read_text())
     arm.topic.publish(trajectory((0.1, (0.0, 0.3, 0.0))))
     arm.wait(20)
@@ -494,7 +496,7 @@ def test_an_inactive_controller_accepts_nothing_and_later_holds(arm, process):
         lambda: "goal refused: the controller is inactive" in process.log.read_text()[before:]
     )
     assert arm.switch("activate", True).success
-    arm.until(lambda: len(arm.states) > told)
+    arm.until(lambda: len(arm.states) > reported)
     arm.wait(20)
     np.testing.assert_array_equal(arm.at, here)
     assert arm.outcome(arm.send((0.1, (0.0, 0.3, 0.0))))[0] == GoalStatus.STATUS_SUCCEEDED
@@ -728,7 +730,7 @@ def test_a_misspelt_parameter_is_reported_before_the_description(complaint):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "reported"),
     [
         (["robot_description:='<robot'"], "robot_description: line 1"),
         (["joints:=[turn, elbow]"], "joint 'elbow' is not one that can be controlled"),
@@ -758,5 +760,5 @@ def test_a_misspelt_parameter_is_reported_before_the_description(complaint):
     ],
     ids=lambda value: value[0].partition(":=")[0] if isinstance(value, list) else "",
 )
-def test_a_bad_start_is_one_line_and_status_1(complaint, parameters, told):
-    assert told in complaint("simulated_arm", f"robot_description:={URDF}", *parameters)
+def test_a_bad_start_is_one_line_and_status_1(complaint, parameters, reported):
+    assert reported in complaint("simulated_arm", f"robot_description:={URDF}", *parameters)

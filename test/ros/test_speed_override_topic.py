@@ -25,10 +25,10 @@ from basis_ik.ros.speed_override import SpeedOverride
 
 
 @pytest.fixture
-def heard():
+def received():
     """Send values to a named chain; return its topics, set parameters and refusals."""
 
-    def hear(name, *values):
+    def receive(name, *values):
         topics, given, refusals = [], [], Refusals()
 
         def subscribe(_, topic, callback, *__, **___):
@@ -50,24 +50,24 @@ def heard():
         SpeedOverride(node, arm)
         return topics, given, refusals.counts
 
-    return hear
+    return receive
 
 
 @pytest.mark.parametrize(("name", "prefix"), [("", ""), ("left", "left.")])
-def test_each_chain_has_its_own(heard, name, prefix):
-    topics, given, _ = heard(name, 0.5, 0.0)
+def test_each_chain_has_its_own(received, name, prefix):
+    topics, given, _ = received(name, 0.5, 0.0)
     assert topics == [f"~/{name}/speed_override" if name else "~/speed_override"]
     assert given == [(f"{prefix}speed_override", 0.5), (f"{prefix}speed_override", 0.0)]
 
 
-def test_an_unchanged_value_is_not_set_again(heard):
-    assert heard("", 1.0, 0.5, 0.5, 0.5, 1.0)[1] == [
+def test_an_unchanged_value_is_not_set_again(received):
+    assert received("", 1.0, 0.5, 0.5, 0.5, 1.0)[1] == [
         ("speed_override", 0.5),
         ("speed_override", 1.0),
     ]
 
 
-def test_a_refused_value_sets_nothing(heard):
-    _, given, counts = heard("", math.nan, 2.0, -1.0)
+def test_a_refused_value_sets_nothing(received):
+    _, given, counts = received("", math.nan, 2.0, -1.0)
     assert given == []
     assert counts == {"NON_FINITE": 1, "OUT_OF_RANGE": 2}

@@ -44,8 +44,8 @@ def test_a_stroke_moves_briefly_and_a_held_key_continuously():
 
 
 def test_every_direction_has_a_key_and_its_opposite():
-    told = {(*linear, *angular) for linear, angular in DIRECTIONS.values()}
-    assert told == {tuple(row) for row in np.vstack([np.eye(6), -np.eye(6)]).tolist()}
+    reported = {(*linear, *angular) for linear, angular in DIRECTIONS.values()}
+    assert reported == {tuple(row) for row in np.vstack([np.eye(6), -np.eye(6)]).tolist()}
 
 
 @pytest.mark.parametrize("key", [" ", "t", "e", "x"])
@@ -76,7 +76,7 @@ class Terminal:
         self._master, slave = pty.openpty()
         self.before = self.attributes()
         os.set_blocking(self._master, False)
-        self.said = ""
+        self.logged = ""
         environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
         self.process = subprocess.Popen(
             PROGRAM, stdin=slave, stdout=slave, stderr=slave, env=environment
@@ -89,8 +89,8 @@ class Terminal:
     def listen(self):
         with contextlib.suppress(OSError):  # nothing there
             while text := os.read(self._master, 4096).decode(errors="replace"):
-                self.said += text
-        return self.said
+                self.logged += text
+        return self.logged
 
     def press(self, key):
         os.write(self._master, key.encode())
@@ -126,7 +126,7 @@ def terminal(robot, domain):
     robot.wait(robot.no_commands, "silence")
     terminal = Terminal(domain)
     robot.wait(lambda: "base_link: 0.100 m/s" in terminal.listen(), "it is ready")
-    assert "along x" in terminal.said
+    assert "along x" in terminal.logged
     yield terminal
     terminal.close()
 

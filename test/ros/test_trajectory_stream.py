@@ -79,7 +79,8 @@ class Bench:
         self.loop = ControlLoop(self.joints, np.arange(6), self.controller, CYCLE)
         self.due, self.late = self.now, 0.0
         self.dropped = False  # whether the goal is not pursued any more
-        self.telling, self.told_at = 0.0, 0.0  # period of the controller's states, 0: none [s]
+        self.state_period = 0.0  # period of the controller's states, 0: none [s]
+        self.published_at = 0.0
 
     def _subscribe(self, kind, topic, callback, qos):
         self._on_joint_state = callback
@@ -116,13 +117,13 @@ class Bench:
                 if self.controller.active:  # or else it is lost, as upstream
                     self.controller.follow(command)
             update = self.loop.cycle(self.now)
-            if update is not None and 0.0 < self.telling <= self.now - self.told_at:
+            if update is not None and 0.0 < self.state_period <= self.now - self.published_at:
                 self._publish_states(update.reference)
             self.positions.append(self.joints.positions.copy())
             self.now += CYCLE
 
     def _publish_states(self, reference):
-        self.told_at = self.now
+        self.published_at = self.now
         state = JointTrajectoryControllerState(joint_names=self.chain.joint_names)
         seconds, nanoseconds = divmod(self.moment.clock, 10**9)
         state.header.stamp = Time(sec=seconds, nanosec=nanoseconds)
@@ -336,7 +337,7 @@ def test_released_drives_do_not_jump(bench, begin):
 @pytest.mark.parametrize("pause", [0.12, 0.2, 0.4, 0.8])
 @pytest.mark.parametrize("begin", [0.4, 0.8])
 def test_a_briefly_deactivated_controller_does_not_jump(bench, begin, pause):
-    bench.telling = 0.02
+    bench.state_period = 0.02
     bench.run(begin, to(-2.0))
     bench.switch(False)
     bench.run(pause, to(-2.0))
@@ -360,23 +361,23 @@ def test_a_briefly_deactivated_controller_does_not_jump(bench, begin, pause):
 @pytest.mark.parametrize("quiet", [0.15, 0.3])
 def test_a_controller_without_states_brakes_and_then_continues(bench, quiet):
     """Its states are lost; it is on the way of the stream all the while."""
-    bench.telling = 0.02
+    bench.state_period = 0.02
     bench.run(0.5, to(-2.0))
-    bench.telling = 0.0
+    bench.state_period = 0.0
     sent = bench.output.sent
     bench.run(quiet, to(-2.0))
     assert bench.output.sent - sent <= 12, "silent after 0.1 s"
-    bench.telling = 0.02
+    bench.state_period = 0.02
     bench.run(2.5, to(-2.0))
     bench.check()
     assert not bench.output._unmet
     np.testing.assert_allclose(bench.joints.positions, HOME - 2.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("telling", [0.0, 0.02, 0.05, 0.2])
-def test_a_low_state_rate_does_not_pause_the_stream(telling):
+@pytest.mark.parametrize("state_period", [0.0, 0.02, 0.05, 0.2])
+def test_a_low_state_rate_does_not_pause_the_stream(state_period):
     bench = Bench("lag30", desired=False)
-    bench.telling = telling
+    bench.state_period = state_period
     bench.run(1.0)  # it is known how often
     sent = bench.output.sent
     bench.run(1.0, to(-2.0))

@@ -63,24 +63,24 @@ def test_a_target_is_reached_when_the_arm_is_there(events, solution, text, color
 
 def test_a_moving_goal_is_followed():
     assert words(state(*MOVING), REACHED, following=True) == ("following", WHITE)
-    said = words(state(*MOVING), TOO_FAR, following=True)
-    assert said == ("following, as near as it gets: too far by 0.25 m", ORANGE)
+    logged = words(state(*MOVING), TOO_FAR, following=True)
+    assert logged == ("following, as near as it gets: too far by 0.25 m", ORANGE)
     assert words(state(*ARRIVED), REACHED, following=True) == ("reached", GREEN)
 
 
 def test_a_stop_is_shown_with_the_remedy():
-    said = words(state(*READY, (Event.STOP, "stopped")), None)
-    assert said == ("stopped; call ~/enable to continue", ORANGE)
+    logged = words(state(*READY, (Event.STOP, "stopped")), None)
+    assert logged == ("stopped; call ~/enable to continue", ORANGE)
 
 
 def test_lost_tracking_is_shown_with_the_joint():
-    said = words(state(*READY, (Event.LOSE_TRACKING, "elbow is 0.3 from where it was")), None)
-    assert said == ("elbow is 0.3 from where it was; call ~/enable to continue", RED)
+    logged = words(state(*READY, (Event.LOSE_TRACKING, "elbow is 0.3 from where it was")), None)
+    assert logged == ("elbow is 0.3 from where it was; call ~/enable to continue", RED)
 
 
 def test_waiting_is_shown_with_the_reason():
-    said = words(state(*READY, (Event.UNMET, "no joint state of elbow")), None)
-    assert said == ("waiting: no joint state of elbow", YELLOW)
+    logged = words(state(*READY, (Event.UNMET, "no joint state of elbow")), None)
+    assert logged == ("waiting: no joint state of elbow", YELLOW)
 
 
 def test_a_problem_is_shown():
