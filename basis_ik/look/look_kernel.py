@@ -158,9 +158,9 @@ def aim(
 
     Args:
         exact: Of the chain with the ray as its tip's z, as are `joints`, `variables` and `ends`.
-        joints: See there.
-        variables: See there.
-        ends: See there.
+        joints: (m, 12), see `tables_kernel`.
+        variables: (n, 8), see `tables_kernel`.
+        ends: (2, 3, 4): root_T_first_joint, last_joint_T_ray.
         point: (3,) in the root frame [m].
         seed: (n,).
         q: (n,) result: what meets the point, else the least angle of all descents.

@@ -294,7 +294,7 @@ def exact_miss(
     """Return the angle from the ray to the point [rad] and the point's distance from it [m].
 
     Args:
-        exact: (m + 1, 16), see `proof.place_exactly`; the last row holds the ray.
+        exact: (m + 1, 16), see `tables_kernel`; the last row holds the ray.
         q: (n,).
         point: (3,) in the root frame [m].
         frame: (3, 4), overwritten with root_T_ray.

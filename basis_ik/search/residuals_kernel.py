@@ -81,11 +81,11 @@ NEAREST = 1e-9  # [m]: a point nearer to a ray's origin has no direction from th
 def place_limb(limb: FloatArray, q: FloatArray, axes: FloatArray, frame: FloatArray) -> None:
     """Write the axis of every joint, a point (3,) and a direction (3,), and root_T_tip (3, 4).
 
-    The steps are those of `proof.place_exactly`, written twice on purpose: what proves an answer
-    shares nothing with what found it.
+    The steps are those of `proof_kernel.place_exactly`, written twice on purpose: what proves an
+    answer shares nothing with what found it.
 
     Args:
-        limb: (m + 1, 16) as `proof.place_exactly` takes it.
+        limb: (m + 1, 16) as `proof_kernel.place_exactly` takes it.
         q: (n,) variables.
         axes: (≥ m, 6) result.
         frame: (3, 4) result.
@@ -118,7 +118,7 @@ def fill_twists(limb: FloatArray, axes: FloatArray, frame: FloatArray, twists: F
     Args:
         limb: See `place_limb`.
         axes: As `place_limb` wrote them.
-        frame: Likewise.
+        frame: (3, 4), as `place_limb` wrote it.
         twists: (n, 6) result.
     """
     for k in range(twists.shape[0]):
