@@ -15,9 +15,9 @@
 """The bottom of the valley: Newton's method to the pose that is nearest to a target out of reach.
 
 A descent by least squares (`descent_kernel.descend`) is quick where nothing is left in the end, and
-creeps where something is. Here the squared error itself is minimised, with its exact second derivatives:
-with z_i the axes and v_j the motion of the tip they are z_i × v_j for its position, and as simple
-for the trace of its rotation. Some ten steps settle on a pose to all digits.
+creeps where something is. Here the squared error itself is minimised, with its exact second
+derivatives: with z_i the axes and v_j the motion of the tip they are z_i × v_j for its position,
+and as simple for the trace of its rotation. Some ten steps settle on a pose to all digits.
 """
 
 from __future__ import annotations
