@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.pose.batch_kernel import solve_poses
+from basis_ik.pose.batch_kernel import PoseGoals, solve_poses
 from basis_ik.pose.diagnosis import FEWEST_STARTS, Inquiry
 from basis_ik.pose.solve import MAX_RESTARTS
 from basis_ik.robot.chain_kernel import ChainArrays
@@ -79,8 +79,8 @@ def hard_poses(arm: ChainArrays, seed: int, count: int) -> list[tuple[int, float
         place_exactly(ready.exact, truth, target[:3])
     q, figures = np.empty((count, n)), np.empty((count, 5))
     solve_poses(
-        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, ready.full, targets,
-        seeds, q, figures, ready.new_work(), *TOLERANCES, BUDGET, MAX_RESTARTS, PATIENCE, NEAR,
+        ready.packed, PoseGoals(ready.full, targets, *TOLERANCES), seeds, q, figures,
+        ready.new_work(), (BUDGET, MAX_RESTARTS, PATIENCE, NEAR),
     )  # fmt: skip
     hard = []
     for i in np.flatnonzero((figures[:, 2] > FEWEST_STARTS) | (figures[:, 0] == 0.0)):

@@ -39,12 +39,20 @@ from basis_ik.search.pose_search_kernel import (
     BAD_TARGET,
     LARGEST_ANGLE,
     LARGEST_LENGTH,
+    LIMITS,
     MARGIN,
     begin_anew,
     begin_inside,
+    set_bounds,
     take_shortest_turns,
 )
-from basis_ik.search.tables_kernel import BEST, BEST_SCOUT, LOWER, UPPER
+from basis_ik.search.tables_kernel import (
+    BEST,
+    BEST_SCOUT,
+    LOWER,
+    UPPER,
+    PackedChain,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -75,21 +83,22 @@ def begin_aside(variables: FloatArray, seed: FloatArray, start: int, q: FloatArr
 
 @helper
 def begin_well(
-    joints: FloatArray, variables: FloatArray, ray: FloatArray, seed: FloatArray, start: int,
-    q: FloatArray, work: FloatArray,
-) -> None:  # fmt: skip
+    chain: PackedChain, seed: FloatArray, start: int, q: FloatArray, work: FloatArray
+) -> None:
     """Write the start-th fresh start: the first ones near the seed, later ones the best of many.
 
     The best is the one whose ray passes the point most closely, in metres: a point close to the tip
     is met from a small part of the configurations only, and around it the angle tells little.
     """
+    variables = chain.variables
     if start <= NEARBY_STARTS:
         begin_aside(variables, seed, start, q)
         return
     n, least = variables.shape[0], np.inf
     for i in range(SCOUTS):
         begin_anew(variables, SCOUTS * (start - NEARBY_STARTS) + i, q)
-        _, _, d0, p0, _, _, d1, p1, _, _, d2, p2 = place(joints, ray, q, work, n)
+        tip = place(chain.joints, chain.ends[1], q, work, n)
+        _, _, d0, p0, _, _, d1, p1, _, _, d2, p2 = tip
         ahead = max(-(d0 * p0 + d1 * p1 + d2 * p2), 0.0)
         missed = (p0 + ahead * d0) ** 2 + (p1 + ahead * d1) ** 2 + (p2 + ahead * d2) ** 2
         if missed < least:
@@ -145,11 +154,13 @@ def aim(
 ) -> tuple[int, int, int, float, float]:
     """Descend from the nearest closed form or the seed, then from fresh starts, until proven.
 
+    Python calls it with the fields of a `PackedChain` one by one.
+
     Args:
-        exact: (m + 1, 16), see `aim_chain.exact_miss`.
-        joints: (m, 12), see `descent.place`.
-        variables: (n, 8), see `pose_solve.solve_pose`.
-        ends: (2, 3, 4): root_T_first_joint, last_joint_T_ray, the ray along its z.
+        exact: Of the chain with the ray as its tip's z, as are `joints`, `variables` and `ends`.
+        joints: (m, 12), see `tables_kernel`.
+        variables: (n, 8), see `tables_kernel`.
+        ends: (2, 3, 4): root_T_first_joint, last_joint_T_ray.
         point: (3,) in the root frame [m].
         seed: (n,).
         q: (n,) result: what meets the point, else the least angle of all descents.
@@ -158,7 +169,7 @@ def aim(
         iterations: Steps allowed, all descents together.
         first: Number of the first start: 0 is the seed, all others are fresh ones.
         restarts: Number of the last start.
-        careful: See `aim_chain.descend_to_point`.
+        careful: See `ray_kernel.descend_to_point`.
 
     Returns:
         REACHED, else how the last descent ended (SPENT, STALLED), BAD_SEED or BAD_TARGET before any
@@ -172,10 +183,14 @@ def aim(
     for r in range(3):
         if not abs(point[r]) <= LARGEST_LENGTH:
             return BAD_TARGET, 0, 0, pi, 0.0
-    frame, ray = work[last + 1].reshape((3, 4)), ends[1]
+    chain, frame = (
+        PackedChain(exact, joints, variables, ends, np.inf),
+        work[last + 1].reshape((3, 4)),
+    )
     begin = work[last + 2 :].reshape(-1)[:n]
     begin_inside(variables, seed, begin)
     relate_to_point(ends[0], point, work, last)
+    set_bounds(variables, LIMITS, work)
     least, steps, fresh, status = np.inf, 0, first, STALLED
     for k in range(n):
         q[k] = begin[k]
@@ -184,15 +199,13 @@ def aim(
         restarts = min(restarts, CLOSED_STARTS)
     while True:
         if fresh > 0:
-            begin_well(joints, variables, ray, begin, fresh, q, work)
+            begin_well(chain, begin, fresh, q, work)
         status, taken, angle = descend_to_point(
-            joints, variables, ray, q, work, MARGIN * tolerance, iterations - steps, careful
+            chain, q, work, MARGIN * tolerance, iterations - steps, careful
         )
         steps += taken
         if status == REACHED and n > 2:
-            steps += pull_to_seed(
-                joints, variables, ray, begin, q, work, MARGIN * tolerance, iterations - steps
-            )
+            steps += pull_to_seed(chain, begin, q, work, MARGIN * tolerance, iterations - steps)
         take_shortest_turns(variables, begin, q)
         angle, away = exact_miss(exact, q, point, frame)
         if status == REACHED and angle <= tolerance:

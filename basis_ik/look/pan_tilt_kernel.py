@@ -55,7 +55,7 @@ ON_AXIS = 1e-9  # [m] from an axis to the point: nearer, that joint makes no dif
 
 @jit
 def admits_pan_tilt(exact: FloatArray, n: int) -> bool:
-    """Say whether a chain, packed for `proof.place_exactly` with the ray last, has this form."""
+    """Say whether a chain, `exact` with the ray as its tip, has this form."""
     if n != 2 or exact.shape[0] != 3:
         return False
     for i in range(2):
@@ -107,7 +107,7 @@ def pan_tilt(
     x = ±√(ρ² − c²), θ = atan2(Y, X) − atan2(c, x).
 
     Args:
-        exact: (3, 16), see `proof.place_exactly`; the last row holds the ray along z.
+        exact: (3, 16), see `proof_kernel.place_exactly`; the last row holds the ray along z.
         point: (3,) in the root frame [m].
         seed: (2,) where a joint stays that makes no difference [rad].
         found: (4, 2) result, of which `count` rows are written [rad].

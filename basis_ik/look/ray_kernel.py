@@ -28,9 +28,8 @@ from math import atan2, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper
-from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, place
+from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, place, walk
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import (
     ASIDE,
@@ -52,6 +51,8 @@ from basis_ik.search.tables_kernel import (
     TOWARDS,
     TURN,
     UPPER,
+    PackedChain,
+    Triple,
 )
 
 FloatArray = NDArray[np.float64]
@@ -61,7 +62,6 @@ SAME = 1e-13  # sine up to which k is rounding noise, and any k will do
 OPPOSITE = 1e-9  # the same from exactly opposite, where noise would choose the way round
 DAMPING = 0.01  # of the squared error
 FLOOR = 1e-14  # keeps the system solvable where rows vanish
-LARGEST_STEP = 1.0  # [rad], or one reach for a slide
 MOST_PULLS = 10
 SHORTER = 0.99  # a pull towards the seed has to shorten the way this much to be followed by another
 
@@ -88,13 +88,13 @@ def ray_miss(
 
 @helper
 def choose_way_round(
-    joints: FloatArray, variables: FloatArray, q: FloatArray, work: FloatArray, n: int,
-    d0: float, d1: float, d2: float,
-) -> tuple[float, float, float]:  # fmt: skip
+    joints: FloatArray, variables: FloatArray, q: FloatArray, work: FloatArray, direction: Triple
+) -> Triple:
     """Return k for a point exactly behind the ray: across it, along the axis most able to turn it.
 
     That joint is asked to turn to where it has more room.
     """
+    (d0, d1, d2), n = direction, q.shape[0]
     best, k0, k1, k2 = 1e-6, 0.0, 0.0, 0.0
     for i in range(joints.shape[0]):
         x, y, z = work[n + i, AXIS_X], work[n + i, AXIS_Y], work[n + i, AXIS_Z]
@@ -111,11 +111,11 @@ def choose_way_round(
 
 @helper
 def fill_rows(
-    joints: FloatArray, variables: FloatArray, work: FloatArray, n: int,
-    p0: float, p1: float, p2: float, near: float,
-    k0: float, k1: float, k2: float, a0: float, a1: float, a2: float,
+    joints: FloatArray, variables: FloatArray, work: FloatArray, p: Triple, near: float,
+    k: Triple, a: Triple,
 ) -> None:  # fmt: skip
-    """Write both rows of the Jacobian, scaled to angles, into columns 0 and 1 of `work`."""
+    """Write both rows of the Jacobian, scaled to angles; p, k and a are those of `ray_miss`."""
+    (p0, p1, p2), (k0, k1, k2), (a0, a1, a2), n = p, k, a, variables.shape[0]
     m0, m1, m2 = k1 * a2 - k2 * a1, k2 * a0 - k0 * a2, k0 * a1 - k1 * a0
     for i in range(joints.shape[0]):
         row = n + i
@@ -125,28 +125,29 @@ def fill_rows(
         v0 = turn * (y * dz - z * dy) + slide * x
         v1 = turn * (z * dx - x * dz) + slide * y
         v2 = turn * (x * dy - y * dx) + slide * z
-        k = int(joints[i, DRIVER])
-        scale = variables[k, SCALE]
+        column = int(joints[i, DRIVER])
+        scale = variables[column, SCALE]
         towards = turn * (x * k0 + y * k1 + z * k2) + near * (v0 * m0 + v1 * m1 + v2 * m2)
         aside = turn * (x * m0 + y * m1 + z * m2) - near * (v0 * k0 + v1 * k1 + v2 * k2)
         if joints[i, IS_FIRST] == 0.0:  # a mimic joint adds to the column of the one it follows
-            work[k, TOWARDS] += scale * towards
-            work[k, ASIDE] += scale * aside
+            work[column, TOWARDS] += scale * towards
+            work[column, ASIDE] += scale * aside
         else:
-            work[k, TOWARDS], work[k, ASIDE] = scale * towards, scale * aside
+            work[column, TOWARDS], work[column, ASIDE] = scale * towards, scale * aside
 
 
 @helper
 def fill_step(
-    variables: FloatArray, q: FloatArray, work: FloatArray, n: int, damping: float,
-    error: float, pull: float, seed: FloatArray,
+    variables: FloatArray, q: FloatArray, work: FloatArray, damping: float, error: float,
+    pull: float, seed: FloatArray,
 ) -> float:  # fmt: skip
-    """Write Jᵀ (J Jᵀ + damping I)⁻¹ (e − J t) + t into column 2; return its largest entry.
+    """Write the step Jᵀ (J Jᵀ + damping I)⁻¹ (e − J t) + t; return its largest entry.
 
     t is `pull` times the way back to the seed: what the error leaves free goes there. A variable
     that stands at a limit and would step outward leaves the system, and the others take over
     (active set); they are asked again until none does.
     """
+    n = variables.shape[0]
     for k in range(n):
         work[k, PULL] = pull * (seed[k] - q[k]) / variables[k, SCALE]
     largest = 0.0
@@ -178,56 +179,35 @@ def fill_step(
 
 @helper
 def aim_step(
-    joints: FloatArray, variables: FloatArray, ray: FloatArray, q: FloatArray, work: FloatArray,
-    seed: FloatArray, trust: float, pull: float,
-) -> tuple[float, float]:  # fmt: skip
-    """Leave a step from q in column 2 of `work`; return the angle at q and the largest entry.
+    chain: PackedChain, q: FloatArray, work: FloatArray, seed: FloatArray, trust: float, pull: float
+) -> tuple[float, float]:
+    """Leave a step from q in `work`; return the angle at q and the step's largest entry.
 
     Without pull, the step is damped by `trust` times the squared angle; see `descend_to_point`.
     """
-    n = variables.shape[0]
-    x0, _, d0, p0, x1, _, d1, p1, x2, _, d2, p2 = place(joints, ray, q, work, n)
+    joints, variables, n = chain.joints, chain.variables, q.shape[0]
+    x0, _, d0, p0, x1, _, d1, p1, x2, _, d2, p2 = place(joints, chain.ends[1], q, work, n)
     angle, near, k0, k1, k2, a0, a1, a2 = ray_miss(d0, d1, d2, p0, p1, p2)
     if k0 == k1 == k2 == 0.0:
         if angle > 1.0:
-            k0, k1, k2 = choose_way_round(joints, variables, q, work, n, d0, d1, d2)
+            k0, k1, k2 = choose_way_round(joints, variables, q, work, (d0, d1, d2))
         if k0 == k1 == k2 == 0.0:
             k0, k1, k2 = x0, x1, x2
-    fill_rows(joints, variables, work, n, p0, p1, p2, near, k0, k1, k2, a0, a1, a2)
-    largest = fill_step(
-        variables, q, work, n, trust * angle * angle + FLOOR, angle, pull, seed
-    )  # fmt: skip
+    fill_rows(joints, variables, work, (p0, p1, p2), near, (k0, k1, k2), (a0, a1, a2))
+    largest = fill_step(variables, q, work, trust * angle * angle + FLOOR, angle, pull, seed)
     return angle, largest
 
 
 @helper
-def walk(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float) -> None:
-    """Go the step in column 2, shortened to where the linear model holds and to the limits."""
-    factor = 1.0 if largest <= LARGEST_STEP else LARGEST_STEP / largest
-    for k in range(variables.shape[0]):
-        moved = q[k] + factor * variables[k, SCALE] * work[k, STEP]
-        q[k] = moved_inside(q[k], moved, variables[k, LOWER], variables[k, UPPER])
-
-
-@helper
 def descend_to_point(
-    joints: FloatArray,
-    variables: FloatArray,
-    ray: FloatArray,
-    q: FloatArray,
-    work: FloatArray,
-    goal: float,
-    iterations: int,
-    careful: bool,
+    chain: PackedChain, q: FloatArray, work: FloatArray, goal: float, iterations: int, careful: bool
 ) -> tuple[int, int, float]:
     """Walk q (n,) downhill until the ray meets the point, inside the limits.
 
     Args:
-        joints: (m, 12) as `basis_ik.search.prepared_chain` writes them.
-        variables: (n, 8) likewise.
-        ray: (3, 4) from the last moved frame to the ray: its origin, and its direction as z.
+        chain: The chain with a ray as its tip: its origin, and its direction as z.
         q: (n,) start, and result.
-        work: (2 m + n + 2, 12); row n + m holds (3, 4) point_T_first_joint, root's axes.
+        work: With point_T_first_joint, root's axes, in its row n + m, and the bounds.
         goal: Angle that counts as reached [rad].
         iterations: How many steps are allowed.
         careful: Take back each step that does not descend, to settle on the least angle where the
@@ -236,10 +216,10 @@ def descend_to_point(
     Returns:
         REACHED, SPENT or STALLED; steps taken; the angle at q [rad].
     """
-    n = variables.shape[0]
+    variables, n = chain.variables, q.shape[0]
     least, trust, stalls, taken = np.inf, DAMPING, 0, 0
     while True:
-        angle, largest = aim_step(joints, variables, ray, q, work, q, trust, 0.0)
+        angle, largest = aim_step(chain, q, work, q, trust, 0.0)
         if angle <= goal:
             return REACHED, taken, angle
         if careful:
@@ -249,7 +229,7 @@ def descend_to_point(
                     q[k] = work[k, BEFORE]
                 if trust > 1e9:
                     return STALLED, taken, least
-                angle, largest = aim_step(joints, variables, ray, q, work, q, trust, 0.0)
+                angle, largest = aim_step(chain, q, work, q, trust, 0.0)
             else:
                 least, trust = angle, max(trust / 3.0, 1e-7)
         elif angle < 0.97 * least:
@@ -279,29 +259,22 @@ def squared_way(variables: FloatArray, seed: FloatArray, q: FloatArray) -> float
 
 @helper
 def pull_to_seed(
-    joints: FloatArray,
-    variables: FloatArray,
-    ray: FloatArray,
-    seed: FloatArray,
-    q: FloatArray,
-    work: FloatArray,
-    goal: float,
+    chain: PackedChain, seed: FloatArray, q: FloatArray, work: FloatArray, goal: float,
     iterations: int,
-) -> int:
+) -> int:  # fmt: skip
     """Slide q, which meets the point, along all that do towards the seed; return steps taken."""
-    n, taken = variables.shape[0], 0
+    variables, n, taken = chain.variables, q.shape[0], 0
     way = squared_way(variables, seed, q)
     for _ in range(MOST_PULLS):
         if taken >= iterations:
             break
         for k in range(n):
             work[k, BEFORE_PULL] = q[k]
-        largest = aim_step(joints, variables, ray, q, work, seed, 0.0, 1.0)[1]
+        largest = aim_step(chain, q, work, seed, 0.0, 1.0)[1]
         walk(variables, q, work, largest)
         careful = taken < 0  # never; a constant would be a type of its own
-        status, steps, _ = descend_to_point(
-            joints, variables, ray, q, work, goal, iterations - taken - 1, careful
-        )
+        left = iterations - taken - 1
+        status, steps, _ = descend_to_point(chain, q, work, goal, left, careful)
         taken += 1 + steps
         now = squared_way(variables, seed, q)
         if status != REACHED or not now < way:
@@ -321,7 +294,7 @@ def exact_miss(
     """Return the angle from the ray to the point [rad] and the point's distance from it [m].
 
     Args:
-        exact: (m + 1, 16), see `proof.place_exactly`; the last row holds the ray.
+        exact: (m + 1, 16), see `tables_kernel`; the last row holds the ray.
         q: (n,).
         point: (3,) in the root frame [m].
         frame: (3, 4), overwritten with root_T_ray.

@@ -16,10 +16,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.pose.batch_kernel import solve_poses
+from basis_ik.pose.batch_kernel import PoseGoals, solve_poses
 from basis_ik.pose.diagnosis import FEWEST_STARTS
 from basis_ik.pose.solve import budget, solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
@@ -111,23 +112,24 @@ def solve_batch(
     iterations, restarts = budget(max_iterations, max_restarts, timed=False)
     workers = os.cpu_count() or 1 if threads is None else count("threads", threads, 1)
     positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
-    solve_rows: Callable[..., None] = solve_poses
-    limit: tuple[int, ...] = (min(restarts, FEWEST_STARTS),)
-    form: tuple[FloatArray, float] | tuple[()] = ()
     oriented = not position_only and (constraint is None or constraint.orientation)
     closed = ready.closed if oriented else ready.closed_position
-    if closed is not None:
-        clear = closed.clear(position_tolerance, orientation_tolerance)
-        solve_rows, limit, form = closed.solve_poses, (), (closed.rows, clear)
+    clear = math.inf if closed is None else closed.clear(position_tolerance, orientation_tolerance)
 
     def work_on(begin: int) -> int:
         rows = slice(begin, begin + CHUNK)
-        solve_rows(
-            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-            weights, goals[rows], starts[rows],
-            positions[rows], figures[rows], ready.new_work(),
-            position_tolerance, orientation_tolerance, iterations, *limit, PATIENCE, NEAR, *form,
-        )  # fmt: skip
+        if closed is None:
+            wanted = PoseGoals(weights, goals[rows], position_tolerance, orientation_tolerance)
+            solve_poses(
+                ready.packed, wanted, starts[rows], positions[rows], figures[rows],
+                ready.new_work(), (iterations, min(restarts, FEWEST_STARTS), PATIENCE, NEAR),
+            )  # fmt: skip
+        else:
+            closed.solve_poses(
+                *ready.packed, weights, goals[rows], starts[rows], positions[rows], figures[rows],
+                ready.new_work(), position_tolerance, orientation_tolerance, iterations, PATIENCE,
+                NEAR, closed.rows, clear,
+            )  # fmt: skip
         for i in begin + np.flatnonzero(figures[rows, IS_REACHED] <= 0.0):
             single = solve(
                 chain, RigidTransform.from_matrix(matrices[i]), starts[i],

@@ -16,48 +16,67 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.numerics.jit import jit
 from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import solve_pose
-from basis_ik.search.tables_kernel import ANGLE, DISTANCE, IS_REACHED, LAST_START, STEPS
+from basis_ik.search.pose_search_kernel import Starts, search
+from basis_ik.search.tables_kernel import (
+    ANGLE,
+    DISTANCE,
+    IS_REACHED,
+    LAST_START,
+    STEPS,
+    Effort,
+    PackedChain,
+    PoseGoal,
+)
 
 FloatArray = NDArray[np.float64]
 
 
+class PoseGoals(NamedTuple):
+    """What the searches of a batch are to reach.
+
+    Attributes:
+        weights: (12,).
+        targets: (k, 4, 4) root_T_target.
+        position_tolerance: [m].
+        rotation_tolerance: [rad].
+    """
+
+    weights: FloatArray
+    targets: FloatArray
+    position_tolerance: float
+    rotation_tolerance: float
+
+
 @jit
 def solve_poses(
-    exact: FloatArray,
-    joints: FloatArray,
-    variables: FloatArray,
-    ends: FloatArray,
-    reach: float,
-    weights: FloatArray,
-    targets: FloatArray,
-    seeds: FloatArray,
-    q: FloatArray,
-    figures: FloatArray,
-    work: FloatArray,
-    position_tolerance: float,
-    rotation_tolerance: float,
-    iterations: int,
-    restarts: int,
-    patience: int,
-    near: float,
-) -> None:
-    """Solve for targets (k, 4, 4) from seeds (k, n) into q (k, n); see `pose_solve.solve_pose`.
+    chain: PackedChain, goals: PoseGoals, seeds: FloatArray, q: FloatArray, figures: FloatArray,
+    work: FloatArray, effort: tuple[int, int, int, float],
+) -> None:  # fmt: skip
+    """Solve for targets (k, 4, 4) from seeds (k, n) into q (k, n), each as `search` does.
 
-    Row i of `figures` (k, 5) gets: reached, steps, last start, distance [m], angle [rad].
+    Args:
+        chain: The chain.
+        goals: What to reach.
+        seeds: (k, n).
+        q: (k, n) result.
+        figures: (k, 5) result: whether reached, steps, last start, distance [m], angle [rad].
+        work: (n + 2 m + 3, 12).
+        effort: Steps allowed for each target, number of the last start, patience, and near.
     """
-    seed_first, careful = 0 * restarts, restarts < 0  # constants would be types of their own
-    for i in range(targets.shape[0]):
-        status, steps, last, away, turned = solve_pose(
-            exact, joints, variables, ends, reach, weights, targets[i], seeds[i], q[i], work,
-            position_tolerance, rotation_tolerance, iterations, seed_first, restarts, patience,
-            careful, near,
-        )  # fmt: skip
-        figures[i, IS_REACHED] = 1.0 if status == REACHED else 0.0
-        figures[i, STEPS], figures[i, LAST_START] = steps, last
-        figures[i, DISTANCE], figures[i, ANGLE] = away, turned
+    iterations, last, patience, near = effort
+    steady, starts = Effort(iterations, patience, last < 0), Starts(0 * last, last, near)
+    for i in range(goals.targets.shape[0]):
+        goal = PoseGoal(
+            goals.weights, goals.targets[i], goals.position_tolerance, goals.rotation_tolerance
+        )
+        found = search(chain, goal, seeds[i], q[i], work, steady, starts)
+        figures[i, IS_REACHED] = 1.0 if found[0] == REACHED else 0.0
+        figures[i, STEPS], figures[i, LAST_START] = found[1], found[2]
+        figures[i, DISTANCE], figures[i, ANGLE] = found[3], found[4]

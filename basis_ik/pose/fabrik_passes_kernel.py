@@ -109,7 +109,7 @@ def _pass_along(
     """Let each joint in turn bring what lies beyond it as near as it can to where it should be.
 
     Args:
-        joints: (m, 12), see `descent.descend`.
+        joints: (m, 12), see `tables_kernel`.
         q: (n,) where the joints are, as `place` saw them, and result.
         work: (n + 2 m + 3, 12), as `place` left it, with bounds in columns 9-10 of the first n.
         n: Number of variables.
@@ -336,13 +336,15 @@ def solve_by_passes(
 ) -> tuple[int, int, int, float, float]:
     """Pass backward and forward from the seed, then from fresh starts, until it is proven to reach.
 
+    Python calls it with the fields of a `PackedChain` one by one.
+
     Args:
-        exact: See `pose_solve.solve_pose`, as for all that is not named here.
-        joints: Likewise.
-        variables: Likewise.
-        ends: Likewise.
-        reach: Likewise.
-        weights: (12,), see `descent.descend`; the position counts, and nothing has tolerances.
+        exact: (m + 1, 16), see `tables_kernel`.
+        joints: (m, 12), see there.
+        variables: (n, 8 + s), see there.
+        ends: (2, 3, 4): root_T_first_joint, last_joint_T_tip.
+        reach: No tip is farther than this from the first joint [m].
+        weights: (12,), see `tables_kernel`; the position counts, and nothing has tolerances.
         target: (4, 4) root_T_target.
         seed: (n,).
         q: (n,) result: what reached the target, else the best of all starts.

@@ -14,10 +14,10 @@
 
 """The bottom of the valley: Newton's method to the pose that is nearest to a target out of reach.
 
-A descent by least squares (`descent.descend`) is quick where nothing is left in the end, and creeps
-where something is. Here the squared error itself is minimised, with its exact second derivatives:
-with z_i the axes and v_j the motion of the tip they are z_i × v_j for its position, and as simple
-for the trace of its rotation. Some ten steps settle on a pose to all digits.
+A descent by least squares (`descent_kernel.descend`) is quick where nothing is left in the end, and
+creeps where something is. Here the squared error itself is minimised, with its exact second
+derivatives: with z_i the axes and v_j the motion of the tip they are z_i × v_j for its position,
+and as simple for the trace of its rotation. Some ten steps settle on a pose to all digits.
 """
 
 from __future__ import annotations
@@ -111,9 +111,9 @@ def curve(
     Args:
         chain: The chain; the derivatives are by its scaled variables.
         weights: (12,).
-        work: As `descent.place` left it.
+        work: As `descent_kernel.place` left it.
         hessian: (n, n) result, both halves.
-        frame: target_T_tip, as `descent.place` returned it.
+        frame: target_T_tip, as `descent_kernel.place` returned it.
     """
     joints, variables, n = chain.joints, chain.variables, chain.variables.shape[0]
     r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = frame
@@ -285,9 +285,9 @@ def settle_each(
 
     Args:
         exact: Of the chain, as are `joints`, `variables` and `ends`.
-        joints: See there.
-        variables: See there.
-        ends: See there.
+        joints: (m, 12), see `tables_kernel`.
+        variables: (n, 8 + s), see `tables_kernel`.
+        ends: (2, 3, 4): root_T_first_joint, last_joint_T_tip.
         full: (12,) weights of all that is wanted: what the figures are measured by.
         weights: (w, 12): each next row goes on where the one before it ended.
         target: (4, 4) root_T_target.

@@ -28,8 +28,12 @@ from numpy.typing import NDArray
 
 from basis_ik.numerics.bounded_step_kernel import bounded_step, moved_inside
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.residuals_kernel import arrived, evaluate
-from basis_ik.search.tables_kernel import LOWER, SCALE, UPPER
+from basis_ik.search.residuals_kernel import TaskArrays, arrived, evaluate
+from basis_ik.search.tables_kernel import (
+    LOWER,
+    SCALE,
+    UPPER,
+)
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -93,20 +97,13 @@ def _gaps(variables: FloatArray, q: FloatArray, low: FloatArray, high: FloatArra
 
 @jit
 def descend_levels(
-    limbs: FloatArray, starts: IntArray, tasks: FloatArray, goals: FloatArray,
-    variables: FloatArray, posture: FloatArray, pull: FloatArray, levels: IntArray,
-    slack: float, iterations: int, q: FloatArray, error: FloatArray,
+    problem: TaskArrays, levels: IntArray, slack: float, iterations: int, q: FloatArray,
+    error: FloatArray,
 ) -> int:  # fmt: skip
     """Walk q (n,) downhill, level by level, inside the limits.
 
     Args:
-        limbs: (M, 16), see `tasks.evaluate`.
-        starts: (t + 1,), likewise.
-        tasks: (t, 16), likewise.
-        goals: (t, 4, 4), likewise.
-        variables: (n, 8), see `pose_solve.solve_pose`.
-        posture: (n,), see `tasks.evaluate`.
-        pull: (n,), likewise.
+        problem: The tasks.
         levels: (l + 1,) the first row of each level in `error`, ascending, and the end of the last;
             rows after that do not count.
         slack: Squared error by which the levels before may change altogether.
@@ -117,17 +114,14 @@ def descend_levels(
     Returns:
         Steps taken.
     """
+    variables, tasks = problem.variables, problem.tasks
     n, size = q.shape[0], error.shape[0]
-    axes, twists = np.empty((limbs.shape[0], 6)), np.empty((n, 6))
+    axes, twists = np.empty((problem.limbs.shape[0], 6)), np.empty((n, 6))
     jacobian, trial = np.empty((size, n)), np.empty((size, n))
     trial_error, kept, due = np.empty(size), np.empty(size), np.empty(size)
     low, high, step, moved = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    scales, none = np.empty(n), np.empty((0, n))
-    for k in range(n):
-        scales[k] = variables[k, SCALE]
-    evaluate(
-        limbs, starts, tasks, goals, scales, posture, pull, q, axes, twists, error, jacobian
-    )  # fmt: skip
+    none = np.empty((0, n))
+    evaluate(problem, q, axes, twists, error, jacobian)
     taken = 0
     for level in range(levels.shape[0] - 1):
         a, c = levels[level], levels[level + 1]
@@ -148,10 +142,7 @@ def descend_levels(
             _move(variables, q, step, moved)
             off = np.inf
             for _ in range(CORRECTIONS):
-                evaluate(
-                    limbs, starts, tasks, goals, scales, posture, pull, moved, axes, twists,
-                    trial_error, trial,
-                )  # fmt: skip
+                evaluate(problem, moved, axes, twists, trial_error, trial)
                 before, off = off, _subtract(trial_error, kept, a, due)
                 if off <= slack or off > 0.5 * before:
                     break

@@ -211,8 +211,8 @@ def pose_residual(
     Args:
         weights: (12,).
         boxed: Whether the rotation has a deadband, by `is_eased`.
-        work: Of its row `row` see `rotation_beyond`; otherwise it stays as it is.
-        row: Likewise.
+        work: Its row is written by `rotation_beyond` if there is such a deadband.
+        row: Number of that row.
         frame: target_T_tip.
     """
     e0 = -weights[WX] * beyond(frame[P0], weights[BOX_X])

@@ -54,12 +54,11 @@ FloatArray = NDArray[np.float64]
 def place_exactly(exact: FloatArray, q: FloatArray, frame: FloatArray) -> None:
     """Write root_T_tip (3, 4) at q (n,), from the chain as it was given.
 
-    This must be able to convict the descent, so it shares nothing with it: neither its reduced form
-    of the chain nor its sine.
+    This must be able to convict the descent, so it shares nothing with it but the meaning of the
+    columns: neither its reduced form of the chain nor its sine.
 
     Args:
-        exact: (m + 1, 16): origin (3, 4) by rows, then slides, multiplier, offset and variable of
-            each joint; the last row holds the tip.
+        exact: (m + 1, 16), see `tables_kernel`.
         q: (n,) variables.
         frame: (3, 4) result.
     """
@@ -92,7 +91,7 @@ def distance_and_angle(
     Args:
         frame: (3, 4) root_T_tip.
         target: (4, 4) root_T_target.
-        weights: (12,), see `descent.descend`: the distance is that beyond the box; where the turn
+        weights: (12,), see `tables_kernel`: the distance is that beyond the box; where the turn
             about z is free, the angle is that between the z axes; where there are tolerances of
             the rotation, it is the length of what the rotation vector has beyond them.
     """

@@ -36,6 +36,7 @@ from basis_ik.search.residuals_kernel import (
     POSITION_GOAL,
     ROWS,
     WEIGHTS,
+    TaskArrays,
 )
 from basis_ik.search.tables_kernel import (
     COLUMNS,
@@ -139,7 +140,7 @@ class Ranked:
     ) -> None:
         n = len(variables)
         self.tasks = sorted(tasks, key=lambda task: task.level)
-        self.variables = variables[:, :COLUMNS]  # starts of one limb suit no other
+        self.variables = variables[:, :COLUMNS].copy()  # starts of one limb suit no other
         self.posture = np.zeros(n) if posture is None else posture
         self.pull = np.zeros(n) if pull is None else pull
         self.limbs = np.concatenate([task.limb for task in self.tasks])
@@ -200,10 +201,11 @@ class Ranked:
         self, start: FloatArray, levels: npt.NDArray[np.int64], iterations: int = ITERATIONS
     ) -> Descent:
         q, error = start.copy(), np.empty(self.rows + len(start))
-        steps = descend_levels(
+        problem = TaskArrays(
             self.limbs, self.starts, self.packed, self.goals, self.variables, self.posture,
-            self.pull, levels, self.slack, iterations, q, error,
+            self.pull,
         )  # fmt: skip
+        steps = descend_levels(problem, levels, self.slack, iterations, q, error)
         parts = (error[a:b] for a, b in pairwise(levels))
         return Descent(q, tuple(float(np.sqrt(part @ part)) for part in parts), steps)
 

@@ -23,6 +23,7 @@ is a true minimum of what is left.
 from __future__ import annotations
 
 from math import cos, sin, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,7 @@ from basis_ik.search.tables_kernel import (
     R20,
     R21,
     R22,
+    SCALE,
     VARIABLE,
     WRX,
     WRY,
@@ -79,11 +81,11 @@ NEAREST = 1e-9  # [m]: a point nearer to a ray's origin has no direction from th
 def place_limb(limb: FloatArray, q: FloatArray, axes: FloatArray, frame: FloatArray) -> None:
     """Write the axis of every joint, a point (3,) and a direction (3,), and root_T_tip (3, 4).
 
-    The steps are those of `proof.place_exactly`, written twice on purpose: what proves an answer
-    shares nothing with what found it.
+    The steps are those of `proof_kernel.place_exactly`, written twice on purpose: what proves an
+    answer shares nothing with what found it.
 
     Args:
-        limb: (m + 1, 16) as `proof.place_exactly` takes it.
+        limb: (m + 1, 16) as `proof_kernel.place_exactly` takes it.
         q: (n,) variables.
         axes: (≥ m, 6) result.
         frame: (3, 4) result.
@@ -116,7 +118,7 @@ def fill_twists(limb: FloatArray, axes: FloatArray, frame: FloatArray, twists: F
     Args:
         limb: See `place_limb`.
         axes: As `place_limb` wrote them.
-        frame: Likewise.
+        frame: (3, 4), as `place_limb` wrote it.
         twists: (n, 6) result.
     """
     for k in range(twists.shape[0]):
@@ -221,51 +223,65 @@ def _look_rows(
             jacobian[r, k] = weight * (turned + (twists[k, r] - along * way[r]) / far)
 
 
+class TaskArrays(NamedTuple):
+    """Tasks on the limbs of a robot with n variables."""
+
+    limbs: FloatArray
+    """(M, 16) the limbs of the tasks, one after another, each as `exact` in `tables_kernel`."""
+    starts: IntArray
+    """(t + 1,) the first row of each limb, and M."""
+    tasks: FloatArray
+    """(t, 16): POSE or LOOK; first row of the task in the residual; weights (12,), but any above 0
+    or for all of position or rotation 0, for LOOK the first alone; squared weighted errors of
+    position and rotation that count as arrived."""
+    goals: FloatArray
+    """(t, 4, 4) root_T_goal; of LOOK the point in column 3 counts, for the tip's z to meet."""
+    variables: FloatArray
+    """(n, 8)."""
+    posture: FloatArray
+    """(n,) preferred values, the last n rows of the residual."""
+    pull: FloatArray
+    """(n,) their weights."""
+
+
 @helper
 def evaluate(
-    limbs: FloatArray, starts: IntArray, tasks: FloatArray, goals: FloatArray,
-    scales: FloatArray, posture: FloatArray, pull: FloatArray, q: FloatArray,
-    axes: FloatArray, twists: FloatArray, error: FloatArray, jacobian: FloatArray,
+    problem: TaskArrays, q: FloatArray, axes: FloatArray, twists: FloatArray, error: FloatArray,
+    jacobian: FloatArray,
 ) -> None:  # fmt: skip
-    """Write what is left of all tasks (R,), and minus its derivative by the scaled variables.
+    """Write the residual of all tasks (R,), and minus its derivative by the scaled variables.
 
     Args:
-        limbs: (M, 16) the limbs of the tasks, one after another, see `place_limb`.
-        starts: (t + 1,) the first row of each limb, and M.
-        tasks: (t, 16): POSE or LOOK; first row of the task in `error`; weights (12,) as of
-            `descent.descend`, but any above 0 or for all of position or rotation 0, for LOOK the
-            first alone; squared weighted errors of position and rotation that count as arrived.
-        goals: (t, 4, 4) root_T_goal; of LOOK the point in column 3 alone counts, for the tip's z
-            axis to meet.
-        scales: (n,) unit of each variable.
-        posture: (n,) preferred values, the last n rows of `error`.
-        pull: (n,) their weights.
+        problem: The tasks.
         q: (n,) variables.
         axes: (≥ joints of a limb, 6) to work in.
         twists: (n, 6) to work in.
         error: (R,) result.
         jacobian: (R, n) result.
     """
+    tasks, starts = problem.tasks, problem.starts
     n, frame = q.shape[0], np.empty((3, 4))
     for t in range(tasks.shape[0]):
-        limb, first = limbs[starts[t] : starts[t + 1]], int(tasks[t, FIRST_ROW])
+        limb, first = problem.limbs[starts[t] : starts[t + 1]], int(tasks[t, FIRST_ROW])
         place_limb(limb, q, axes, frame)
         fill_twists(limb, axes, frame, twists)
         if tasks[t, KIND] == POSE:
             rows = slice(first, first + 6)
             weights = tasks[t, WEIGHTS:POSITION_GOAL]
-            _pose_rows(weights, goals[t], frame, twists, error[rows], jacobian[rows])
+            _pose_rows(weights, problem.goals[t], frame, twists, error[rows], jacobian[rows])
         else:
             rows = slice(first, first + 3)
-            _look_rows(tasks[t, WEIGHTS], goals[t], frame, twists, error[rows], jacobian[rows])
+            _look_rows(
+                tasks[t, WEIGHTS], problem.goals[t], frame, twists, error[rows], jacobian[rows]
+            )
     last = error.shape[0] - n
     for k in range(n):
-        error[last + k] = pull[k] * (posture[k] - q[k])
+        error[last + k] = problem.pull[k] * (problem.posture[k] - q[k])
         for c in range(n):
-            jacobian[last + c, k] = pull[k] if c == k else 0.0
+            jacobian[last + c, k] = problem.pull[k] if c == k else 0.0
     for r in range(error.shape[0]):
         for k in range(n):
-            jacobian[r, k] *= scales[k]
+            jacobian[r, k] *= problem.variables[k, SCALE]
 
 
 @helper

@@ -134,7 +134,7 @@ def test_row_80_hours_of_work(tmp_path, observed):
     grown = reported["memory_at_end_mb"] - reported["memory_after_first_minute_mb"]
     ages = [reported["command_age_ms"][part]["p99"] for part in ("first_minute", "last_minute")]
     assert grown < 2.0
-    rows = told["rows"]
+    rows = reported["rows"]
     waits = [sum(row["waited_s"] for row in half) for half in (rows[:60], rows[60:])]
     # Where the node had to wait longer for the processor, ages tell nothing of the node.
     assert ages[1] < 2.0 * ages[0] + 1.0 or waits[1] > 1.5 * waits[0], waits

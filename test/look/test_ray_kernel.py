@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from math import atan2, cos, pi, sin, sqrt
 
@@ -37,6 +38,7 @@ from basis_ik.look.ray_kernel import (
     ray_miss,
 )
 from basis_ik.search.descent_kernel import REACHED
+from basis_ik.search.pose_search_kernel import LIMITS, set_bounds
 from basis_ik.search.prepare import prepare
 from basis_ik.search.tables_kernel import ASIDE, LOWER, SCALE, STEP, TOWARDS, UPPER
 from basis_ik.transforms.rigid import RigidTransform
@@ -80,6 +82,7 @@ def ready_chain(name):
 def related(ready, point):
     work = ready.new_work()
     relate_to_point(ready.ends[0], point, work, len(ready.variables) + len(ready.joints))
+    from_python(set_bounds)(ready.variables, LIMITS, work)
     return work
 
 
@@ -119,7 +122,7 @@ def test_the_first_row_is_the_gradient_of_the_angle(name):
     for _ in range(40):
         q, point = rng.uniform(-2.0, 2.0, n), rng.uniform(-1, 1, 3)
         work = related(ready, point)
-        angle, _ = aim_step(ready.joints, ready.variables, ready.ends[1], q, work, q, 0.0, 0.0)
+        angle, _ = aim_step(ready.packed, q, work, q, 0.0, 0.0)
         assert angle == pytest.approx(miss(ready, q, point), abs=1e-12)
         for k in range(n):
             more, less = q.copy(), q.copy()
@@ -133,12 +136,12 @@ def test_a_joint_at_its_limit_leaves_the_step_to_the_others():
     ready = ready_chain("hinges")
     q, point = np.array([0.1, 0.3, -0.4, 0.2, 0.5]), np.array([0.4, 0.9, -0.3])
     work = related(ready, point)
-    aim_step(ready.joints, ready.variables, ready.ends[1], q, work, q, 0.0, 0.0)
+    aim_step(ready.packed, q, work, q, 0.0, 0.0)
     free = work[:5, STEP].copy()
     k = int(np.argmax(np.abs(free)))
     bound = ready.variables.copy()
     bound[k, UPPER if free[k] > 0 else LOWER] = q[k]
-    aim_step(ready.joints, bound, ready.ends[1], q, work, q, 0.0, 0.0)
+    aim_step(ready.packed._replace(variables=bound), q, work, q, 0.0, 0.0)
     held, rows = work[:5, STEP].copy(), work[:5, TOWARDS : ASIDE + 1]
     assert held[k] == 0.0
     angle = miss(ready, q, point)
@@ -155,7 +158,7 @@ def test_a_descent_converges_quadratically():
         point = frame[:, 3] + 0.8 * frame[:, 2]
         q += rng.uniform(-0.05, 0.05, 5)
         status, steps, angle = descend_to_point(
-            ready.joints, ready.variables, ready.ends[1], q, related(ready, point), 1e-9, 50, False
+            ready.packed, q, related(ready, point), 1e-9, 50, False
         )
         assert status == REACHED
         assert steps <= 6
@@ -166,13 +169,12 @@ def test_a_careful_descent_never_ends_higher_than_it_began():
     ready = ready_chain("hinges")
     variables = ready.variables.copy()
     variables[:, LOWER], variables[:, UPPER] = -0.2, 0.2
+    held = replace(ready, variables=variables)
     rng = np.random.default_rng(2)
     for _ in range(100):
         q, point = rng.uniform(-0.2, 0.2, 5), rng.normal(size=3)
         before = miss(ready, q, point)
-        _, _, angle = descend_to_point(
-            ready.joints, variables, ready.ends[1], q, related(ready, point), 1e-9, 40, True
-        )
+        _, _, angle = descend_to_point(held.packed, q, related(held, point), 1e-9, 40, True)
         assert angle <= before
         assert angle == pytest.approx(miss(ready, q, point), abs=1e-12)
         assert (np.abs(q) <= 0.2).all()
@@ -188,9 +190,7 @@ def test_a_pull_shortens_the_way_and_keeps_the_ray_on_the_point():
         exact_miss(ready.exact, q, np.zeros(3), frame)
         point = frame[:, 3] + 0.8 * frame[:, 2]
         before = np.linalg.norm(q - seed)
-        pull_to_seed(
-            ready.joints, ready.variables, ready.ends[1], seed, q, related(ready, point), 1e-8, 99
-        )
+        pull_to_seed(ready.packed, seed, q, related(ready, point), 1e-8, 99)
         assert miss(ready, q, point) < 2e-8
         assert np.linalg.norm(q - seed) <= before
         shorter += np.linalg.norm(q - seed) < 0.9 * before
@@ -208,7 +208,7 @@ def test_early_starts_are_near_the_seed_and_later_ones_point_well():
     wide = np.median([miss(ready, rng.uniform(-2.5, 2.5, 5), point) for _ in range(200)])
     angles = []
     for start in range(5, 45):
-        begin_well(ready.joints, ready.variables, ready.ends[1], seed, start, q, work)
+        begin_well(ready.packed, seed, start, q, work)
         assert (np.abs(q) <= 2.5).all()
         angles.append(miss(ready, q, point))
     assert np.median(angles) < 0.3 * wide

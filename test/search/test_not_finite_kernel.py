@@ -22,10 +22,9 @@ import numpy as np
 import pytest
 from from_python import from_python
 
-from basis_ik.look.ray_kernel import walk
 from basis_ik.pose.track_kernel import step_towards
 from basis_ik.robot.robot import RobotModel
-from basis_ik.search.descent_kernel import REACHED
+from basis_ik.search.descent_kernel import REACHED, walk
 from basis_ik.search.levels_kernel import _move
 from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.search.prepare import prepared

@@ -24,7 +24,19 @@ from from_python import from_python
 
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.prepare import _pack_exact
-from basis_ik.search.residuals_kernel import LOOK, POSE, arrived, evaluate
+from basis_ik.search.residuals_kernel import (
+    FIRST_ROW,
+    KIND,
+    LOOK,
+    POSE,
+    POSITION_GOAL,
+    ROTATION_GOAL,
+    TaskArrays,
+    arrived,
+    evaluate,
+)
+from basis_ik.search.residuals_kernel import WEIGHTS as WEIGHT
+from basis_ik.search.tables_kernel import COLUMNS, SCALE
 
 arrived, evaluate = map(from_python, (arrived, evaluate))
 
@@ -49,20 +61,21 @@ def test_the_jacobian_is_the_derivative_also_far_from_the_goal(chain, weights):
     exact, n = _pack_exact(chain.arrays), 7
     limbs, starts = np.concatenate((exact, exact)), np.array([0, 8, 16])
     tasks = np.zeros((2, 16))
-    tasks[0, 0], tasks[1, 0], tasks[1, 1], tasks[1, 2] = POSE, LOOK, 6, 0.3
-    tasks[0, 2:14] = weights
+    tasks[0, KIND], tasks[1, KIND], tasks[1, FIRST_ROW], tasks[1, WEIGHT] = POSE, LOOK, 6, 0.3
+    tasks[0, WEIGHT:POSITION_GOAL] = weights
     rng = np.random.default_rng(0)
     for _ in range(20):
         drawn = rng.uniform(chain.lower, chain.upper, (3, n))
         goals = np.array([chain.forward(q).matrix for q in drawn[:2]])
         scales, posture, pull = rng.uniform(0.5, 2, n), rng.normal(size=n), rng.uniform(0, 1, n)
 
-        def left(q, goals=goals, scales=scales, posture=posture, pull=pull):
+        variables = np.zeros((n, COLUMNS))
+        variables[:, SCALE] = scales
+
+        def left(q, goals=goals, variables=variables, posture=posture, pull=pull):
             error, jacobian = np.empty(9 + n), np.empty((9 + n, n))
-            evaluate(
-                limbs, starts, tasks, goals, scales, posture, pull, q, np.empty((9, 6)),
-                np.empty((n, 6)), error, jacobian,
-            )  # fmt: skip
+            problem = TaskArrays(limbs, starts, tasks, goals, variables, posture, pull)
+            evaluate(problem, q, np.empty((9, 6)), np.empty((n, 6)), error, jacobian)
             return error, jacobian
 
         h = 1e-6 * np.eye(n)
@@ -77,7 +90,7 @@ def test_the_jacobian_is_the_derivative_also_far_from_the_goal(chain, weights):
 def test_tasks_have_arrived_when_position_and_rotation_have():
     tasks = np.zeros((2, 16))
     tasks[1, :2] = LOOK, 6
-    tasks[:, 14], tasks[0, 15] = 1e-4, 1e-2
+    tasks[:, POSITION_GOAL], tasks[0, ROTATION_GOAL] = 1e-4, 1e-2
     error = np.zeros(9)
     assert arrived(tasks, error, 0, 9)
     error[1] = 0.02
