@@ -127,7 +127,7 @@ def solve_batch(
             positions[rows], figures[rows], ready.new_work(),
             position_tolerance, orientation_tolerance, iterations, *limit, PATIENCE, NEAR, *form,
         )  # fmt: skip
-        for i in begin + np.flatnonzero(figures[rows, 0] <= 0.0):
+        for i in begin + np.flatnonzero(figures[rows, 0] == 0.0):
             single = solve(
                 chain, RigidTransform.from_matrix(matrices[i]), starts[i],
                 position_only=position_only,
