@@ -38,7 +38,6 @@ from basis_ik.search.pose_search_kernel import (
     COLUMNS,
     LARGEST_ANGLE,
     MARGIN,
-    is_sound,
     solve_pose,
     take_shortest_turns,
 )
@@ -330,16 +329,14 @@ def miss_of_first(
 ) -> tuple[float, float]:
     """Write the nearest branch, and return by what it misses the target [m], [rad].
 
-    Where only the position is wanted, the angle is 0; of arguments that `solve_pose` refuses, both
-    are infinite.
+    Where only the position is wanted, the angle is 0; of a seed that `solve_pose` refuses, both are
+    infinite.
     """
-    frame, sound = work[variables.shape[0]].reshape((3, 4)), is_sound(target)
+    frame = work[variables.shape[0]].reshape((3, 4))
     for k in range(variables.shape[0]):
         q[k] = starts[k, COLUMNS]
         if not abs(seed[k]) <= LARGEST_ANGLE:
-            sound = False
-    if not sound:
-        return np.inf, np.inf
+            return np.inf, np.inf
     place_exactly(exact, q, frame)
     away, turned = distance_and_angle(frame, target, weights)
     return away, turned if weights[3] > 0.0 else 0.0
