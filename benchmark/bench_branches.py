@@ -131,9 +131,9 @@ def cases() -> dict[str, tuple[Chain, PoseConstraint | None]]:
     for name in BOTH_WAYS:
         made[name] = chain_of(*random_arm(name, np.random.default_rng(0), 2.5)), None
     for name in ("anthropomorphic_3r", "oblique_3r"):
-        made[f"{name}, position"] = made[name][0], PoseConstraint(orientation=False)
+        made[f"{name} position"] = made[name][0], PoseConstraint(orientation=False)
     for name in ("open_manipulator", "youbot", "parallel_5r"):
-        made[f"{name}, axis"] = made[name][0], PoseConstraint(free_axis=(0.3, 0.2, 1.0))
+        made[f"{name} axis"] = made[name][0], PoseConstraint(free_axis=(0.3, 0.2, 1.0))
     return made
 
 

@@ -130,7 +130,7 @@ def solve_batch(
                 ready.new_work(), position_tolerance, orientation_tolerance, iterations, PATIENCE,
                 NEAR, closed.rows, clear,
             )  # fmt: skip
-        for i in begin + np.flatnonzero(figures[rows, IS_REACHED] <= 0.0):
+        for i in begin + np.flatnonzero(figures[rows, IS_REACHED] == 0.0):
             single = solve(
                 chain, RigidTransform.from_matrix(matrices[i]), starts[i],
                 position_only=position_only,

@@ -219,16 +219,13 @@ def solve(
     steps, first, status = 0, 0, STALLED
     closed = ready.closed_position if position_only else ready.closed
     if closed is not None:
-        figures = np.empty((1, 5))
-        closed.solve_poses(
+        status, steps, fresh, away, turned = closed.solve_pose(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-            ready.position if position_only else ready.full, goal[None], begin[None],
-            positions[None], figures, work, position_tolerance, orientation_tolerance,
-            iterations, PATIENCE, NEAR, closed.rows,
+            ready.position if position_only else ready.full, goal, begin, positions, work,
+            position_tolerance, orientation_tolerance, iterations, PATIENCE, NEAR, closed.rows,
             closed.clear(position_tolerance, orientation_tolerance),
         )  # fmt: skip
-        ended, taken, made, away, turned = figures[0].tolist()
-        status, steps, fresh, first = int(ended), int(taken), int(made), 1
+        first = 1
     left = status in (STALLED, SPENT) and first <= restarts and steps < iterations
     if time_limit is not None and (closed is None or left):
         spare.append(work)

@@ -39,8 +39,16 @@ from basis_ik.search.closed_form_axes import (
     candidates,
     with_added_axes,
 )
-from basis_ik.search.closed_form_quartic_kernel import quartic_branch_starts, solve_quartic_poses
-from basis_ik.search.closed_form_search_kernel import branch_starts, solve_closed_poses
+from basis_ik.search.closed_form_quartic_kernel import (
+    quartic_branch_starts,
+    solve_quartic_pose,
+    solve_quartic_poses,
+)
+from basis_ik.search.closed_form_search_kernel import (
+    branch_starts,
+    solve_closed_pose,
+    solve_closed_poses,
+)
 from basis_ik.search.pose_search_kernel import COLUMNS
 
 FloatArray = NDArray[np.float64]
@@ -85,11 +93,16 @@ class ClosedForm(NamedTuple):
     """Whether it is one of `closed_form_quartic_kernel`."""
 
     @property
-    def solve_poses(self) -> Callable[..., None]:
-        """The kernel for many targets, `closed_form_search_kernel.solve_closed_poses` or its like.
+    def solve_pose(self) -> Callable[..., tuple[int, int, int, float, float]]:
+        """The kernel for one target, `closed_form_search_kernel.solve_closed_pose` or its like.
 
         That of a quartic is compiled at its first use.
         """
+        return solve_quartic_pose if self.is_quartic else solve_closed_pose
+
+    @property
+    def solve_poses(self) -> Callable[..., None]:
+        """The kernel for many targets."""
         return solve_quartic_poses if self.is_quartic else solve_closed_poses
 
     def clear(self, position_tolerance: float, rotation_tolerance: float) -> float:

@@ -55,6 +55,7 @@ from basis_ik.search.closed_form_kernel import (
     turned,
 )
 from basis_ik.search.closed_form_search_kernel import order_starts, solve_from_branches
+from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import COLUMNS
 
 FloatArray = NDArray[np.float64]
@@ -320,6 +321,35 @@ def quartic_branch_starts(
 
 
 @jit
+def solve_quartic_pose(
+    exact: FloatArray,
+    joints: FloatArray,
+    variables: FloatArray,
+    ends: FloatArray,
+    reach: float,
+    weights: FloatArray,
+    target: FloatArray,
+    seed: FloatArray,
+    q: FloatArray,
+    work: FloatArray,
+    position_tolerance: float,
+    rotation_tolerance: float,
+    iterations: int,
+    patience: int,
+    near: float,
+    form: FloatArray,
+    clear: float,
+) -> tuple[int, int, int, float, float]:
+    """Do what `closed_form_search_kernel.solve_closed_pose` does, for the arms of this module."""
+    starts = np.empty((variables.shape[0], COLUMNS + MOST))
+    inside, _, margin = quartic_branch_starts(form, variables, target, seed, starts)
+    return solve_from_branches(
+        exact, joints, variables, ends, reach, weights, target, seed, q, work, position_tolerance,
+        rotation_tolerance, iterations, patience, near, starts, inside, margin / clear,
+    )  # fmt: skip
+
+
+@jit
 def solve_quartic_poses(
     exact: FloatArray,
     joints: FloatArray,
@@ -341,11 +371,10 @@ def solve_quartic_poses(
     clear: float,
 ) -> None:
     """Do what `closed_form_search_kernel.solve_closed_poses` does, for the arms of this module."""
-    starts = np.empty((variables.shape[0], COLUMNS + MOST))
     for i in range(targets.shape[0]):
-        inside, _, margin = quartic_branch_starts(form, variables, targets[i], seeds[i], starts)
-        solve_from_branches(
-            exact, joints, variables, ends, reach, weights, targets[i], seeds[i], q[i], figures[i],
-            work, position_tolerance, rotation_tolerance, iterations, patience, near, starts,
-            inside, margin / clear,
+        status, steps, last, away, turned = solve_quartic_pose(
+            exact, joints, variables, ends, reach, weights, targets[i], seeds[i], q[i], work,
+            position_tolerance, rotation_tolerance, iterations, patience, near, form, clear,
         )  # fmt: skip
+        figures[i, 0] = 1.0 if status == REACHED else 0.0
+        figures[i, 1], figures[i, 2], figures[i, 3], figures[i, 4] = steps, last, away, turned

@@ -33,8 +33,15 @@ from basis_ik.search.closed_form_kernel import (
     find_branches,
     lowered,
 )
-from basis_ik.search.descent_kernel import SPENT, STALLED
-from basis_ik.search.pose_search_kernel import COLUMNS, solve_pose, take_shortest_turns
+from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED
+from basis_ik.search.pose_search_kernel import (
+    COLUMNS,
+    LARGEST_ANGLE,
+    MARGIN,
+    solve_pose,
+    take_shortest_turns,
+)
+from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 
 FloatArray = NDArray[np.float64]
 
@@ -182,6 +189,42 @@ def order_branch(
 
 
 @jit
+def solve_closed_pose(
+    exact: FloatArray,
+    joints: FloatArray,
+    variables: FloatArray,
+    ends: FloatArray,
+    reach: float,
+    weights: FloatArray,
+    target: FloatArray,
+    seed: FloatArray,
+    q: FloatArray,
+    work: FloatArray,
+    position_tolerance: float,
+    rotation_tolerance: float,
+    iterations: int,
+    patience: int,
+    near: float,
+    form: FloatArray,
+    clear: float,
+) -> tuple[int, int, int, float, float]:
+    """Find joint positions q (n,) that reach a target (4, 4), from its branches and the seed (n,).
+
+    Above the margin `clear`, see `branch_starts`, it is proven that there are no other branches.
+    For all else see `pose_search_kernel.solve_pose`.
+
+    Returns:
+        As `solve_pose`, or NOWHERE for how the search ended.
+    """
+    starts = np.empty((variables.shape[0], COLUMNS + MOST))
+    inside, _, margin = branch_starts(form, variables, target, seed, starts)
+    return solve_from_branches(
+        exact, joints, variables, ends, reach, weights, target, seed, q, work, position_tolerance,
+        rotation_tolerance, iterations, patience, near, starts, inside, margin / clear,
+    )  # fmt: skip
+
+
+@jit
 def solve_closed_poses(
     exact: FloatArray,
     joints: FloatArray,
@@ -202,20 +245,17 @@ def solve_closed_poses(
     form: FloatArray,
     clear: float,
 ) -> None:
-    """Solve for targets (k, 4, 4) from their branches and from seeds (k, n) into q (k, n).
+    """Solve for targets (k, 4, 4) from seeds (k, n) into q (k, n); see `solve_closed_pose`.
 
-    Row i of `figures` (k, 5) gets: how the search ended, which is as `solve_pose` says or NOWHERE;
-    steps; last start; distance [m]; angle [rad]. Above the margin `clear`, see `branch_starts`, it
-    is proven that there are no other branches. For all else see `pose_search_kernel.solve_pose`.
+    Row i of `figures` (k, 5) gets: reached, steps, last start, distance [m], angle [rad].
     """
-    starts = np.empty((variables.shape[0], COLUMNS + MOST))
     for i in range(targets.shape[0]):
-        inside, _, margin = branch_starts(form, variables, targets[i], seeds[i], starts)
-        solve_from_branches(
-            exact, joints, variables, ends, reach, weights, targets[i], seeds[i], q[i], figures[i],
-            work, position_tolerance, rotation_tolerance, iterations, patience, near, starts,
-            inside, margin / clear,
+        status, steps, last, away, turned = solve_closed_pose(
+            exact, joints, variables, ends, reach, weights, targets[i], seeds[i], q[i], work,
+            position_tolerance, rotation_tolerance, iterations, patience, near, form, clear,
         )  # fmt: skip
+        figures[i, 0] = 1.0 if status == REACHED else 0.0
+        figures[i, 1], figures[i, 2], figures[i, 3], figures[i, 4] = steps, last, away, turned
 
 
 @helper
@@ -229,7 +269,6 @@ def solve_from_branches(
     target: FloatArray,
     seed: FloatArray,
     q: FloatArray,
-    figures: FloatArray,
     work: FloatArray,
     position_tolerance: float,
     rotation_tolerance: float,
@@ -239,8 +278,8 @@ def solve_from_branches(
     starts: FloatArray,
     inside: int,
     margin: float,
-) -> None:
-    """Descend from a target's branches and from the seed; see `solve_closed_poses`.
+) -> tuple[int, int, int, float, float]:
+    """Take a target's nearest branch, or descend from its branches and from the seed.
 
     As a rule the nearest branch is the nearest answer. Where the arm is singular, the descent from
     the seed may lead to a nearer one, and comes first. `margin` is in parts of that for a proof.
@@ -249,6 +288,10 @@ def solve_from_branches(
     first, far = last + 1, np.inf + 0.0 * near  # constants would be types of their own
     status, nowhere, regular = STALLED + last, NOWHERE + last, margin > REGULAR
     steps, fresh, away, turned = last, last, far, far
+    if regular and inside > 0:
+        away, turned = miss_of_first(exact, variables, weights, target, seed, q, work, starts)
+        if away <= MARGIN * position_tolerance and turned <= MARGIN * rotation_tolerance:
+            return REACHED + last, steps, fresh, away, turned
     for turn in range(2):
         if not STALLED <= status <= SPENT:
             continue
@@ -270,4 +313,30 @@ def solve_from_branches(
                 fresh -= 1
     if margin > 1.0 and inside == 0 and STALLED <= status <= SPENT:
         status = nowhere
-    figures[0], figures[1], figures[2], figures[3], figures[4] = status, steps, fresh, away, turned
+    return status, steps, fresh, away, turned
+
+
+@helper
+def miss_of_first(
+    exact: FloatArray,
+    variables: FloatArray,
+    weights: FloatArray,
+    target: FloatArray,
+    seed: FloatArray,
+    q: FloatArray,
+    work: FloatArray,
+    starts: FloatArray,
+) -> tuple[float, float]:
+    """Write the nearest branch, and return by what it misses the target [m], [rad].
+
+    Where only the position is wanted, the angle is 0; of a seed that `solve_pose` refuses, both are
+    infinite.
+    """
+    frame = work[variables.shape[0]].reshape((3, 4))
+    for k in range(variables.shape[0]):
+        q[k] = starts[k, COLUMNS]
+        if not abs(seed[k]) <= LARGEST_ANGLE:
+            return np.inf, np.inf
+    place_exactly(exact, q, frame)
+    away, turned = distance_and_angle(frame, target, weights)
+    return away, turned if weights[3] > 0.0 else 0.0

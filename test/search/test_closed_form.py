@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 from closed_arms import apart, chain_of
 
+from basis_ik.errors import SolveArgumentError
 from basis_ik.look.look_at import with_ray
 from basis_ik.pose import solve_all as every_module
 from basis_ik.pose.batch import solve_batch
@@ -261,6 +262,12 @@ def test_a_chain_against_the_direction_of_its_joints_has_the_form_too():
     for q, seed in rng.uniform(chain.lower, chain.upper, (50, 2, 6)):
         found = solve_all(chain, chain.forward(q), seed, starts=1)
         assert apart([each.positions for each in found], q).min() < 0.05
+
+
+def test_a_seed_beyond_what_a_double_resolves_is_refused(named):
+    chain = named("ur10")
+    with pytest.raises(SolveArgumentError, match="seed"):
+        solve(chain, chain.forward(np.full(6, 0.5)), np.full(6, 2e5))
 
 
 @pytest.mark.parametrize("name", ["panda", "jaco", "gantry", "lift_arm", "iiwa"])
