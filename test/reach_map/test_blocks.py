@@ -207,7 +207,7 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(panda, tmp_path):
 
 
 def test_an_absent_scheduler_is_named(monkeypatch):
-    monkeypatch.setattr(blocks, "CONNECT_PATIENCE", 0.2)
+    monkeypatch.setattr(blocks, "PATIENCE", 0.2)
     for address in ("tcp://127.0.0.1:9", "nowhere://x"):
         said = f"no scheduler answers at '{address}'.*`dask scheduler`"
         with pytest.raises(WorkerError, match=said), cluster(address):
@@ -217,7 +217,7 @@ def test_an_absent_scheduler_is_named(monkeypatch):
 def test_a_scheduler_without_workers_is_named(monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(blocks, "CONNECT_PATIENCE", 0.5)
+    monkeypatch.setattr(blocks, "PATIENCE", 0.5)
     said = "has no workers: start one by `dask worker inproc"
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=None) as machines,
@@ -225,6 +225,32 @@ def test_a_scheduler_without_workers_is_named(monkeypatch):
         cluster(machines.scheduler_address),
     ):
         pass
+
+
+def test_a_worker_without_the_package_is_named(monkeypatch):
+    from distributed import LocalCluster
+
+    # What the worker is asked; it is in this process, and so has all that this has.
+    monkeypatch.setattr(blocks, "find_spec", lambda name: None)
+    said = r"the worker inproc.* has no basis_ik: install the same version"
+    with (
+        LocalCluster(n_workers=1, processes=False, dashboard_address=None) as machines,
+        pytest.raises(WorkerError, match=said),
+        cluster(machines.scheduler_address),
+    ):
+        pass
+
+
+def test_workers_that_all_leave_are_not_awaited_for_ever(robot, monkeypatch):
+    monkeypatch.setattr(blocks, "PATIENCE", 0.01)
+
+    class Silent:
+        def submit(self, function, *arguments):
+            return Future()
+
+    work, map_ = make(robot("panda"), 0.4, 1)
+    with pytest.raises(WorkerError, match="no workers are left"):
+        fill(work, map_, Silent(), lambda: 0, lambda: None, lambda _: None)
 
 
 class Held:
