@@ -188,7 +188,7 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(panda, tmp_path):
 
     chain, expected = panda
     work, map_ = make(chain, 0.33, 8)
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
                       local_directory=str(tmp_path)) as machines:  # fmt: skip
         pids = [nanny.pid for nanny in machines.workers.values()]
         shown = []
@@ -220,7 +220,7 @@ def test_a_scheduler_without_workers_is_named(monkeypatch):
     monkeypatch.setattr(blocks, "PATIENCE", 0.5)
     said = "has no workers: start one by `dask worker inproc"
     with (
-        LocalCluster(n_workers=0, processes=False, dashboard_address=None) as machines,
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as machines,
         pytest.raises(WorkerError, match=said),
         cluster(machines.scheduler_address),
     ):
@@ -234,7 +234,7 @@ def test_a_worker_without_the_package_is_named(monkeypatch):
     monkeypatch.setattr(blocks, "find_spec", lambda name: None)
     said = r"the worker inproc.* has no basis_ik: install the same version"
     with (
-        LocalCluster(n_workers=1, processes=False, dashboard_address=None) as machines,
+        LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as machines,
         pytest.raises(WorkerError, match=said),
         cluster(machines.scheduler_address),
     ):
