@@ -159,6 +159,8 @@ def test_several_processes_make_the_same_map(panda, tmp_path):
     chain, expected = panda
     work, map_ = make(chain, 0.33, 8)
     with local_pool(2) as (pool, width):
+        heard = pool.submit(signal.getsignal, signal.SIGINT).result()
+        assert heard == signal.SIG_IGN, "Ctrl-C is for the command alone"
         fill(work, map_, pool, width, lambda: None, lambda _: None)
     assert stored(tmp_path / "found.npz", map_) == expected
 
