@@ -38,6 +38,7 @@ from concurrent.futures import (
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +58,7 @@ SOLVES = 4096  # of a block, if a voxel has no more: some tenths of a second
 RESTARTS = 15
 SAVE_EVERY = 10.0  # s between two versions of the file at least
 SAVE_SHARE = 0.05  # of the time that may go into saving
-CONNECT_PATIENCE = 10.0  # s, for a scheduler to answer, and then for its first worker
+PATIENCE = 10.0  # s, for a scheduler to answer, for its first worker, and for another one
 
 
 class WorkerError(BasisIkError):
@@ -210,21 +211,23 @@ def solve_blocks(
         job: What is to be solved.
         blocks: Number and centres (k, 3) of each block; taken one by one, when its turn comes.
         pool: Who solves.
-        width: Tells how many blocks may be in the pool at a time.
+        width: Tells how many blocks may be in the pool at a time; 0: nobody is there to solve.
 
     Raises:
-        WorkerError: The pool is broken. What a block raises comes through.
+        WorkerError: The pool is broken, or empty. What a block raises comes through.
     """
     open_: dict[Future[Result], int] = {}
     more = True
     while more or open_:
-        for _ in range(width() - len(open_)):
+        for _ in range(max(width(), 1) - len(open_)):
             block = next(blocks, None)
             if block is None:
                 more = False
                 break
             open_[pool.submit(solve_block, job, block[1])] = block[0]
-        done, _ = wait(open_, return_when=FIRST_COMPLETED)
+        done, _ = wait(open_, PATIENCE, FIRST_COMPLETED)
+        if open_ and not done and width() == 0:
+            raise WorkerError("no workers are left")
         for future in done:
             number = open_.pop(future)
             try:
@@ -266,13 +269,13 @@ def cluster(address: str) -> Iterator[tuple[Executor, Width]]:
         address: Of the scheduler, such as tcp://host:8786.
 
     Raises:
-        WorkerError: There is no scheduler, or it has no workers.
+        WorkerError: There is no scheduler, it has no workers, or one of them lacks basis_ik.
     """
     from distributed import Client
     from distributed.scheduler import KilledWorker
 
     try:
-        client = Client(address, timeout=CONNECT_PATIENCE, set_as_default=False)
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise WorkerError(
             f"no scheduler answers at {address!r} ({error}): start one by `dask scheduler`, and "
@@ -280,14 +283,20 @@ def cluster(address: str) -> Iterator[tuple[Executor, Width]]:
         ) from None
     with client:
         try:
-            client.wait_for_workers(1, timeout=CONNECT_PATIENCE)
+            client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
             raise WorkerError(
                 f"the scheduler at {address!r} has no workers: start one by `dask worker {address}`"
             ) from None
+        # A worker without it would end at the first block, without a word.
+        for worker, spec in client.run(find_spec, "basis_ik").items():
+            if spec is None:
+                raise WorkerError(
+                    f"the worker {worker} has no basis_ik: install the same version for its Python"
+                )
         pool = client.get_executor(pure=False)
         try:
-            yield pool, lambda: 2 * max(sum(client.nthreads().values()), 1)
+            yield pool, lambda: 2 * sum(client.nthreads().values())
         except KilledWorker as error:
             raise WorkerError(f"workers were killed too often: {error}") from None
         finally:

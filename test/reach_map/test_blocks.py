@@ -159,6 +159,8 @@ def test_several_processes_make_the_same_map(panda, tmp_path):
     chain, expected = panda
     work, map_ = make(chain, 0.33, 8)
     with local_pool(2) as (pool, width):
+        heard = pool.submit(signal.getsignal, signal.SIGINT).result()
+        assert heard == signal.SIG_IGN, "Ctrl-C is for the command alone"
         fill(work, map_, pool, width, lambda: None, lambda _: None)
     assert stored(tmp_path / "found.npz", map_) == expected
 
@@ -188,7 +190,7 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(panda, tmp_path):
 
     chain, expected = panda
     work, map_ = make(chain, 0.33, 8)
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
                       local_directory=str(tmp_path)) as machines:  # fmt: skip
         pids = [nanny.pid for nanny in machines.workers.values()]
         shown = []
@@ -207,7 +209,7 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(panda, tmp_path):
 
 
 def test_an_absent_scheduler_is_named(monkeypatch):
-    monkeypatch.setattr(blocks, "CONNECT_PATIENCE", 0.2)
+    monkeypatch.setattr(blocks, "PATIENCE", 0.2)
     for address in ("tcp://127.0.0.1:9", "nowhere://x"):
         said = f"no scheduler answers at '{address}'.*`dask scheduler`"
         with pytest.raises(WorkerError, match=said), cluster(address):
@@ -217,14 +219,40 @@ def test_an_absent_scheduler_is_named(monkeypatch):
 def test_a_scheduler_without_workers_is_named(monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(blocks, "CONNECT_PATIENCE", 0.5)
+    monkeypatch.setattr(blocks, "PATIENCE", 0.5)
     said = "has no workers: start one by `dask worker inproc"
     with (
-        LocalCluster(n_workers=0, processes=False, dashboard_address=None) as machines,
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as machines,
         pytest.raises(WorkerError, match=said),
         cluster(machines.scheduler_address),
     ):
         pass
+
+
+def test_a_worker_without_the_package_is_named(monkeypatch):
+    from distributed import LocalCluster
+
+    # What the worker is asked; it is in this process, and so has all that this has.
+    monkeypatch.setattr(blocks, "find_spec", lambda name: None)
+    said = r"the worker inproc.* has no basis_ik: install the same version"
+    with (
+        LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as machines,
+        pytest.raises(WorkerError, match=said),
+        cluster(machines.scheduler_address),
+    ):
+        pass
+
+
+def test_workers_that_all_leave_are_not_awaited_for_ever(robot, monkeypatch):
+    monkeypatch.setattr(blocks, "PATIENCE", 0.01)
+
+    class Silent:
+        def submit(self, function, *arguments):
+            return Future()
+
+    work, map_ = make(robot("panda"), 0.4, 1)
+    with pytest.raises(WorkerError, match="no workers are left"):
+        fill(work, map_, Silent(), lambda: 0, lambda: None, lambda _: None)
 
 
 class Held:

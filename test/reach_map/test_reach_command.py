@@ -16,8 +16,11 @@
 
 import io
 import json
+import os
 import signal
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +82,33 @@ def test_after_ctrl_c_the_same_command_goes_on_to_the_same_map(run, complete, mo
     assert "going on at " in err
     assert len(shown) == len(load_map(complete).done)
     assert Path("reach_map.npz").read_bytes() == complete.read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_end_from_outside_leaves_a_map_and_no_processes(tmp_path, number):
+    """Ctrl-C reaches all processes of a terminal; the kernel kills one without a word."""
+    file = tmp_path / "map.npz"
+    words = [*PANDA, "--voxel", "0.15", "--orientations", "64", "--output", str(file)]
+    program = subprocess.Popen(
+        [sys.executable, "-m", "basis_ik", *words, "--processes", "2"],
+        cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        assert program.stderr.readline().endswith(" voxels\n")
+        if number == signal.SIGINT:
+            os.killpg(program.pid, number)
+        else:
+            program.kill()
+        _, said = program.communicate(timeout=120)  # until the last process has closed its stderr
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)
+    assert program.returncode == (130 if number == signal.SIGINT else -number)
+    assert "Traceback" not in said
+    assert ("what is done is kept" in said) == (number == signal.SIGINT)
+    done = load_map(file).done
+    assert not done.all()
+    assert done.any() == (number == signal.SIGINT)
 
 
 def test_a_complete_map_is_shown_without_solving(run, complete):
