@@ -163,6 +163,9 @@ def test_a_brake_is_as_strong_as_its_drive():
     drives.stopped = True
     told = run(drives, [50.0], 1.0)[:, 0]
     assert told[-1] - begin == pytest.approx(0.5 * speed**2 / 12.0, rel=0.05)
+    # Released without a command, the drive holds the joint where it came to rest.
+    drives.stopped = False
+    np.testing.assert_allclose(run(drives, [math.nan], 0.5)[:, 0], told[-1], atol=1e-4)
 
 
 def test_a_blocked_joint_stays_and_the_others_move():
