@@ -45,8 +45,9 @@ class MujocoJoints:
 
         limited(M ω² (q_set - q) + 2 M ω (v_set - v) + load(q, v))
 
-    with the greatest inertia M that the joint carries in any posture, and the load by gravity and
-    by the motion of the other joints, of which the drive's model has masses but no contacts.
+    with the greatest inertia M that the joint has to move in any posture, its own and that by
+    which the other joints' accelerations act on it; and with the load by gravity and by the speeds
+    of all joints, of which the drive's model has masses but no contacts.
     A brake is dry friction as strong as the drive.
 
     Attributes:
@@ -148,7 +149,10 @@ class MujocoJoints:
         model.actuator_biasprm[:, 2] = np.where(on, -self._damping, 0.0)
 
     def _greatest_inertia(self, robot: SimulatedRobot) -> FloatArray:
-        """Return the greatest inertia at each driven joint, shape (n,) [kg m²] or [kg]."""
+        """Return what each drive moves when all joints accelerate alike, at most, shape (n,).
+
+        Joints near the tip have little inertia of their own, and much of those before them to bear.
+        """
         random = np.random.default_rng(1)
         reach = np.where(robot.continuous, TURN, np.inf)
         lower, upper = np.maximum(robot.lower, -reach), np.minimum(robot.upper, reach)
@@ -158,5 +162,5 @@ class MujocoJoints:
             place(self._model, self._data, robot, random.uniform(lower, upper))
             for i, gears in enumerate(self._gears.T):
                 mujoco.mj_mulM(self._model, self._data, momentum, np.ascontiguousarray(gears))
-                greatest[i] = max(greatest[i], gears @ momentum)
+                greatest[i] = max(greatest[i], np.abs(self._gears.T @ momentum).sum())
         return greatest

@@ -253,7 +253,8 @@ def _add_mass(body: mujoco.MjsBody, inertial: Inertial | None) -> None:
 def _add_joint(body: mujoco.MjsBody, joint: Joint) -> None:
     slides = joint.kind == "prismatic"
     kind = mujoco.mjtJoint.mjJNT_SLIDE if slides else mujoco.mjtJoint.mjJNT_HINGE
-    # A mimic joint is limited by the joint that leads it, and held to it by a constraint.
+    # Its own limits would push a mimic joint against the one that leads it, whose limits allow for
+    # them; equal limits, which MuJoCo refuses, leave a joint to its drive.
     limited = joint.mimic is None and math.isfinite(joint.lower) and joint.lower < joint.upper
     added = body.add_joint(name=joint.name, type=kind, axis=joint.axis)
     added.limited = int(limited)

@@ -15,14 +15,22 @@
 """The engine with masses against closed forms: gravity, efforts, servo, brakes and contacts."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from heavy_robots import DT, joint, robot, rod, run, simulate
 
+from basis_ik.motion.control_loop import ControlLoop
+from basis_ik.motion.simulated_robot import SimulatedRobot
+from basis_ik.motion.tolerances import Tolerances
+from basis_ik.motion.trajectory_command import TrajectoryCommand, Waypoint
+from basis_ik.motion.trajectory_controller import GoalStatus, TrajectoryController
 from basis_ik.physics.mujoco_joints import BANDWIDTH
 from basis_ik.physics.mujoco_scene import PhysicsError
+from basis_ik.robot.robot import RobotModel
 
+URDFS = Path(__file__).parents[2] / "urdf"
 G = 9.81
 POWERLESS = 'lower="-9" upper="9" velocity="9" effort="1e-9"'
 
@@ -155,6 +163,9 @@ def test_a_brake_is_as_strong_as_its_drive():
     drives.stopped = True
     told = run(drives, [50.0], 1.0)[:, 0]
     assert told[-1] - begin == pytest.approx(0.5 * speed**2 / 12.0, rel=0.05)
+    # Released without a command, the drive holds the joint where it came to rest.
+    drives.stopped = False
+    np.testing.assert_allclose(run(drives, [math.nan], 0.5)[:, 0], told[-1], atol=1e-4)
 
 
 def test_a_blocked_joint_stays_and_the_others_move():
@@ -162,7 +173,7 @@ def test_a_blocked_joint_stays_and_the_others_move():
         joint("shoulder", rod(along="1 0 0")),
         joint("elbow", rod(along="1 0 0"), parent="shoulder_link", xyz="1 0 0"),
     )
-    drives, _ = simulate(text)
+    drives, _ = simulate(text, time_constant=0.2)  # a jump would tear the brake loose
     drives.blocked = np.array([True, False])
     np.testing.assert_allclose(run(drives, [0.5, 0.5], 2.0)[-1], [0.0, 0.5], atol=1e-3)
 
@@ -279,3 +290,35 @@ def test_a_motion_that_explodes_ends_in_an_error_and_not_at_the_start():
     drives._data.qvel[:] = np.nan
     with pytest.raises(PhysicsError, match="unstable: check the robot's masses"):
         drives.step(np.zeros(1), DT)
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "goal"),
+    [
+        ("ur5e", [0.0, -1.57, 1.57, -1.57, -1.57, 0.0], [0.8, -1.0, 1.2, -2.0, -1.2, 1.0]),
+        (
+            "panda",
+            [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785, 0.0],
+            [0.8, -0.3, 0.4, -1.8, 0.5, 2.2, 0.0, 0.02],
+        ),
+    ],
+    ids=["ur5e", "panda"],
+)
+def test_shipped_arms_follow_the_trajectories_of_their_controller(name, start, goal):
+    """A spline at rest at both ends; what is behind is measured against the controller's path."""
+    text = (URDFS / f"{name}.urdf").read_text()
+    drives, _ = simulate(text, start)
+    joints, ends = SimulatedRobot(RobotModel.from_urdf(text)), np.array(goal)
+    still = np.zeros(len(ends))
+    tolerances = Tolerances(still + 0.01, still + 1e-3, 1.0)
+    controller = TrajectoryController(
+        joints.driven, joints.continuous, np.array(start), tolerances, period=DT
+    )
+    loop = ControlLoop(drives, np.arange(len(ends)), controller, DT)
+    waypoint = Waypoint(1.0, ends, still, still, np.zeros(0))
+    controller.start_goal(TrajectoryCommand(joints.driven, (waypoint,)), tolerances)
+    updates = [loop.cycle(cycle * DT) for cycle in range(200)]
+    (end,) = [update.goal_end for update in updates if update.goal_end is not None]
+    assert end.status is GoalStatus.SUCCEEDED
+    assert max(np.abs(update.errors[0]).max() for update in updates) < 3e-3
+    np.testing.assert_allclose(drives.positions, ends, atol=1e-5)

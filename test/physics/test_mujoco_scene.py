@@ -125,6 +125,12 @@ def test_inertias_that_belong_to_no_body_are_taken_all_the_same():
     assert run(drives, [0.5], 1.0)[-1] == pytest.approx(0.5, abs=1e-3)
 
 
+def test_a_joint_with_equal_limits_is_held_there():
+    limit = 'lower="0.2" upper="0.2" velocity="1" effort="50"'
+    drives, _ = simulate(robot(joint("lift", rod(along="1 0 0"), limit=limit)))
+    assert run(drives, [0.5], 1.0)[-1] == pytest.approx(0.2, abs=1e-6)
+
+
 def test_joints_with_a_fault_or_several_freedoms_are_rigid():
     text = robot(
         joint("lift", rod(along="1 0 0")),
