@@ -103,7 +103,8 @@ class ProcessOutput:
         if not has_come():
             came = show(self.texts(stream))
             raise AssertionError(
-                f"{expected_output!r} was not on {stream} after {timeout} s. What came:\n{came}"
+                f"{expected_output!r} did not come on {stream} (timeout: {timeout} s). What came:\n"
+                f"{came}"
             )
 
 

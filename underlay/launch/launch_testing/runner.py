@@ -22,6 +22,7 @@ import sys
 import threading
 import traceback
 import unittest
+from collections.abc import Callable
 from typing import Any
 
 from launch import LaunchContext, LaunchDescription, LaunchService
@@ -131,6 +132,13 @@ def _bind(case: type[unittest.TestCase], arguments: dict[str, Any]) -> type[unit
     for name in unittest.defaultTestLoader.getTestCaseNames(case):
         method = getattr(case, name)
         wanted = list(inspect.signature(method).parameters)[1:]
-        given = {key: arguments[key] for key in wanted}
-        namespace[name] = functools.partialmethod(method, **given)
+        namespace[name] = _bound(method, {key: arguments[key] for key in wanted})
     return type(case.__name__, (case,), namespace)
+
+
+def _bound(method: Callable[..., Any], given: dict[str, Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def bound(self: Any) -> Any:
+        return method(self, **given)
+
+    return bound

@@ -47,7 +47,7 @@ class TestActive(unittest.TestCase):
         proc_output.assertWaitFor("ready", "sh", "second", stream="stdout")
         proc_output.assertWaitFor("bad")
         for fault in ({"process": "bash"}, {"cmd_args": "third"}, {"stream": "stdout"}):
-            with self.assertRaisesRegex(AssertionError, "'bad' was not on std.*0.1 s"):
+            with self.assertRaisesRegex(AssertionError, "'bad' did not come on std.*0.1 s"):
                 proc_output.assertWaitFor("bad", timeout=0.1, **fault)
 
 @launch_testing.post_shutdown_test()

@@ -89,7 +89,8 @@ def test_parameters_of_every_type_and_rank(start, package):
 
 def test_a_node_that_is_fully_named_gets_parameters_that_outrank_those_of_a_file(start, package):
     file = package / "p.yaml"
-    file.write_text("/arm:\n  ros__parameters:\n    n: 1.0\n")
+    entry = "{}:\n  ros__parameters:\n    n: 1.0\n"
+    file.write_text(entry.format("/**") + entry.format("/arm"))
     _, out = start(name="arm", namespace="", parameters=[str(file), {"n": 2.0}])
     assert "/arm {'n': 2.0}\n" in out
 

@@ -117,7 +117,9 @@ def test_who_does_not_end_is_killed(run, shell, monkeypatch):
 def test_a_grandchild_that_keeps_the_output_open_holds_nobody_up(run, shell):
     code, out = run(shell("sleep 30 & echo $!"))
     assert code == 0
-    os.kill(int(re.findall(r"\[sh-1\] (\d+)\n", out)[0]), signal.SIGKILL)
+    (pid,) = re.findall(r"\[sh-1\] (\d+)\n", out)
+    assert "sleep" in Path(f"/proc/{pid}/cmdline").read_text()  # it is still there, and no zombie
+    os.kill(int(pid), signal.SIGKILL)
 
 
 @pytest.mark.parametrize("respawn", [True, "true"])
