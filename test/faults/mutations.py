@@ -1145,14 +1145,6 @@ MUTATIONS = tuple(
             (69, 95),
         ),
         (
-            "a goal from before a gap is replayed",
-            CONTROLLER,
-            """        self.targets.clear()
-        self.pipeline.begin_where_measured()  # another""",
-            """        self.pipeline.begin_where_measured()  # another""",
-            (70, 87),
-        ),
-        (
             "activation ignores another commander",
             IK_NODE,
             "        self._robot.check_alone()",
