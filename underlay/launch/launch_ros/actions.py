@@ -23,8 +23,10 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+import yaml
 from launch import LaunchContext, logging
 from launch.actions import ExecuteProcess
+from launch.entities import Substitution
 from launch.substitutions import evaluate, normalize_to_list_of_substitutions
 
 from .parameter_descriptions import ParameterValue
@@ -98,6 +100,8 @@ def _file(context: LaunchContext, node: str, parameters: Mapping[str, Any]) -> s
     for name, value in parameters.items():
         if isinstance(value, ParameterValue):
             value = value.evaluate(context)
+        elif isinstance(value, Substitution):
+            value = yaml.safe_load(evaluate(context, value))
         # As JSON, which is YAML in which no reader takes a text for a number or a truth value.
         lines.append(f"    {name}: {json.dumps(value, ensure_ascii=False)}")
     with NamedTemporaryFile("w", prefix="launch_params_", delete=False) as file:

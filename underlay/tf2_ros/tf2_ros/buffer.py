@@ -111,7 +111,8 @@ class Buffer:
         child = transform.child_frame_id.removeprefix("/")
         parent = transform.header.frame_id.removeprefix("/")
         t, q = transform.transform.translation, transform.transform.rotation
-        stamp = Time.from_msg(transform.header.stamp).nanoseconds
+        stamp = transform.header.stamp  # which may be negative, unlike rclpy's Time
+        stamp = stamp.sec * 10**9 + stamp.nanosec
         sample = Sample(stamp, parent, (t.x, t.y, t.z), (q.x, q.y, q.z, q.w))
         refusals = _refusals(child, sample, authority)
         for refusal in refusals:
