@@ -29,7 +29,6 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
-from rclpy.duration import Duration
 from rclpy.time import Time
 from std_srvs.srv import SetBool
 from tf2_ros import Buffer, TransformException, TransformListener
@@ -60,7 +59,7 @@ class TestMasses(unittest.TestCase):
     def setUpClass(cls):
         rclpy.init()
         cls.node = rclpy.create_node("watcher")
-        cls.buffer = Buffer(cache_time=Duration(seconds=10))
+        cls.buffer = Buffer()
         cls.listener = TransformListener(cls.buffer, cls.node, spin_thread=True)
         cls.targets = cls.node.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
 

@@ -51,7 +51,8 @@ def failures(module: Any) -> list[str]:
     found = []
     for parameters in getattr(function, PARAMETERS, [{}]):
         values = ", ".join(f"{key}={value!r}: " for key, value in parameters.items())
-        found += [values + text for text in _Run(function(**parameters), cases).run()]
+        run = _Run(function(**parameters), cases, parameters)
+        found += [values + text for text in run.run()]
     return found
 
 
@@ -59,9 +60,12 @@ class _Run:
     """One launch and its tests."""
 
     def __init__(
-        self, description: LaunchDescription, cases: list[type[unittest.TestCase]]
+        self,
+        description: LaunchDescription,
+        cases: list[type[unittest.TestCase]],
+        parameters: dict[str, Any],
     ) -> None:
-        self._cases = cases
+        self._cases, self._parameters = cases, parameters
         self._failures: list[str] = []
         self._ready, self._over = threading.Event(), threading.Event()
         self._info: ProcessInfo = {}
@@ -116,7 +120,8 @@ class _Run:
 
     def _test(self, *, post_shutdown: bool) -> None:
         suite = unittest.TestSuite()
-        arguments = {"proc_info": self._info, "proc_output": self._output}
+        given = {"proc_info": self._info, "proc_output": self._output}
+        arguments = {**self._parameters, **given}
         for case in self._cases:
             if getattr(case, POST_SHUTDOWN, False) == post_shutdown:
                 bound = _bind(case, arguments)

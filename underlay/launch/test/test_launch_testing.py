@@ -43,7 +43,8 @@ def generate_test_description(word):
     return LaunchDescription([sh(WAIT + " # " + word), sh(WAIT, "second"), ReadyToTest()])
 
 class TestActive(unittest.TestCase):
-    def test_output(self, proc_output):
+    def test_output(self, proc_output, word):
+        assert word in ("one", "two")
         proc_output.assertWaitFor("ready", "sh", "second", stream="stdout")
         proc_output.assertWaitFor("bad")
         for fault in ({"process": "bash"}, {"cmd_args": "third"}, {"stream": "stdout"}):
