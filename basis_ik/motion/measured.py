@@ -192,8 +192,9 @@ class MeasuredState:
             return Refused(Refusal.OUT_OF_ORDER, f"{(newest - stamped) * 1e-9:.3f} s older")
         returned = arrived = False
         for k, i in self._places:
-            self._positions[k], self._arrivals[k] = positions[i], now
-            self._stamps[k] = stamped
+            if not 0 < stamped == self._stamps[k]:  # a repeated state is as old as the first
+                self._arrivals[k] = now
+            self._positions[k], self._stamps[k] = positions[i], stamped
             candidate, self._candidates[k] = self._candidates[k], None
             if candidate is not None:
                 back = self._jumps(k, candidate.last, self._last(k))

@@ -135,6 +135,15 @@ def test_a_repeated_state_becomes_old(state):
     assert state.silent(1.99, 0.5) == ("a", "b", "c")
 
 
+def test_the_age_of_a_repeated_state_is_that_of_the_first(state):
+    for k in range(50):
+        assert reported(state, 1.0, now=0.01 * k, at=0.0) is None
+    assert state.silent(0.5, 0.5) == ()
+    assert state.silent(0.51, 0.5) == ("a", "b", "c")
+    assert reported(state, 2.0, now=0.51, at=0.5) is None
+    assert state.silent(1.0, 0.5) == ()
+
+
 def test_a_clock_offset_is_distinguished_from_old_states(state):
     for k in range(100):
         now = 0.01 * k
