@@ -58,8 +58,6 @@ def libraries(tmp_path_factory):
 def install(sources, folder, ros):
     """Install with pip into a folder; return the names of the programs."""
     environment = {key: each for key, each in os.environ.items() if key != "AMENT_PREFIX_PATH"}
-    # pip asks rustc for its version, and one that belongs to rustup then writes to the home folder.
-    environment["RUSTUP_HOME"] = str(sources / "rustup")
     if ros:
         environment["AMENT_PREFIX_PATH"] = "/opt/ros"
     subprocess.run(

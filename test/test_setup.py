@@ -40,14 +40,16 @@ def refusal(tmp_path):
         ROOT / "underlay", tmp_path / "underlay", ignore=lambda folder, names: set(names) - SCRIPTS
     )
 
-    def run(version=(3, 11), **environment):
+    def run(version=(3, 11), *, first_on_path=(), **environment):
         program = tmp_path / "python3"
         program.write_text(PYTHON.format(python=sys.executable, version=version))
         program.chmod(0o755)
         kept = {k: v for k, v in os.environ.items() if k not in ELSEWHERE}
         done = subprocess.run(
             ["bash", str(tmp_path / "underlay" / "setup.sh")],
-            env=kept | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"} | environment,
+            env=kept
+            | {"PATH": os.pathsep.join([*first_on_path, str(tmp_path), os.environ["PATH"]])}
+            | environment,
             capture_output=True,
             text=True,
             timeout=60,
@@ -79,3 +81,15 @@ def test_oldest_needs_debian_12(refusal):
     line = refusal((3, 12), DEPENDENCIES="oldest")
     assert "DEPENDENCIES=oldest needs Debian 12" in line
     assert line.endswith("Choose DEPENDENCIES=stock.")
+
+
+def test_an_outdated_environment_does_not_make_its_successor(refusal, tmp_path):
+    own = tmp_path / ".setup" / "jazzy-stock" / "venv" / "bin"
+    own.mkdir(parents=True)
+    outdated = own / "python3"
+    outdated.write_text("#!/bin/sh\nexit 1\n")
+    outdated.chmod(0o755)
+    line = refusal(
+        (3, 12), first_on_path=[str(own)], DEPENDENCIES="stock", BASIS_IK_UNDERLAY="jazzy"
+    )
+    assert "DEPENDENCIES=stock needs Python 3.10 or 3.11" in line

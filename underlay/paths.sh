@@ -29,3 +29,5 @@ else
 fi
 setup=$root/.setup/$name
 venv=$setup/venv
+# pip asks rustc for its version, and a rustc that belongs to rustup then writes to the home folder.
+export RUSTUP_HOME=$setup/cache/rustup

@@ -21,6 +21,10 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd "$root"
 . underlay/paths.sh
+# In the shell of an environment its own python3 is found first; it goes when the environment is made anew.
+PATH=:$PATH:
+PATH=${PATH//":$venv/bin:"/:}
+PATH=${PATH#:} PATH=${PATH%:}
 
 fail() {
   printf '\nbasis_ik set-up: %s\n' "$1" >&2
@@ -229,8 +233,6 @@ PYTHON
   [ -z "$absent" ] || fail "the sourced ROS 2 $ROS_DISTRO lacks: $absent.  Get them:  rosdep install --from-paths . --ignore-src -y"
 }
 
-# pip asks rustc for its version, and a rustc that belongs to rustup then writes to the home folder.
-export RUSTUP_HOME=$setup/cache/rustup
 check_machine
 mkdir -p "$setup/stamps"
 touch "$root/.setup/COLCON_IGNORE"
