@@ -21,7 +21,7 @@ export VIRTUAL_ENV=$venv DEPENDENCIES=$dependencies
 case ":$PATH:" in *":$venv/bin:"*) ;; *) export PATH="$venv/bin:$PATH" ;; esac
 export PYTHONNOUSERSITE=1
 export ROS_HOME=$setup/ros ROS_LOG_DIR=$setup/ros/log COLCON_HOME=$setup/colcon NUMBA_CACHE_DIR=$setup/cache/numba
-export TMPDIR=$setup/tmp
+export TMPDIR=$setup/tmp MPLCONFIGDIR=$setup/cache/matplotlib
 mkdir -p "$TMPDIR"
 # Programs started here talk to this machine only, unless told otherwise.
 export ROS_AUTOMATIC_DISCOVERY_RANGE=${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}

@@ -51,6 +51,9 @@ def test_what_is_not_there_is_named(ros2, impatient):
     assert "topic name '/a b' is invalid" in ros2("topic", "echo", "/a b", code=1)
     assert ros2("param", "get", "/nope", "gain", code=1) == "Node not found\n"
     assert ros2("lifecycle", "get", "/nope", code=1) == "Node not found\n"
+
+
+def test_a_parameter_that_a_node_lacks_is_named(ros2):
     assert ros2("param", "get", "/ns/zoo", "nope", code=1) == "Parameter not set\n"
 
 
