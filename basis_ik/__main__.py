@@ -23,14 +23,19 @@ import os
 import sys
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from basis_ik.dependencies import check_extra
 from basis_ik.errors import BasisIkError
 from basis_ik.reach_map import reach_command
 
 if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help does not need it
     from basis_ik.pose.solve import Solution
     from basis_ik.robot.chain import Chain
+    from basis_ik.transforms.rigid import RigidTransform
+    from basis_ik.view.shapes import FloatArray
 
 PROGRAM = "python -m basis_ik"
 LONGEST = 400  # characters of a message
@@ -46,6 +51,7 @@ SOLVE_EXAMPLES = f"""examples:
   {PROGRAM} solve --urdf urdf/legs.urdf --tip ankle_l --xyz 0.1 0.1 -0.7 --position-only --json
   {PROGRAM} solve --urdf urdf/pan_tilt.urdf --look-at 1 0.5 0.2 --axis 0 0 1
   {PROGRAM} solve --urdf urdf/ur5e.urdf --xyz 0.4 0.2 0.3 --rpy 3.14 0 0 --solver fabrik --trace
+  {PROGRAM} solve --urdf urdf/panda.urdf --xyz 0.4 0.1 0.5 --rpy 3.14 0 0 --plot panda.png
 
 {STATUS}"""
 
@@ -166,6 +172,11 @@ def _parser() -> _Parser:
         "--trace", action="store_true",
         help="with --solver fabrik: print where the joints are after each pass [m]",
     )  # fmt: skip
+    solve.add_argument(
+        "--plot", type=Path, metavar="FILE",
+        help="draw the chain before and after, and the errors on the way; .png, .svg or .pdf;"
+        " matplotlib",
+    )  # fmt: skip
     reach = _command(
         commands, "reach", "map which orientations are reached where, and how well", REACH_EXAMPLES
     )
@@ -237,8 +248,14 @@ def _solve(options: argparse.Namespace) -> int:
         options.parser.error("--solver fabrik takes a pose: no --look-at")
     if options.trace and options.solver != "fabrik":
         options.parser.error("--trace belongs to --solver fabrik")
+    if options.plot:
+        check_extra("--plot", "matplotlib")
     _, chain = _chain(options)
-    solution = _look_at(chain, options) if looks else _take_pose(chain, options)
+    solution = (
+        _look_at(chain, options) if looks else _take_pose(chain, options, trace=options.trace)
+    )
+    if options.plot:
+        _plot(chain, options, solution)
     if options.json:
         print(json.dumps(_answer(chain, solution), indent=2))
     else:
@@ -250,24 +267,67 @@ def _solve(options: argparse.Namespace) -> int:
     return 0 if solution.success else 1
 
 
-def _take_pose(chain: Chain, options: argparse.Namespace) -> Solution:
+def _take_pose(
+    chain: Chain,
+    options: argparse.Namespace,
+    max_iterations: int | None = None,
+    *,
+    trace: bool = False,
+) -> Solution:
     from basis_ik.pose.solve import solve
-    from basis_ik.transforms.rigid import RigidTransform
 
-    roll, pitch, yaw = options.rpy or (0.0, 0.0, 0.0)
-    target = RigidTransform.from_rpy(roll, pitch, yaw, options.xyz)
     return solve(
-        chain, target, options.seed, position_only=options.position_only,
-        solver=options.solver, trace=options.trace,
+        chain, _target(options), options.seed, position_only=options.position_only,
+        max_iterations=max_iterations, solver=options.solver, trace=trace,
     )  # fmt: skip
 
 
-def _look_at(chain: Chain, options: argparse.Namespace) -> Solution:
-    from basis_ik.look.look_at import look_at
+def _target(options: argparse.Namespace) -> RigidTransform:
+    from basis_ik.transforms.rigid import RigidTransform
+
+    roll, pitch, yaw = options.rpy or (0.0, 0.0, 0.0)
+    return RigidTransform.from_rpy(roll, pitch, yaw, options.xyz)
+
+
+def _look_at(
+    chain: Chain, options: argparse.Namespace, max_iterations: int | None = None
+) -> Solution:
+    from basis_ik.look.look_at import MAX_ITERATIONS, look_at
+
+    axis = _axis(chain, options)
+    most = MAX_ITERATIONS if max_iterations is None else max_iterations
+    return look_at(chain, options.look_at, options.seed, axis=axis, max_iterations=most)
+
+
+def _axis(chain: Chain, options: argparse.Namespace) -> tuple[float, float, float]:
+    """Return the axis of the tip that is to point somewhere."""
     from basis_ik.robot.infer import forward_axis
 
-    axis = tuple(options.axis or forward_axis(chain.tip))
-    return look_at(chain, options.look_at, options.seed, axis=axis)
+    x, y, z = options.axis or forward_axis(chain.tip)
+    return x, y, z
+
+
+def _plot(chain: Chain, options: argparse.Namespace, solution: Solution) -> None:
+    import numpy as np
+
+    from basis_ik.view import solve_plot as plot
+
+    seed = chain.neutral if options.seed is None else np.array(options.seed)
+    goal: RigidTransform | FloatArray
+    if options.look_at is not None:
+        goal = np.array(options.look_at)
+        off = 0.0, plot.gaze_error(chain, seed, goal, _axis(chain, options))
+        errors = plot.convergence(off, partial(_look_at, chain, options), solution)
+    else:
+        goal = _target(options)
+        if options.solver == "fabrik":
+            solution = _take_pose(chain, options, trace=True)
+        off, again = plot.pose_errors(chain, seed, goal), partial(_take_pose, chain, options)
+        errors = plot.convergence_of_passes(chain, goal, solution) or plot.convergence(
+            off, again, solution
+        )
+    position_only = options.position_only
+    plot.write_plot(options.plot, chain, goal, seed, solution, errors, position_only=position_only)
 
 
 def _chain(options: argparse.Namespace) -> tuple[str, Chain]:

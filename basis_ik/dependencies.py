@@ -12,13 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The oldest versions of what basis_ik stands on, and who says so when one is older."""
+"""The oldest versions of what basis_ik stands on, and what is needed for an option only."""
 
 from __future__ import annotations
 
 import platform
 import re
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 
 from basis_ik.errors import BasisIkError
 
@@ -28,6 +29,31 @@ OLDEST = {"python": "3.10", "numba": "0.56.4", "numpy": "1.24", "transforms3d": 
 
 class DependencyError(BasisIkError, ImportError):
     """A package that basis_ik stands on is too old."""
+
+
+class ExtraError(BasisIkError):
+    """An option needs a package that is not installed."""
+
+
+def check_extra(option: str, package: str) -> None:
+    """Check that the package of an option is installed, without importing it.
+
+    Raises:
+        ExtraError: It is not.
+    """
+    if not is_installed(package):
+        raise ExtraError(
+            f"{option} needs the Python package {package}, which is not installed: "
+            f"python3 -m pip install {package}"
+        )
+
+
+def is_installed(package: str) -> bool:
+    """Return whether a package can be imported."""
+    try:
+        return find_spec(package) is not None
+    except ValueError:  # what is None among the loaded modules
+        return False
 
 
 def check_dependencies() -> None:

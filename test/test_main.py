@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
 from basis_ik.__main__ import main
 from basis_ik.robot.robot import RobotModel
@@ -180,6 +181,39 @@ def test_a_trace_has_the_positions_after_each_pass(run):
     _, out, _ = run(*command)
     assert out.count("after backward, start 0:") == reported["count"]
     assert "    0.400000   0.200000   0.300000  tool0" in out
+
+
+PLOTTED = {
+    "descent": ["--urdf", UR5E, *POSE],
+    "position": ["--urdf", UR5E, "--xyz", "0.4", "0.2", "0.3", "--position-only"],
+    "fabrik": ["--urdf", UR5E, *POSE, "--solver", "fabrik"],
+    "gaze": ["--urdf", HEAD, *LOOK, "--axis", "0", "0", "1"],
+    "too far": ["--urdf", UR5E, "--xyz", "9", "0", "0", "--position-only"],
+}
+
+
+@pytest.mark.parametrize("words", PLOTTED.values(), ids=PLOTTED)
+def test_a_solve_is_drawn(run, tmp_path, words):
+    status, out, _ = run("solve", *words, "--plot", str(tmp_path / "solve.png"))
+    assert (status, out) == run("solve", *words)[:2]
+    pixels = np.unique(imread(tmp_path / "solve.png").reshape(-1, 4), axis=0)
+    assert len(pixels) > 50  # lines in several colours
+
+
+@pytest.mark.parametrize("name", ["solve.nothing", "no_folder/solve.png"])
+def test_a_picture_that_cannot_be_written_is_named(run, tmp_path, name):
+    status, out, err = run("solve", "--urdf", UR5E, *POSE, "--plot", str(tmp_path / name))
+    assert (status, out) == (1, "")
+    assert one_line(err)
+    assert f"{name} cannot be written: " in err
+
+
+def test_a_picture_needs_matplotlib(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    status, out, err = run("solve", "--urdf", UR5E, *POSE, "--plot", "a.png")
+    assert (status, out) == (1, "")
+    assert "--plot needs the Python package matplotlib, which is not installed" in err
+    assert run("solve", "--urdf", UR5E, *POSE)[0] == 0
 
 
 def test_solve_without_orientation(run):

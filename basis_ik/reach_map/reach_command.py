@@ -24,11 +24,10 @@ import sys
 import time
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from basis_ik.errors import BasisIkError
+from basis_ik.dependencies import ExtraError, check_extra, is_installed
 
 if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help does not need it
     from concurrent.futures import Executor
@@ -39,10 +38,6 @@ if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help 
     from basis_ik.robot.chain import Chain
 
 BAR = 30  # characters
-
-
-class ExtraError(BasisIkError):
-    """An optional package that an option needs is not installed."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -152,27 +147,15 @@ def run(options: argparse.Namespace, chain: Chain) -> int:
 
 def _check_extras(options: argparse.Namespace) -> None:
     """Look for optional packages, before the work begins."""
-    for wanted, option, package in (
-        (options.png, "--png", "matplotlib"),
-        (options.scheduler, "--scheduler", "distributed"),
-    ):
-        if wanted and not _is_installed(package):
-            raise ExtraError(
-                f"{option} needs the Python package {package}, which is not installed: "
-                f"python3 -m pip install {package}"
-            )
-    if options.publish and not _is_installed("rclpy"):
+    if options.png:
+        check_extra("--png", "matplotlib")
+    if options.scheduler:
+        check_extra("--scheduler", "distributed")
+    if options.publish and not is_installed("rclpy"):
         raise ExtraError(
             "--publish needs ROS 2, which this Python does not have: source it first, such as "
             "`source /opt/ros/jazzy/setup.bash`; the map itself needs none"
         )
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        return find_spec(package) is not None
-    except ValueError:  # what is None among the loaded modules
-        return False
 
 
 def _begun(file: Path, question: Any, grid: Grid, blocks: int) -> ReachMap:
