@@ -48,6 +48,7 @@ mpl.rcParams.update(
         "axes.spines.top": False,
         "axes.spines.right": False,
         "figure.constrained_layout.use": True,
+        "figure.constrained_layout.h_pad": 0.2,  # [inch]; other viewers' letters are taller
     }
 )
 
@@ -57,6 +58,17 @@ def arrow(ax: Axes, tail: np.ndarray, head: np.ndarray, color: str, text: str = 
     style = {"arrowstyle": "-|>", "color": color, "lw": 1.6, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", head, tail, arrowprops=style)
     ax.annotate(text, head, xytext=(4, 4), textcoords="offset points", color=color)
+
+
+def name_point(ax: Axes, point: np.ndarray, text: str, color: str, right: int = 5) -> None:
+    """Write a name beside a point."""
+    ax.annotate(text, point, xytext=(right, -10), textcoords="offset points", color=color)
+
+
+def without_axes(ax: Axes) -> None:
+    """Hide the axes, but not the title."""
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
 
 
 def save(figure: plt.Figure, name: str) -> None:
@@ -110,13 +122,14 @@ def about_point() -> None:
     ):
         ax.plot(points[:, 0], points[:, 1], color=color, label=label, lw=1.8)
     ax.plot(*C[:2], "o", color=RED)
-    ax.annotate("C", C[:2], xytext=(5, -10), textcoords="offset points", color=RED)
+    name_point(ax, C[:2], "C", RED)
     ax.plot(0, 0, "o", color=BLUE)
+    name_point(ax, np.zeros(2), "origin", BLUE)
     arrow(ax, (R @ C)[:2], C[:2], GREEN)
     place = {"textcoords": "offset points", "color": GREEN, "ha": "right"}
     ax.annotate("T = C − R C", (R @ C)[:2], xytext=(-8, -4), **place)
     ax.set(aspect="equal")
-    ax.axis("off")
+    without_axes(ax)
     figure.legend(frameon=False, loc="outside right upper")
     save(figure, "about_point")
 
@@ -137,7 +150,7 @@ def node() -> None:
     for ax, title in zip(axes, titles, strict=True):
         ax.plot(circle[:, 0], circle[:, 1], color=GREY, lw=1)
         ax.set(title=title, aspect="equal")
-        ax.axis("off")
+        without_axes(ax)
     for ax, image in zip(
         axes, (inner.apply(circle), outer.apply(inner.apply(circle))), strict=False
     ):
@@ -173,7 +186,7 @@ def draw_legs(ax: Axes, tree: TransformTree) -> None:
         p = chain_positions(tree, frames, "world")
         ax.plot(p[:, 0], p[:, 2], "o-", color=color, lw=3, ms=5)
     ax.set(aspect="equal")
-    ax.axis("off")
+    without_axes(ax)
 
 
 def points_at_figure() -> None:
@@ -226,7 +239,7 @@ def lookup() -> None:
     ax.text(-1.35, 1.5, "down: inverted", color=RED, ha="right")
     ax.text(0.35, 3.5, "above the ancestor: never touched", color=GREY)
     ax.set(xlim=(-3, 3.4), ylim=(-0.4, 4.4))
-    ax.axis("off")
+    without_axes(ax)
     save(figure, "lookup")
 
 
@@ -249,8 +262,11 @@ def bones() -> None:
         ax.plot(p[:, 0], p[:, 1], "o-", color=GREY, lw=2.4, ms=4)
         ax.plot(p[: i + 1, 0], p[: i + 1, 1], "o-", color=BLUE, lw=2.4, ms=4)
         title = f"{i} of 4 turned" if i else "solved: dotted"
+        if i == 0:
+            name_point(ax, p[0, :2], "root", BLUE, right=-28)
+            name_point(ax, solved[-1, :2], "target", GREEN, right=-8)
         ax.set(title=title, aspect="equal")
-        ax.axis("off")
+        without_axes(ax)
     save(figure, "bones")
 
 

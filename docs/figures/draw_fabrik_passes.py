@@ -73,6 +73,10 @@ def panels(stages: tuple[Stage, ...]) -> None:
     for i, (ax, stage) in enumerate(zip(axes.flat, stages, strict=False)):
         title = "the seed" if i == 0 else f"{(i + 1) // 2}. {stage.name} pass"
         draw(ax, stage, stages[i - 1] if i > 0 else None, title)
+        if i == 0:
+            for point, name in ((TARGET.translation, "target"), (np.zeros(3), "base")):
+                (place,) = seen(point[None])
+                ax.annotate(name, place, xytext=(7, -3), textcoords="offset points")
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     figure.savefig(HERE / "fabrik_passes.svg", metadata={"Date": None})
     plt.close(figure)
@@ -82,7 +86,8 @@ def moving(stages: tuple[Stage, ...]) -> None:
     """Write all stages as one line that moves (SMIL, which browsers play)."""
     shapes = [seen(stage.points) * (300.0, -300.0) for stage in stages]
     everything = np.vstack(shapes)
-    (x, y), (right, bottom) = everything.min(axis=0) - 25.0, everything.max(axis=0) + 25.0
+    x, y = everything.min(axis=0) - 25.0
+    right, bottom = everything.max(axis=0) + np.array([70.0, 25.0])
     total = STEP * (len(shapes) - 1) + LAST
     times = [STEP * i / total for i in range(len(shapes))] + [1.0]
     shapes, stages = [*shapes, shapes[-1]], (*stages, stages[-1])
@@ -99,6 +104,7 @@ def moving(stages: tuple[Stage, ...]) -> None:
     ahead = [COLOURS[stage.name] for stage in (*stages[1:], stages[-1])]
     target, root = (seen(p) * (300.0, -300.0) for p in (TARGET.translation[None], np.zeros((1, 3))))
     width, height = right - x, bottom - y
+    font = 'font-family="sans-serif" font-size="14"'
     text = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{x:.1f} {y:.1f} {width:.1f} {height:.1f}">\n'
@@ -106,7 +112,9 @@ def moving(stages: tuple[Stage, ...]) -> None:
         f'<polyline points="{lines[0]}" fill="none" stroke="{ahead[0]}" stroke-width="6" '
         f'stroke-linejoin="round" stroke-linecap="round">\n{animate("points", lines, "linear")}\n'
         f"{animate('stroke', ahead, 'discrete')}\n</polyline>\n"
-        f'<circle cx="{target[0, 0]:.1f}" cy="{target[0, 1]:.1f}" r="7" fill="{GREEN}"/>\n</svg>\n'
+        f'<circle cx="{target[0, 0]:.1f}" cy="{target[0, 1]:.1f}" r="7" fill="{GREEN}"/>\n'
+        f'<text x="{target[0, 0] + 12:.1f}" y="{target[0, 1] + 5:.1f}" {font}>target</text>\n'
+        f'<text x="{root[0, 0] + 12:.1f}" y="{root[0, 1] + 5:.1f}" {font}>base</text>\n</svg>\n'
     )
     (HERE / "fabrik_moving.svg").write_text(text)
 
