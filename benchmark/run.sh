@@ -44,5 +44,5 @@ for script in benchmark/bench_*.py; do
   esac
   fetch_competitors
   env -u LD_LIBRARY_PATH -u PYTHONPATH PYTHONPATH=. "$bench/venv/bin/python" "$script" "$@" --json "benchmark/results/$name.json"
-  [ "$name" != solve ] || python docs/figures/draw_bench.py
+  case $name in solve | fabrik | transforms) python docs/figures/draw_bench.py "$name" ;; esac
 done

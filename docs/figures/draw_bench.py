@@ -12,14 +12,16 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Draw docs/figures/bench_solve.svg from benchmark/results/solve.json; `make bench` does so too.
+"""Draw the tables of benchmark/results/ as docs/figures/bench_*.svg; `make bench` does so too.
 
-pip install matplotlib && python docs/figures/draw_bench.py
+pip install matplotlib && python docs/figures/draw_bench.py [solve] [fabrik] [transforms]
 """
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +30,11 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 HERE = Path(__file__).parent
-RESULTS = HERE.parents[1] / "benchmark" / "results" / "solve.json"
-OURS = "basis_ik"
+RESULTS = HERE.parents[1] / "benchmark" / "results"
+OURS = ("basis_ik", "ours")
 MARKS = "osD^vP*X"
+Table = Mapping[str, Mapping[str, float]]
+"""A row for each thing measured: the figure of each contestant."""
 
 mpl.use("svg")
 mpl.rcParams.update(
@@ -39,42 +43,65 @@ mpl.rcParams.update(
 )
 
 
-def rows(ax: Axes, compared: dict[str, Any], key: str, label: str) -> None:
-    """Draw one figure of each contestant, a row for each arm."""
-    contestants = dict.fromkeys(name for each in compared.values() for name in each)
+def points(ax: Axes, table: Table, label: str) -> None:
+    """Draw a table, a row for each thing measured."""
+    contestants = dict.fromkeys(name for row in table.values() for name in row)
     for number, name in enumerate(contestants):
-        there = [
-            (row, each[name][key]) for row, each in enumerate(compared.values()) if name in each
-        ]
+        there = [(at, row[name]) for at, row in enumerate(table.values()) if name in row]
+        ours = name in OURS
         ax.plot(
             [value for _, value in there],
-            [row for row, _ in there],
+            [at for at, _ in there],
             MARKS[number % len(MARKS)],
-            ms=6 if name == OURS else 4,
-            color="#c53030" if name == OURS else plt.get_cmap("tab10")(number % 10),
-            alpha=1.0 if name == OURS else 0.7,
+            ms=6 if ours else 4,
+            color="#c53030" if ours else plt.get_cmap("tab10")(number % 10),
+            alpha=1.0 if ours else 0.7,
             label=name,
-            zorder=3 if name == OURS else 2,
+            zorder=3 if ours else 2,
         )
-    ax.set(yticks=range(len(compared)), yticklabels=list(compared), xlabel=label)
+    ax.set(yticks=range(len(table)), yticklabels=list(table), xlabel=label)
     ax.grid(visible=True, color="#e2e8f0")
 
 
-def main() -> None:
-    """Draw time and success."""
-    compared = json.loads(RESULTS.read_text())["compare"]
-    figure, (times, solved) = plt.subplots(
-        1, 2, figsize=(9.0, 0.5 + 0.27 * len(compared)), width_ratios=(3, 1), sharey=True
-    )
-    times.set_xscale("log")
-    rows(times, compared, "mean_us", "mean time of a solve [µs]")
-    rows(solved, compared, "success_percent", "solved [%]")
-    times.invert_yaxis()
-    figure.legend(
-        *times.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False
-    )
-    figure.savefig(HERE / "bench_solve.svg", metadata={"Date": None})
+def column(rows: Mapping[str, Mapping[str, Any]], key: str, scale: float = 1.0) -> Table:
+    """Return one figure of each contestant."""
+    return {
+        name: {who: scale * each[key] for who, each in row.items()} for name, row in rows.items()
+    }
+
+
+def draw(name: str, times: Table, solved: Table | None = None) -> None:
+    """Draw times [µs] and, where there are any, shares of solved targets [%]."""
+    columns = 1 if solved is None else 2
+    figure, axes = plt.subplots(
+        1, columns, figsize=(9.0, 0.9 + 0.24 * len(times)), width_ratios=(3, 1)[:columns],
+        sharey=True, squeeze=False,
+    )  # fmt: skip
+    first = axes[0, 0]
+    first.set_xscale("log")
+    points(first, times, "time [µs]")
+    if solved is not None:
+        points(axes[0, 1], solved, "solved [%]")
+    first.invert_yaxis()
+    handles = first.get_legend_handles_labels()
+    figure.legend(*handles, loc="outside upper center", ncols=4, frameon=False)
+    figure.savefig(HERE / f"bench_{name}.svg", metadata={"Date": None})
     plt.close(figure)
+
+
+def main() -> None:
+    """Draw the tables that are named, or all."""
+    for name in sys.argv[1:] or ("solve", "fabrik", "transforms"):
+        results = json.loads((RESULTS / f"{name}.json").read_text())
+        if name == "solve":
+            compared = results["compare"]
+            draw(name, column(compared, "mean_us"), column(compared, "success_percent"))
+        elif name == "fabrik":
+            sizes = {f"{n} links": row for n, row in results["sizes"].items() if n.isdigit()}
+            draw(name, column(sizes, "us"), column(sizes, "converged_percent"))
+        else:
+            rows = {what: row for what, row in results["rows"].items() if "basis_ik" in row}
+            draw(name, column(rows, "seconds", 1e6))
 
 
 if __name__ == "__main__":
