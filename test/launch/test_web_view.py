@@ -456,6 +456,16 @@ def test_a_page_that_is_loaded_again_in_mid_motion_shows_the_arm_and_leaves_it(p
     expect(page.get_by_text("ARRIVED: ")).to_be_visible()
 
 
+def test_a_slider_moves_its_joint(page, arm):
+    page.get_by_role("tab", name="joints").click()
+    before = arm.tip()
+    page.get_by_role("slider").nth(1).focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    arm.wait_for(lambda: np.linalg.norm(arm.tip() - before) > 5e-3)
+    arm.wait_for(arm.is_at_rest)
+
+
 def test_an_arm_that_is_jogged_stops_when_its_browser_goes_away(arm, demo, open_page):
     page = open_page(demo.url())
     page.get_by_role("tab", name="jog").click()

@@ -301,7 +301,7 @@ class ArmPanel:
             if not math.isfinite(self._limit(name)):
                 position = math.remainder(position, 2.0 * math.pi)
             if abs(position - slider.value) > SEEN:
-                slider.value = min(max(position, slider.min), slider.max)
+                slider.value = min(max(round(position, 3), slider.min), slider.max)
 
     def _limit(self, name: str) -> float:
         assert self._chain is not None
