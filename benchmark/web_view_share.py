@@ -17,55 +17,104 @@
 PYTHONPATH=test/ros:$PYTHONPATH python benchmark/web_view_share.py      (in `make shell`)
 """
 
+import math
 import os
 import re
 import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 
 import psutil
+import rclpy
 from chromium import SCENE, open_chromium
+from control_msgs.msg import JointJog
 
-COUNTED = 8.0  # s
+from basis_ik.ros.web_view.web_view import LINGER
+
+COUNTED = 5.0  # s
+RATE, SPEED, SWING = 50.0, 0.3, 4.0  # Hz, rad/s, s
 PATIENCE = 120.0
 
 
 def main() -> None:
     """Print a row for each case."""
-    launch = subprocess.Popen(
-        ["ros2", "launch", "basis_ik", "two_arms.launch.py", "view:=true"],
-        env=os.environ | {"DISPLAY": "", "WAYLAND_DISPLAY": "", "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        with tempfile.TemporaryDirectory() as folder, open_chromium(Path(folder)) as browser:
-            page = browser.new_page(viewport={"width": 640, "height": 480})
-            page.set_default_timeout(1e3 * PATIENCE)
-            page.goto(wait_for(launch, r"web view: (\S+)"))
-            page.locator(SCENE).wait_for()
-            page.get_by_text("bring it back to the tip").first.wait_for()
-            view = process_of(launch.pid)
-            print(f"in motion   {share(view):5.1%}", flush=True)
-            wait_for(launch, r"(The page in the browser stays)")
-            print(f"at rest     {share(view):5.1%}", flush=True)
-            page.get_by_role("tab", name="plot").first.click()
-            page.locator(".uplot").wait_for()
-            print(f"with a plot {share(view):5.1%}", flush=True)
-            page.close()
-            wait_for(launch, r"(a browser is gone)")
-            time.sleep(12.0)  # until it has given up its subscriptions
-            print(f"no browser  {share(view):5.1%}", flush=True)
-    finally:
-        launch.send_signal(signal.SIGINT)
-        launch.communicate(timeout=PATIENCE)
+    with tempfile.TemporaryDirectory() as name, open_chromium(Path(name)) as browser:
+        log = Path(name, "log")
+        with log.open("w") as output:
+            launch = subprocess.Popen(
+                [
+                    "ros2",
+                    "launch",
+                    "basis_ik",
+                    "two_arms.launch.py",
+                    "targets:=false",
+                    "view:=true",
+                ],
+                env=os.environ | {"DISPLAY": "", "WAYLAND_DISPLAY": "", "PYTHONUNBUFFERED": "1"},
+                stdout=output,
+            )
+        try:
+            measure(launch.pid, log, browser.new_page(viewport={"width": 640, "height": 480}))
+        finally:
+            launch.send_signal(signal.SIGINT)
+            launch.wait(PATIENCE)
 
 
-def wait_for(launch, pattern) -> str:
-    """Return what a launch says."""
-    return next(filter(None, (re.search(pattern, line) for line in launch.stdout)))[1]
+def measure(launch, log, page) -> None:
+    """Print what each case needs."""
+    page.set_default_timeout(1e3 * PATIENCE)
+    page.goto(wait_for(log, r"web view: (\S+)"))
+    page.locator(SCENE).wait_for()
+    page.get_by_text("bring it back to the tip").first.wait_for()
+    view = process_of(launch)
+    print(f"at rest               {share(view):5.1%}", flush=True)
+    with jogged():
+        print(f"in motion             {share(view):5.1%}", flush=True)
+        page.get_by_role("tab", name="plot").first.click()
+        page.locator(".uplot").wait_for()
+        print(f"in motion, with plots {share(view):5.1%}", flush=True)
+    page.close()
+    wait_for(log, r"(a browser is gone)")
+    time.sleep(1.2 * LINGER)  # until it has given up its subscriptions
+    print(f"no browser            {share(view):5.1%}", flush=True)
+
+
+@contextmanager
+def jogged() -> Iterator[None]:
+    """Turn both arms to and fro in this context."""
+    rclpy.init()
+    node, ended = rclpy.create_node("jogger"), Event()
+    topics = [
+        (node.create_publisher(JointJog, f"/basis_ik/{side}/joint_jog", 1), side)
+        for side in ("left", "right")
+    ]
+
+    def jog():
+        while not ended.wait(1.0 / RATE):
+            turn = SPEED * math.copysign(1.0, math.sin(2.0 * math.pi * time.monotonic() / SWING))
+            for publisher, side in topics:
+                message = JointJog(joint_names=[f"{side}_shoulder_pan_joint"], velocities=[turn])
+                message.header.stamp = node.get_clock().now().to_msg()
+                publisher.publish(message)
+
+    thread = Thread(target=jog)
+    thread.start()
+    yield
+    ended.set()
+    thread.join()
+    rclpy.shutdown()
+
+
+def wait_for(log, pattern) -> str:
+    """Return what a launch has logged."""
+    while not (found := re.search(pattern, log.read_text())):
+        time.sleep(0.1)
+    return found[1]
 
 
 def process_of(launch) -> psutil.Process:

@@ -28,7 +28,7 @@ from chromium import SCENE, open_chromium
 
 OUT = Path(__file__).parent / "web_view.png"
 SIZE = {"width": 1000, "height": 640}
-PLOTTED = 12.0  # s of the tour that the plot shows
+PLOTTED = 8.0  # s of the tour that the plot shows
 PATIENCE = 120.0
 
 
@@ -60,6 +60,7 @@ def draw(page, url) -> None:
     page.get_by_role("tab", name="plot").click()
     page.locator(".uplot").wait_for()
     page.wait_for_timeout(1e3 * PLOTTED)
+    page.get_by_text("verdict: REACHED").wait_for()
     page.screenshot(path=OUT)
 
 
