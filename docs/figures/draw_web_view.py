@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Draw docs/figures/web_view.png: the page in the browser, during the demo's tour.
+"""Draw docs/figures/web_view.png: the page in the browser, with the demo's arm at its third target.
 
 PYTHONPATH=test/ros:$PYTHONPATH python docs/figures/draw_web_view.py      (in `make shell`)
 """
@@ -24,18 +24,21 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import rclpy
 from chromium import SCENE, open_chromium
+from geometry_msgs.msg import PoseStamped
 
 OUT = Path(__file__).parent / "web_view.png"
 SIZE = {"width": 1000, "height": 640}
-PLOTTED = 8.0  # s of the tour that the plot shows
+TARGETS = ((0.4, 0.2, 0.4), (0.2, -0.5, 0.5), (0.45, 0.1, 0.3))  # m
+PAUSE = 3.0  # s
 PATIENCE = 120.0
 
 
 def main() -> None:
     """Draw it."""
     demo = subprocess.Popen(
-        ["ros2", "launch", "basis_ik", "demo.launch.py", "view:=true"],
+        ["ros2", "launch", "basis_ik", "demo.launch.py", "targets:=false", "view:=true"],
         env=os.environ | {"DISPLAY": "", "WAYLAND_DISPLAY": "", "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         text=True,
@@ -59,7 +62,16 @@ def draw(page, url) -> None:
     page.locator(".mantine-Notification-closeButton").first.click()
     page.get_by_role("tab", name="plot").click()
     page.locator(".uplot").wait_for()
-    page.wait_for_timeout(1e3 * PLOTTED)
+    rclpy.init()
+    targets = rclpy.create_node("draw").create_publisher(PoseStamped, "basis_ik/target_pose", 1)
+    for place in TARGETS:
+        page.wait_for_timeout(1e3 * PAUSE)
+        target = PoseStamped()
+        target.header.frame_id, target.pose.orientation.x = "base_link", 1.0
+        target.pose.orientation.w = 0.0
+        target.pose.position.x, target.pose.position.y, target.pose.position.z = place
+        targets.publish(target)
+    page.wait_for_timeout(1e3 * PAUSE)
     page.get_by_text("verdict: REACHED").wait_for()
     page.screenshot(path=OUT)
 
