@@ -53,12 +53,12 @@ def open_chromium(folder):
     """Start a browser that draws in what others leave of the processor, above all control loops.
 
     Args:
-        folder: For a script.
+        folder: For what it writes, also to its user's home.
     """
     with sync_playwright() as playwright:
         program = find_chromium(playwright.chromium.executable_path)
         nice = folder / "nice"
-        nice.write_text(f'#!/bin/sh\nexec nice -n 19 {program} "$@"\n')
+        nice.write_text(f'#!/bin/sh\nHOME={folder} exec nice -n 19 {program} "$@"\n')
         nice.chmod(0o755)
         browser = playwright.chromium.launch(executable_path=nice, args=FLAGS)
         yield browser
