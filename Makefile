@@ -14,13 +14,13 @@ ENV := . underlay/env.sh
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
-	@echo "  Variables: ROBOT=ur5e|panda (demo), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|oldest, N=20000 WRITE=1 (fuzz), MINUTES=10 (soak), SEED=1 (both), ARGS=\"...\" (demo: launch arguments; test: pytest's)"
+	@echo "  Variables: ROBOT=ur5e|panda VIEW=1 (demo; VIEW shows it in the browser), DISTRO=jazzy|kilted, DEPENDENCIES=newest|stock|oldest, N=20000 WRITE=1 (fuzz), MINUTES=10 (soak), SEED=1 (both), ARGS=\"...\" (demo: launch arguments; test: pytest's)"
 
 setup: ## Make .setup/: Python environment, underlay, package (the others call it)
 	@bash underlay/setup.sh
 
 demo: setup ## Show a simulated arm reach targets given in other tf frames
-	@$(ENV) && ros2 launch basis_ik demo.launch.py robot:=$(ROBOT) $(ARGS)
+	@$(ENV) && ros2 launch basis_ik demo.launch.py robot:=$(ROBOT) $(if $(VIEW),view:=true) $(ARGS)
 
 lint: setup
 	@$(ENV) && if [ $$DEPENDENCIES = newest ]; then ruff check . && ruff format --check . && mypy; else \

@@ -41,6 +41,7 @@ ros_programs = [
         "teleop_keyboard",
         "legs_motion",
         "reach_map",
+        "web_view",
     )
 ] + ["warm_up = basis_ik.__main__:warm_up"]
 
@@ -68,6 +69,7 @@ setup(
         "cluster": ["distributed"],
         "physics": ["mujoco>=3.3"],
         "test": ["pytest"],
+        "view": ["viser>=1.1,<1.2", "pycollada"],
     },
     zip_safe=True,
     maintainer="basis_ik maintainers",

@@ -65,6 +65,12 @@ def generate_launch_description():
                 "log_level", default_value="info", description="Log level of the node."
             ),
             DeclareLaunchArgument(
+                "view",
+                default_value="false",
+                choices=YES_NO,
+                description="Show the scene on a page in the browser.",
+            ),
+            DeclareLaunchArgument(
                 "launch_rviz", default_value="false", choices=YES_NO, description="Open RViz."
             ),
             DeclareLaunchArgument(
@@ -85,6 +91,10 @@ def generate_launch_description():
                 ros_arguments=["--log-level", ["basis_ik:=", LaunchConfiguration("log_level")]],
                 respawn=LaunchConfiguration("use_respawn"),
                 respawn_delay=2.0,
+            ),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(share("launch", "web_view.launch.py")),
+                condition=IfCondition(LaunchConfiguration("view")),
             ),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(share("launch", "rviz.launch.py")),

@@ -56,6 +56,12 @@ def generate_launch_description():
                 description="What moves the simulated joints; mujoco: with masses and forces.",
             ),
             DeclareLaunchArgument(
+                "view",
+                default_value="false",
+                choices=yes_no,
+                description="Show the scene on a page in the browser.",
+            ),
+            DeclareLaunchArgument(
                 "launch_rviz", default_value="false", choices=yes_no, description="Open RViz."
             ),
             DeclareLaunchArgument(
@@ -143,6 +149,12 @@ def start(context, launched_at):
     ]
     if argument("targets") == "true":
         actions += tour(share, chain, launched_at)
+    actions.append(
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(str(share / "launch" / "web_view.launch.py")),
+            condition=IfCondition(LaunchConfiguration("view")),
+        )
+    )
     actions.append(
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),

@@ -46,6 +46,12 @@ def generate_launch_description():
                 description="Period of the leg's swing [s]; 0.0: at rest.",
             ),
             DeclareLaunchArgument(
+                "view",
+                default_value="false",
+                choices=["true", "false"],
+                description="Show the scene on a page in the browser.",
+            ),
+            DeclareLaunchArgument(
                 "launch_rviz",
                 default_value="false",
                 choices=["true", "false"],
@@ -99,6 +105,12 @@ def start(context):
             on_exit=Shutdown(reason="frames_node ended"),
         ),
     ]
+    actions.append(
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(str(share / "launch" / "web_view.launch.py")),
+            condition=IfCondition(LaunchConfiguration("view")),
+        )
+    )
     actions.append(
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),

@@ -56,6 +56,12 @@ def generate_launch_description():
                 description="What moves the simulated joints; mujoco: with masses and forces.",
             ),
             DeclareLaunchArgument(
+                "view",
+                default_value="false",
+                choices=["true", "false"],
+                description="Show the scene on a page in the browser.",
+            ),
+            DeclareLaunchArgument(
                 "launch_rviz",
                 default_value="false",
                 choices=["true", "false"],
@@ -90,6 +96,10 @@ def generate_launch_description():
             ),
             checker,
             *end_with([checker], "the head did not keep the point in sight"),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(str(share / "launch" / "web_view.launch.py")),
+                condition=IfCondition(LaunchConfiguration("view")),
+            ),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
                 launch_arguments={"rviz_config": str(share / "rviz" / "point_head.rviz")}.items(),

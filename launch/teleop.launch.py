@@ -63,6 +63,12 @@ def generate_launch_description():
                 description="What moves the simulated joints; mujoco: with masses and forces.",
             ),
             DeclareLaunchArgument(
+                "view",
+                default_value="false",
+                choices=["true", "false"],
+                description="Show the scene on a page in the browser.",
+            ),
+            DeclareLaunchArgument(
                 "launch_rviz",
                 default_value="true",
                 choices=["true", "false"],
@@ -78,7 +84,7 @@ def start(context):
         return LaunchConfiguration(name).perform(context)
 
     robot = argument("robot")
-    arguments = {"launch_rviz": argument("launch_rviz")}
+    arguments = {name: argument(name) for name in ("launch_rviz", "view")}
     if robot == "real":
         name = "basis_ik.launch.py"
     else:

@@ -35,6 +35,12 @@ def generate_launch_description():
                 description="The nodes.",
             ),
             DeclareLaunchArgument(
+                "view",
+                default_value="false",
+                choices=["true", "false"],
+                description="Show the scene on a page in the browser.",
+            ),
+            DeclareLaunchArgument(
                 "launch_rviz",
                 default_value="false",
                 choices=["true", "false"],
@@ -47,6 +53,10 @@ def generate_launch_description():
                 output="screen",
                 parameters=[LaunchConfiguration("params_file")],
                 on_exit=Shutdown(reason="transform_nodes ended"),
+            ),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(str(share / "launch" / "web_view.launch.py")),
+                condition=IfCondition(LaunchConfiguration("view")),
             ),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),

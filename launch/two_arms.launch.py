@@ -50,6 +50,12 @@ def generate_launch_description():
                 description="What moves the simulated joints; mujoco: with masses and forces.",
             ),
             DeclareLaunchArgument(
+                "view",
+                default_value="false",
+                choices=YES_NO,
+                description="Show the scene on a page in the browser.",
+            ),
+            DeclareLaunchArgument(
                 "launch_rviz", default_value="false", choices=YES_NO, description="Open RViz."
             ),
             Node(
@@ -69,6 +75,10 @@ def generate_launch_description():
             ),
             *tours,
             *end_with(tours, "a tour failed: not all targets were as expected"),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(str(share / "launch" / "web_view.launch.py")),
+                condition=IfCondition(LaunchConfiguration("view")),
+            ),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(str(share / "launch" / "rviz.launch.py")),
                 launch_arguments={"rviz_config": str(share / "rviz" / "two_arms.rviz")}.items(),

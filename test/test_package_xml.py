@@ -42,8 +42,12 @@ KEYS = {
 }
 # rosdep's `ruckig` is the C++ library alone; `conftest.py` says where the binding comes from. Only
 # recordings need mcap, and whoever makes or reads one is told where it comes from; so it is with
-# pictures of maps and matplotlib, whose key would bring it to every robot, and with clusters.
-WITHOUT_KEY = {"distributed", "matplotlib", "mcap", "ruckig"}
+# pictures of maps and matplotlib, whose key would bring it to every robot, with clusters, and with
+# viser and what comes with it, which only the web view needs.
+WITHOUT_KEY = {
+    "PIL", "distributed", "matplotlib", "mcap", "playwright", "rich", "ruckig", "trimesh", "viser",
+    "websockets",
+}  # fmt: skip
 
 
 def imported(tree):

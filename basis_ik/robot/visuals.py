@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from basis_ik.robot.elements import Element, UrdfError
@@ -25,6 +25,7 @@ from basis_ik.robot.grammar import MAX_OFFSET, number, numbers, origin_of
 from basis_ik.transforms.rigid import RigidTransform
 
 Triple = tuple[float, float, float]
+Color = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,7 @@ class Visual:
         kind: What it is. A cylinder stands along z.
         size: Extents along its axes [m]; of a mesh, the scale of its coordinates.
         file: Of a mesh: where it is, as the URDF names it.
+        color: Red, green, blue and opacity, from 0 to 1; None where the URDF states none.
     """
 
     link: str
@@ -44,6 +46,7 @@ class Visual:
     kind: Literal["box", "cylinder", "sphere", "mesh"]
     size: Triple
     file: str = ""
+    color: Color | None = None
 
 
 def read_visuals(
@@ -53,14 +56,38 @@ def read_visuals(
 
     What cannot be read is left out, nobody stumbles over it.
     """
-    found = []
-    for link in robot.all("link"):
-        for element in link.all(tag):
-            try:
-                found += list(_read(link.attributes.get("name", ""), element))
-            except UrdfError:
-                continue
+    of_links = [(link, element) for link in robot.all("link") for element in link.all(tag)]
+    materials = [*robot.all("material")]
+    materials += [material for _, element in of_links for material in element.all("material")]
+    # A visual may name the material that another one defines; the first definition counts.
+    named = {_name(each): _color(each) for each in reversed(materials) if _color(each)}
+    found: list[Visual] = []
+    for link, element in of_links:
+        colors = [_color(each) or named.get(_name(each)) for each in element.all("material")]
+        try:
+            bodies = list(_read(_name(link), element))
+        except UrdfError:
+            continue
+        found += [replace(body, color=colors[0] if colors else None) for body in bodies]
     return tuple(found)
+
+
+def _name(element: Element) -> str:
+    return element.attributes.get("name", "")
+
+
+def _color(material: Element) -> Color | None:
+    """Return the color that a material states itself, or None."""
+    stated = next(material.all("color"), None)
+    if stated is None or "rgba" not in stated.attributes:
+        return None
+    try:
+        red, green, blue, clear = (
+            max(each, 0.0) for each in numbers(stated, "rgba", 4, "color", 1.0)
+        )
+    except UrdfError:
+        return None
+    return red, green, blue, clear
 
 
 def _read(link: str, element: Element) -> Iterator[Visual]:

@@ -44,6 +44,7 @@ MODULES = {
     "teleop_keyboard": "basis_ik.ros.teleop_keyboard",
     "legs_motion": "basis_ik.ros.demo.legs_motion",
     "reach_map": "basis_ik.ros.reach_cloud",
+    "web_view": "basis_ik.ros.web_view.web_view",
 }
 PATIENCE = 1.2  # s from a signal to the end of the program at the latest
 
@@ -91,6 +92,11 @@ def reach_map() -> int:
 def teleop_keyboard() -> int:
     """Move the tip by keys; the exit status."""
     return run("teleop_keyboard")
+
+
+def web_view() -> int:
+    """Show robots and their state in a browser; the exit status."""
+    return run("web_view")
 
 
 def moving_point() -> int:

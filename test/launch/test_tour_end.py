@@ -30,7 +30,7 @@ TOURS = {
     "two_arms.launch.py": "demo_targets",
 }
 PROGRAMS = {
-    "basis_ik": ["ik_node", "simulated_arm", "demo_targets", "moving_point"],
+    "basis_ik": ["ik_node", "simulated_arm", "demo_targets", "moving_point", "web_view"],
     "robot_state_publisher": ["robot_state_publisher"],
     "tf2_ros": ["static_transform_publisher"],
     "rviz2": ["rviz2"],
@@ -46,7 +46,7 @@ read status <'{end}' && exit $status
 class Stage:
     """A launch of programs that run until their exit status is set."""
 
-    def __init__(self, folder, file, rviz):
+    def __init__(self, folder, file, rviz, view):
         for package, programs in PROGRAMS.items():
             marker = folder / "share" / "ament_index" / "resource_index" / "packages" / package
             marker.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ class Stage:
         self._log = folder / "log"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [which("ros2"), "launch", "basis_ik", file, "launch_rviz:=true"],
+                [which("ros2"), "launch", "basis_ik", file, "launch_rviz:=true", f"view:={view}"],
                 env={
                     **os.environ,
                     "AMENT_PREFIX_PATH": f"{folder}:{os.environ['AMENT_PREFIX_PATH']}",
@@ -109,8 +109,8 @@ class Stage:
 def stage(tmp_path):
     stages = []
 
-    def start(file, rviz):
-        stages.append(Stage(tmp_path, file, rviz))
+    def start(file, rviz, view="false"):
+        stages.append(Stage(tmp_path, file, rviz, view))
         return stages[-1]
 
     yield start
@@ -135,6 +135,26 @@ def test_the_launch_continues_until_rviz_is_closed(stage, file, status):
     launch.wait_for(lambda: "Close RViz to end the launch." in launch.logged())
     launch.end("rviz2")
     assert bool(launch.status()) == bool(status), launch.logged()
+
+
+def test_the_page_in_the_browser_outlives_tour_and_rviz(stage):
+    launch = stage("point_head.launch.py", rviz=True, view="true")
+    launch.wait_for(lambda: launch.started("rviz2") and launch.started("web_view"))
+    launch.end("moving_point")
+    launch.wait_for(lambda: "Close RViz to end the launch." in launch.logged())
+    launch.end("rviz2")
+    launch.wait_for(lambda: launch.logged().count("The page in the browser stays") == 2)
+    launch.end("web_view")
+    assert launch.status() == 0, launch.logged()
+
+
+def test_without_rviz_too_the_page_stays_when_the_tour_is_over(stage):
+    launch = stage("point_head.launch.py", rviz=False, view="true")
+    launch.wait_for(lambda: launch.started("web_view"))
+    launch.end("moving_point", 1)
+    launch.wait_for(lambda: "The page in the browser stays" in launch.logged())
+    launch.end("web_view")
+    assert launch.status() != 0, launch.logged()
 
 
 def test_the_tour_continues_if_rviz_ends(stage):

@@ -59,6 +59,36 @@ def test_what_cannot_be_read_is_left_out(bad):
     assert [v.kind for v in visuals(visual(bad), good, "<visual/>")] == ["sphere"]
 
 
+BALL = "<geometry><sphere radius='1'/></geometry>"
+
+
+@pytest.mark.parametrize(
+    ("material", "color"),
+    [
+        ("", None),
+        ("<material name='x'><color rgba='0 0.5 1 0.25'/></material>", (0.0, 0.5, 1.0, 0.25)),
+        ("<material name='red'><color rgba='0 0 1 1'/></material>", (0.0, 0.0, 1.0, 1.0)),
+        ("<material name='red'/>", (1.0, 0.0, 0.0, 1.0)),
+        ("<material name='of the other'/>", (0.0, 1.0, 0.0, 1.0)),
+        ("<material name='unknown'/>", None),
+        ("<material name='red'><color/></material>", (1.0, 0.0, 0.0, 1.0)),
+        ("<material name='x'><color rgba='1 2 3'/></material>", None),
+        ("<material name='x'><color rgba='2 0 0 1'/></material>", None),
+        ("<material name='x'><color rgba='-0.1 0 0 1'/></material>", (0.0, 0.0, 0.0, 1.0)),
+    ],
+)
+def test_colors_are_stated_here_or_by_name(material, color):
+    text = f"""<robot name="r">
+      <material name="red"><color rgba="1 0 0 1"/></material>
+      <link name="a"><visual>{BALL}{material}</visual></link>
+      <link name="b"><visual>{BALL}
+        <material name="of the other"><color rgba="0 1 0 1"/></material></visual></link>
+    </robot>"""
+    first, second = read_visuals(read_xml(text))
+    assert first.color == color
+    assert second.color == (0.0, 1.0, 0.0, 1.0)
+
+
 FIXED_BODIES = """
 <robot name="arm">
   <link name="base"/>

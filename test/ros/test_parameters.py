@@ -79,6 +79,18 @@ def test_defaults_are_valid_and_nan_is_not(declaration):
     assert declaration.complaint(None) is not None
 
 
+def test_a_whole_number_is_whole_and_in_its_range():
+    declaration = Declaration("port", 0, "A port.", 0, 65535)
+    for good in (0, 8080, 65535):
+        assert declaration.complaint(good) is None
+    for bad in (-1, 65536):
+        assert "must lie in [0, 65535]" in declaration.complaint(bad)
+    for bad in (1.0, "1", True):
+        assert "must be a whole number" in declaration.complaint(bad)
+    (found,) = declaration.descriptor().integer_range
+    assert (found.from_value, found.to_value) == (0, 65535)
+
+
 def test_a_text_outside_its_choices_is_refused():
     declaration = Declaration("kind", "a", "A kind.", choices=("a", "b"))
     assert declaration.complaint("b") is None

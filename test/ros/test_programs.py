@@ -28,7 +28,7 @@ from basis_ik.ros import programs
 ROOT = Path(__file__).parents[2]
 PROGRAMS = (
     "ik_node", "frames_node", "simulated_arm", "demo_targets", "moving_point", "legs_motion",
-    "transform_nodes", "teleop_keyboard",
+    "transform_nodes", "teleop_keyboard", "web_view",
 )  # fmt: skip
 CONFIGS = {"frames_node": "legs.yaml", "transform_nodes": "transform_nodes.yaml"}
 
@@ -77,6 +77,15 @@ def test_a_missing_package_is_named(program, package):
     assert code == 1
     assert error.startswith(f"{program}: needs {package}, which is not installed")
     assert "rosdep install" in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("package", ["viser", "trimesh"])
+def test_what_the_web_view_needs_and_rosdep_has_no_key_for_is_told(package):
+    code, error = run("web_view", lacking=[package])
+    assert code == 1
+    assert error.startswith(f"web_view: needs the Python package {package}, which is not installed")
+    assert "python3 -m pip install 'viser>=1.1,<1.2' pycollada" in error
     assert error.count("\n") == 1
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The end of a demo's launch: after its tours, and after RViz, if it runs, is closed."""
+"""The end of a demo's launch: after its tours, and after everything that shows the robot."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ from launch.actions import LogInfo, RegisterEventHandler, Shutdown
 from launch.event_handlers import OnProcessExit, OnProcessStart
 from launch.events.process import ProcessExited, ProcessStarted
 from launch_ros.actions import Node
+
+# Programs that show the robot, and what is said of them when the tours are over.
+VIEWERS = {
+    "rviz2": "Close RViz to end the launch.",
+    "web_view": "The page in the browser stays; Ctrl-C ends the launch.",
+}
 
 
 def end_with(tours: Sequence[Node], failure: str) -> list[Action]:
@@ -47,32 +53,37 @@ def end_with(tours: Sequence[Node], failure: str) -> list[Action]:
 class _End:
     def __init__(self, under_way: int, failure: str) -> None:
         self._under_way, self._failure = under_way, failure
-        self._failed = self._rviz_open = False
+        self._failed = False
+        self._open: list[str] = []  # of VIEWERS
 
     def on_process_start(self, event: ProcessStarted, _: LaunchContext) -> None:
-        self._rviz_open |= _is_rviz(event)
+        name = _program(event)
+        if name in VIEWERS:
+            self._open.append(name)
 
     def on_tour_exit(self, event: ProcessExited, context: LaunchContext) -> Action | None:
         if context.is_shutdown:
             return None
         self._under_way -= 1
         self._failed |= event.returncode != 0
-        if self._rviz_open:
-            return None if self._under_way else LogInfo(msg="Close RViz to end the launch.")
         return self._shut_down("the tour is over")
 
     def on_process_exit(self, event: ProcessExited, context: LaunchContext) -> Action | None:
-        if context.is_shutdown or not _is_rviz(event):
+        name = _program(event)
+        if context.is_shutdown or name not in self._open:
             return None
-        self._rviz_open = False
-        return self._shut_down("RViz was closed")
+        self._open.remove(name)
+        return self._shut_down(f"{name} has ended")
 
     def _shut_down(self, reason: str) -> Action | None:
+        if self._open:
+            told = " ".join(VIEWERS[name] for name in self._open)
+            return None if self._under_way else LogInfo(msg=told)
         # Only an exception in a launch file gives `ros2 launch` an exit status other than 0.
         if self._failed:
             raise RuntimeError(self._failure)
         return None if self._under_way else Shutdown(reason=reason)
 
 
-def _is_rviz(event: ProcessStarted | ProcessExited) -> bool:
-    return Path(event.cmd[0]).name == "rviz2"
+def _program(event: ProcessStarted | ProcessExited) -> str:
+    return Path(event.cmd[0]).name

@@ -28,7 +28,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -39,8 +44,13 @@ from basis_ik.robot.elements import listed, shown
 # Declared by rclpy, or read by it before a node exists.
 FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
-Value = str | bool | float | list[str] | list[float]
-_WANTED = {str: "text", bool: "true or false", float: "a number with a decimal point"}
+Value = str | bool | int | float | list[str] | list[float]
+_WANTED = {
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number with a decimal point",
+}
 
 # One part of a name of a topic, service or parameter, and several parts. DDS allows 255 characters,
 # including the namespace and all suffixes.
@@ -154,9 +164,11 @@ class Declaration:
 
     def descriptor(self) -> ParameterDescriptor:
         """Return the descriptor that ROS tools show."""
-        ranges = []
+        ranges, whole = [], []
         if isinstance(self.default, float):
             ranges = [FloatingPointRange(from_value=self.low, to_value=self.high)]
+        elif type(self.default) is int:
+            whole = [IntegerRange(from_value=int(self.low), to_value=int(self.high))]
         return ParameterDescriptor(
             description=self.description,
             additional_constraints=f"one of {', '.join(self.choices)}" if self.choices else "",
@@ -164,6 +176,7 @@ class Declaration:
             # An empty list has no type of its own in rclpy; `complaint` checks it instead.
             dynamic_typing=self.is_array,
             floating_point_range=ranges,
+            integer_range=whole,
         )
 
     def complaint(self, value: object) -> str | None:
@@ -180,7 +193,7 @@ class Declaration:
     def _item_complaint(self, value: object, wanted: type) -> str | None:
         if type(value) is not wanted:
             return f"must be {_WANTED[wanted]}, not {_shown(value)}"
-        if isinstance(value, float) and not self.low <= value <= self.high:
+        if isinstance(value, (int, float)) and not self.low <= value <= self.high:
             return f"must lie in [{self.low:g}, {self.high:g}], not {value:g}"
         if self.choices and value not in self.choices:
             return f"must be one of {', '.join(self.choices)}, not {_shown(value)}"

@@ -70,6 +70,13 @@ def test_what_is_sent_is_heard_by_a_thread_that_ends_with_rclpy(node, buffer, st
     assert not listener.dedicated_listener_thread.is_alive()
 
 
+def test_who_has_unregistered_hears_nothing(node, buffer):
+    listener = TransformListener(buffer, node)
+    assert node.count_subscribers("/tf") == node.count_subscribers("/tf_static") == 1
+    listener.unregister()
+    assert list(node.subscriptions) == []
+
+
 @pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("pause", [0.0, 0.001, 0.003, 0.01, 0.02])
 def test_the_thread_ends_quietly_at_any_step_of_the_executor(node, buffer, pause):

@@ -68,16 +68,25 @@ class TransformListener:
     def __init__(self, buffer: Buffer, node: Node, *, spin_thread: bool = False) -> None:
         # A callback that takes long must not keep transforms from arriving.
         group = ReentrantCallbackGroup()
+        self.node, self._subscriptions = node, []
         for topic, put, durability in (
             ("/tf", buffer.set_transform, DurabilityPolicy.VOLATILE),
             ("/tf_static", buffer.set_transform_static, DurabilityPolicy.TRANSIENT_LOCAL),
         ):
             qos = QoSProfile(depth=100, durability=durability)
             store = partial(_store, put)
-            node.create_subscription(TFMessage, topic, store, qos, callback_group=group)
+            subscription = node.create_subscription(
+                TFMessage, topic, store, qos, callback_group=group
+            )
+            self._subscriptions.append(subscription)
         if spin_thread:
             self.dedicated_listener_thread = Thread(target=_spin, args=(node,))
             self.dedicated_listener_thread.start()
+
+    def unregister(self) -> None:
+        """Listen no more."""
+        for subscription in self._subscriptions:
+            self.node.destroy_subscription(subscription)
 
 
 def _store(put, message: TFMessage) -> None:

@@ -1,0 +1,106 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""tf's frames as nodes of viser's scene: what is shown in a frame moves with its node."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+from rclpy.time import Time
+from tf2_ros import TransformException
+from viser import FrameHandle, SceneApi
+
+from basis_ik.ros.frame_buffer import FrameBuffer
+
+MOVED = 1e-6  # m, and parts of a quaternion: less is not sent
+
+
+class Place(NamedTuple):
+    """Where something is."""
+
+    position: tuple[float, float, float]
+    """[m]."""
+    wxyz: tuple[float, float, float, float]
+    """The quaternion in viser's order."""
+
+
+class FrameNodes:
+    """The nodes.
+
+    Args:
+        scene: Of viser.
+        buffer: The transforms; asked with zero timeout.
+
+    Attributes:
+        fixed: The frame that the scene is drawn in; empty while there is none.
+    """
+
+    def __init__(self, scene: SceneApi, buffer: FrameBuffer) -> None:
+        self._scene, self._buffer = scene, buffer
+        self._nodes: dict[str, FrameHandle] = {}
+        self._places: dict[str, Place | None] = {}
+        self.fixed = ""
+
+    def path(self, frame: str) -> str:
+        """Return the name of a frame's node; what is shown there has a name that begins so."""
+        name = f"/frames/{quote(frame, safe='')}"
+        if frame not in self._nodes:
+            self._nodes[frame] = self._scene.add_frame(name, show_axes=False, visible=False)
+            self._places[frame] = None
+        return name
+
+    def place(self, frame: str) -> Place | None:
+        """Return where a frame that something is shown in was at the last update, if known."""
+        return self._places.get(frame)
+
+    def root_of(self, frame: str) -> str:
+        """Return the frame on top of a frame's tree."""
+        parents, seen = self._buffer.parents, {frame}
+        while (parent := parents.get(frame)) is not None and parent not in seen:
+            frame = parent
+            seen.add(frame)
+        return frame
+
+    def update(self) -> None:
+        """Take all nodes to where their frames are; those of unknown ones are hidden."""
+        for frame, node in self._nodes.items():
+            place, before = self._look_up(frame), self._places[frame]
+            if place == before:
+                continue
+            if place is None or before is None:
+                node.visible = place is not None
+            if place is not None and not (before and _near(place, before)):
+                node.position, node.wxyz = place
+                self._places[frame] = place
+            elif place is None:
+                self._places[frame] = None
+
+    def _look_up(self, frame: str) -> Place | None:
+        try:
+            found = self._buffer.lookup_transform(self.fixed, frame, Time()).transform
+        except TransformException:
+            return None
+        t, q = found.translation, found.rotation
+        return Place((t.x, t.y, t.z), (q.w, q.x, q.y, q.z))
+
+
+def _near(one: Place, other: Place) -> bool:
+    return all(
+        abs(a - b) <= MOVED
+        for each, before in zip(one, other, strict=True)
+        for a, b in zip(each, before, strict=True)
+    ) and bool(np.isfinite(one.position).all())

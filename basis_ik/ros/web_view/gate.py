@@ -1,0 +1,222 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Who may use the page: what is listened on, and which requests are refused.
+
+A page can move an arm, and every site that a browser shows can send requests to it. Therefore its
+own address must be in the request (`Host`, against DNS rebinding), a request that a page makes must
+come from this page (`Origin`), and away from this machine a random token must be in the path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import secrets
+import socket
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import rich
+import viser
+import websockets.asyncio.server
+from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
+
+from basis_ik.errors import BasisIkError
+
+FIRST_PORT, TRIED_PORTS = 8080, 20
+LARGEST_MESSAGE = 1 << 20  # bytes, from a browser
+
+
+class GateError(BasisIkError):
+    """The page cannot be served."""
+
+
+class Gate(NamedTuple):
+    """Which requests are let in.
+
+    Attributes:
+        host: What is listened on, as it was given.
+        port: Where.
+        token: What a path must begin with; empty: nothing.
+    """
+
+    host: str
+    port: int
+    token: str = ""
+
+    @property
+    def url(self) -> str:
+        """What to open."""
+        wildcard = self.host in ("0.0.0.0", "::", "")
+        name = socket.gethostname() if wildcard else self.host
+        name = f"[{name}]" if ":" in name else name
+        return f"http://{name}:{self.port}/{self.token}"
+
+    def refusal(self, target: str, host: str, origin: str | None, reached: str) -> str | None:
+        """Return why a request is refused, or None.
+
+        Args:
+            target: Path and query.
+            host: The header Host.
+            origin: The header Origin; a browser sends it with every request of a page that changes
+                something, and when it opens a WebSocket.
+            reached: The address of this machine that the request came to.
+        """
+        try:
+            asked = urlsplit(f"//{host}")
+            name, port = asked.hostname or "", asked.port or 80
+        except ValueError:
+            return "the header Host is malformed"
+        if port != self.port or name not in self._names(reached):
+            return "the header Host names another server"
+        if origin is not None and origin != f"http://{host}":
+            return "another site asks"
+        path, _, query = target.partition("?")
+        first = path.removeprefix("/").partition("/")[0]
+        if self.token and not secrets.compare_digest(first.encode(), self.token.encode()):
+            return "the address lacks the token, which web_view has printed at its start"
+        # viser's page would let another server draw it, and play files.
+        own = f"ws://{host}/{self.token}".rstrip("/")
+        given = parse_qs(query, keep_blank_values=True)
+        if given.keys() - {"websocket"} or any(
+            each.rstrip("/") != own for each in given.get("websocket", ())
+        ):
+            return "the address has a query"
+        return None
+
+    def inside(self, target: str) -> str:
+        """Return what a request that is let in asks for."""
+        return target[1 + len(self.token) :] if self.token else target
+
+    def _names(self, reached: str) -> set[str]:
+        """Return what this server may be called."""
+        names = {self.host.lower(), reached.lower()}
+        if is_loopback(reached):
+            names.add("localhost")
+        if not is_loopback(self.host):
+            own = socket.gethostname().lower()
+            names |= {own, f"{own}.local"}
+        return names
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host can be reached from this machine only."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open a port.
+
+    Args:
+        host: Address or name of what to listen on.
+        port: Which; 0: the first free one from `FIRST_PORT` on.
+
+    Raises:
+        GateError: The port is taken, none is free, or this machine is not called that.
+    """
+    ports = [port] if port else range(FIRST_PORT, FIRST_PORT + TRIED_PORTS)
+    for each in ports:
+        try:
+            family = socket.getaddrinfo(host, each, type=socket.SOCK_STREAM)[0][0]
+            return socket.create_server((host, each), family=family)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                reason = error.strerror or str(error)
+                raise GateError(f"cannot listen on {host}, port {each}: {reason}") from None
+    if port:
+        raise GateError(f"port {port} is taken; give another one, or none: then a free one is used")
+    raise GateError(f"ports {ports[0]} to {ports[-1]} are taken; give one by port:=...")
+
+
+class _Server(viser.ViserServer):
+    def request_share_url(self, verbose: bool = True) -> str | None:
+        """Refuse what any browser may ask viser for: a way in for all the internet."""
+        return None
+
+
+def open_server(host: str, port: int) -> tuple[viser.ViserServer, Gate]:
+    """Serve viser's page behind a gate.
+
+    Args:
+        host: What to listen on; if that is not this machine alone, a token is required.
+        port: Where; 0: the first free port from `FIRST_PORT` on.
+
+    Raises:
+        GateError: See `listen`; or viser serves in another way than is guarded here.
+    """
+    listening = listen(host, port)
+    token = "" if is_loopback(host) else secrets.token_urlsafe(16)
+    gate = Gate(host, listening.getsockname()[1], token)
+    rich.get_console().quiet = True  # viser's own lines, which name an address without token
+    with _guarded(listening, gate) as guards:
+        server = _Server(host=host, port=gate.port, verbose=False)
+    if not guards:
+        server.stop()
+        raise GateError("this version of viser cannot be guarded: pip install 'viser>=1.1,<1.2'")
+    return server, gate
+
+
+@contextlib.contextmanager
+def _guarded(listening: socket.socket, gate: Gate) -> Iterator[list[str]]:
+    """Let the server that viser starts in this context ask a gate; viser offers no such hook.
+
+    Yields:
+        One entry for each server that does.
+    """
+    original: Any = websockets.asyncio.server.serve
+    guards: list[str] = []
+
+    def serve(handler: Any, host: str, port: int, *, process_request: Any, **options: Any) -> Any:
+        guards.append(f"{host}:{port}")
+        options["max_size"] = LARGEST_MESSAGE
+        ask = _asking(gate, process_request)
+        return original(handler, sock=listening, process_request=ask, **options)
+
+    websockets.asyncio.server.serve = serve
+    try:
+        yield guards
+    finally:
+        websockets.asyncio.server.serve = original
+
+
+def _asking(gate: Gate, answer: Callable[[Any, Request], Response | None]) -> Any:
+    """Return what handles a request: by asking the gate, then as before."""
+
+    def ask(connection: Any, request: Request) -> Response | None:
+        hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
+        refused: str | None = "one header Host is needed, and at most one Origin"
+        if len(hosts) == 1 and len(origins) <= 1:
+            origin = origins[0] if origins else None
+            refused = gate.refusal(request.path, hosts[0], origin, connection.local_address[0])
+        if refused is not None:
+            body = f"web_view: {refused}\n".encode()
+            headers = Headers({"Content-Type": "text/plain", "Content-Length": str(len(body))})
+            return Response(HTTPStatus.FORBIDDEN, "Forbidden", headers, body)
+        response = answer(connection, Request(gate.inside(request.path), request.headers))
+        if response is not None:
+            connect = f"connect-src 'self' ws://{hosts[0]} data: blob:"
+            response.headers["Content-Security-Policy"] = f"{connect}; frame-ancestors 'none'"
+            response.headers["Referrer-Policy"] = "no-referrer"
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+    return ask

@@ -1,0 +1,235 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Interactive markers in a browser: the handles that nodes offer in RViz, as gizmos of viser.
+
+https://wiki.ros.org/rviz/Tutorials/Interactive%20Markers%3A%20Getting%20Started describes the
+protocol: a service with all markers, a topic of numbered changes, a topic for what users do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from geometry_msgs.msg import Pose
+from rclpy.node import Node
+from rclpy.task import Future
+from viser import SceneApi
+from visualization_msgs.msg import (
+    InteractiveMarker,
+    InteractiveMarkerControl,
+    InteractiveMarkerUpdate,
+)
+from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
+from visualization_msgs.srv import GetInteractiveMarkers
+
+from basis_ik.ros.web_view.frame_nodes import FrameNodes
+
+CLIENT = "web_view"
+MOVES = (
+    InteractiveMarkerControl.MOVE_AXIS,
+    InteractiveMarkerControl.MOVE_3D,
+    InteractiveMarkerControl.MOVE_ROTATE_3D,
+)
+TURNS = (
+    InteractiveMarkerControl.ROTATE_AXIS,
+    InteractiveMarkerControl.ROTATE_3D,
+    InteractiveMarkerControl.MOVE_ROTATE_3D,
+    InteractiveMarkerControl.MOVE_ROTATE,
+)
+
+
+class _Gizmo(NamedTuple):
+    marker: InteractiveMarker
+    handle: Any
+
+
+class Gizmos:
+    """The interactive markers of one server.
+
+    Args:
+        node: Subscribes, asks and publishes.
+        scene: Of viser.
+        frames: The nodes of the frames.
+        namespace: Of the server: `/basis_ik/target`.
+        later: Takes what is to be done by the node's own thread.
+
+    Attributes:
+        menu: Titles of the entries of all markers' menus, with what chooses them.
+        menus: How often the menu has changed.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        scene: SceneApi,
+        frames: FrameNodes,
+        namespace: str,
+        later: Callable[[Callable[[], None]], None],
+    ) -> None:
+        self._node, self._scene, self._frames, self._later = node, scene, frames, later
+        self._gizmos: dict[str, _Gizmo] = {}
+        self._held: str | None = None
+        self._moved: Feedback | None = None
+        self._known: int | None = None  # number of the last change that is shown
+        self._answer: Future | None = None
+        self.menu: dict[str, Callable[[], None]] = {}
+        self.menus = 0
+        self._updates = node.create_subscription(
+            InteractiveMarkerUpdate, f"{namespace}/update", self._on_update, 100
+        )
+        self._feedback = node.create_publisher(Feedback, f"{namespace}/feedback", 10)
+        self._client = node.create_client(
+            GetInteractiveMarkers, f"{namespace}/get_interactive_markers"
+        )
+
+    def destroy(self) -> None:
+        """Remove the gizmos, and give up topics and client."""
+        for name in list(self._gizmos):
+            self._erase(name)
+        self._node.destroy_subscription(self._updates)
+        self._node.destroy_publisher(self._feedback)
+        self._node.destroy_client(self._client)
+
+    def update(self, now: float) -> None:
+        """Send the newest pose of what is dragged; ask for all markers where changes are missed."""
+        if self._moved is not None:
+            self._feedback.publish(self._moved)
+            self._moved = None
+        if self._known is None and self._answer is None and self._client.service_is_ready():
+            self._answer = self._client.call_async(GetInteractiveMarkers.Request())
+            self._answer.add_done_callback(self._on_all)
+
+    def _on_all(self, future: Future) -> None:
+        self._answer = None
+        answer = future.result()
+        if answer is None:
+            return
+        self._known = answer.sequence_number
+        for name in self._gizmos.keys() - {marker.name for marker in answer.markers}:
+            self._erase(name)
+        for marker in answer.markers:
+            self._show(marker)
+
+    def _on_update(self, message: InteractiveMarkerUpdate) -> None:
+        if message.type == InteractiveMarkerUpdate.UPDATE and self._known is not None:
+            if message.seq_num == self._known + 1:
+                self._known = message.seq_num
+            elif message.seq_num > self._known + 1 or message.seq_num == 1:
+                self._known = None  # some were missed, or it is another server
+        for marker in message.markers:
+            self._show(marker)
+        for name in message.erases:
+            self._erase(name)
+        for moved in message.poses:
+            gizmo = self._gizmos.get(moved.name)
+            if gizmo is None or moved.name == self._held:
+                continue
+            if moved.header.frame_id != gizmo.marker.header.frame_id:
+                self._known = None
+                continue
+            gizmo.handle.position, gizmo.handle.wxyz = _values(moved.pose)
+
+    def _erase(self, name: str) -> None:
+        gizmo = self._gizmos.pop(name, None)
+        if gizmo is not None:
+            gizmo.handle.remove()
+            self._renew_menu()
+        if name == self._held:
+            self._held = None
+
+    def _show(self, marker: InteractiveMarker) -> None:
+        """Show a marker, unless only its menu is another one."""
+        before = self._gizmos.get(marker.name)
+        if before is not None and _looks(before.marker) == _looks(marker):
+            self._gizmos[marker.name] = before._replace(marker=marker)
+            if marker.name != self._held:
+                before.handle.position, before.handle.wxyz = _values(marker.pose)
+        else:
+            if before is not None:
+                before.handle.remove()
+            self._gizmos[marker.name] = _Gizmo(marker, self._add(marker))
+        self._renew_menu()
+
+    def _add(self, marker: InteractiveMarker) -> Any:
+        modes = {control.interaction_mode for control in marker.controls}
+        position, wxyz = _values(marker.pose)
+        path = f"{self._frames.path(marker.header.frame_id)}/{marker.name}"
+        handle = self._scene.add_transform_controls(
+            path, scale=marker.scale, position=position, wxyz=wxyz, depth_test=False,
+            disable_axes=modes.isdisjoint(MOVES), disable_sliders=modes.isdisjoint(MOVES),
+            disable_rotations=modes.isdisjoint(TURNS),
+        )  # fmt: skip
+        name = marker.name
+
+        async def on_update(event: Any) -> None:
+            position, wxyz = tuple(event.target.position), tuple(event.target.wxyz)
+            phase = event.phase
+            self._later(lambda: self._drag(name, phase, position, wxyz))
+
+        handle.on_update(on_update)
+        return handle
+
+    def _drag(self, name: str, phase: str, position: Any, wxyz: Any) -> None:
+        """Take in what a user does with a gizmo."""
+        gizmo = self._gizmos.get(name)
+        if gizmo is None:
+            return
+        feedback = Feedback(client_id=CLIENT, marker_name=name)
+        feedback.header.frame_id = gizmo.marker.header.frame_id
+        p, q = feedback.pose.position, feedback.pose.orientation
+        p.x, p.y, p.z = map(float, position)
+        q.w, q.x, q.y, q.z = map(float, wxyz)
+        if phase == "update":
+            feedback.event_type = Feedback.POSE_UPDATE
+            self._moved = feedback
+            return
+        self._held = name if phase == "start" else None
+        feedback.event_type = Feedback.MOUSE_DOWN if phase == "start" else Feedback.MOUSE_UP
+        self._moved = None
+        self._feedback.publish(feedback)
+
+    def _renew_menu(self) -> None:
+        entries = {
+            entry.title: (name, entry.id)
+            for name, gizmo in self._gizmos.items()
+            for entry in gizmo.marker.menu_entries
+        }
+        if list(entries) != list(self.menu):
+            self.menus += 1
+        self.menu = {
+            title: lambda chosen=chosen: self._choose(*chosen)  # type: ignore[misc]
+            for title, chosen in entries.items()
+        }
+
+    def _choose(self, name: str, entry: int) -> None:
+        feedback = Feedback(client_id=CLIENT, marker_name=name, menu_entry_id=entry)
+        feedback.event_type = Feedback.MENU_SELECT
+        gizmo = self._gizmos.get(name)
+        if gizmo is not None:
+            feedback.header.frame_id = gizmo.marker.header.frame_id
+            feedback.pose = gizmo.marker.pose
+            self._feedback.publish(feedback)
+
+
+def _looks(marker: InteractiveMarker) -> tuple[object, ...]:
+    """Return what a gizmo is made of."""
+    modes = sorted(control.interaction_mode for control in marker.controls)
+    return marker.header.frame_id, marker.scale, modes
+
+
+def _values(pose: Pose) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    p, q = pose.position, pose.orientation
+    return (p.x, p.y, p.z), (q.w, q.x, q.y, q.z)

@@ -1,0 +1,175 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Markers as nodes of viser's scene: of a MarkerArray topic, the kinds that our nodes publish."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from std_msgs.msg import ColorRGBA
+from viser import SceneApi
+from visualization_msgs.msg import Marker, MarkerArray
+
+from basis_ik.ros.web_view.frame_nodes import FrameNodes
+from basis_ik.ros.web_view.mesh_reader import MeshReader
+from basis_ik.ros.web_view.robot_body import rgb
+from basis_ik.view.shapes import Color
+
+# What is seen through a line: viser's lines have no opacity.
+BEHIND: Color = (0.1, 0.1, 0.1, 1.0)
+
+
+class _Drawn(NamedTuple):
+    marker: Marker
+    handle: Any
+
+
+class MarkerNodes:
+    """What is shown of the markers of one topic.
+
+    Args:
+        scene: Of viser.
+        frames: The nodes of the frames.
+        meshes: Reads files.
+        name: Of the topic.
+    """
+
+    def __init__(self, scene: SceneApi, frames: FrameNodes, meshes: MeshReader, name: str) -> None:
+        self._scene, self._frames, self._meshes = scene, frames, meshes
+        self._name = name.strip("/").replace("/", "_")
+        self._drawn: dict[tuple[str, int], _Drawn] = {}
+        self._until = np.inf
+        self.root = ""
+
+    def show(self, message: MarkerArray, now: float) -> None:
+        """Take in a message at a time [s]; what has not changed is not sent again."""
+        for marker in message.markers:
+            key = marker.ns, marker.id
+            if marker.action == Marker.DELETEALL:
+                self.clear()
+            elif marker.action == Marker.DELETE:
+                self._remove(key)
+            else:
+                self._draw(key, marker)
+                self.root = marker.header.frame_id
+                lifetime = marker.lifetime.sec + 1e-9 * marker.lifetime.nanosec
+                self._until = now + lifetime if lifetime else np.inf
+
+    def expire(self, now: float) -> None:
+        """Remove everything whose lifetime is over at a time [s]: who publishes it is gone."""
+        if now > self._until:
+            self.clear()
+
+    def clear(self) -> None:
+        """Remove everything."""
+        for key in list(self._drawn):
+            self._remove(key)
+
+    def _remove(self, key: tuple[str, int]) -> None:
+        drawn = self._drawn.pop(key, None)
+        if drawn is not None and drawn.handle is not None:
+            drawn.handle.remove()
+
+    def _draw(self, key: tuple[str, int], marker: Marker) -> None:
+        before = self._drawn.get(key)
+        if before is not None:
+            if before.marker == marker:
+                return
+            if _only_moved(before.marker, marker) and before.handle is not None:
+                before.handle.position, before.handle.wxyz = _place(marker)
+                self._drawn[key] = before._replace(marker=marker)
+                return
+            if _same_node(before.marker, marker) and marker.type == Marker.TEXT_VIEW_FACING:
+                before.handle.text = marker.text
+                before.handle.position = _place(marker)[0]
+                self._drawn[key] = before._replace(marker=marker)
+                return
+            self._remove(key)
+        frame = self._frames.path(marker.header.frame_id)
+        path = f"{frame}/{self._name}_{marker.ns}_{marker.id}"
+        self._drawn[key] = _Drawn(marker, add_marker(self._scene, path, marker, self._meshes))
+
+
+def _same_node(one: Marker, other: Marker) -> bool:
+    return one.type == other.type and one.header.frame_id == other.header.frame_id
+
+
+def _only_moved(one: Marker, other: Marker) -> bool:
+    """Return whether two markers differ in their poses alone."""
+    return _same_node(one, other) and all(
+        getattr(one, field) == getattr(other, field)
+        for field in ("scale", "color", "points", "colors", "text", "mesh_resource")
+    )
+
+
+def _place(marker: Marker) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    p, q = marker.pose.position, marker.pose.orientation
+    return (p.x, p.y, p.z), (q.w, q.x, q.y, q.z)
+
+
+def add_marker(scene: SceneApi, path: str, marker: Marker, meshes: MeshReader) -> Any:
+    """Show a marker.
+
+    Args:
+        scene: Of viser.
+        path: Name of its node.
+        marker: The marker; of a kind that our nodes do not publish nothing is shown.
+        meshes: Reads files.
+
+    Returns:
+        The node's handle, or None where nothing is shown.
+    """
+    position, wxyz = _place(marker)
+    place = {"position": position, "wxyz": wxyz}
+    color = _color(marker.color)
+    opacity = color[3] if color[3] < 1.0 else None
+    scale = marker.scale
+    if marker.type == Marker.LINE_LIST and marker.points:
+        ends = np.array([(p.x, p.y, p.z) for p in marker.points], np.float32).reshape(-1, 2, 3)
+        paint = [rgb(_mixed(_color(each))) for each in marker.colors or [marker.color]]
+        colors = np.array(paint, np.uint8)
+        colors = colors.reshape(-1, 2, 3) if marker.colors else colors[0]
+        return scene.add_line_segments(path, ends, colors, thickness=scale.x, **place)
+    if marker.type == Marker.SPHERE:
+        radius = scale.x / 2.0
+        return scene.add_icosphere(path, radius, rgb(color), opacity=opacity, **place)
+    if marker.type == Marker.TEXT_VIEW_FACING:
+        height = max(scale.z, 1e-3)
+        return scene.add_label(
+            path, marker.text, font_size_mode="scene", font_scene_height=height,
+            anchor="center-center", **place,
+        )  # fmt: skip
+    if marker.type == Marker.MESH_RESOURCE:
+        mesh = meshes.get(marker.mesh_resource)
+        if mesh is not None:
+            return scene.add_mesh_simple(
+                path, np.array([scale.x, scale.y, scale.z]) * mesh.vertices, mesh.faces,
+                color=rgb(color), opacity=opacity, side="double", **place,
+            )  # fmt: skip
+    return None
+
+
+def _color(message: ColorRGBA) -> Color:
+    return message.r, message.g, message.b, message.a
+
+
+def _mixed(color: Color) -> Color:
+    """Return a color with as much of what is behind as its opacity leaves."""
+    red, green, blue = (
+        color[3] * own + (1.0 - color[3]) * other
+        for own, other in zip(color[:3], BEHIND[:3], strict=True)
+    )
+    return red, green, blue, 1.0

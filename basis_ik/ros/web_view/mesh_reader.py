@@ -1,0 +1,108 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The files that robots and markers name as their meshes, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import trimesh
+
+from basis_ik.errors import BasisIkError
+from basis_ik.physics.mesh_files import find_mesh
+from basis_ik.robot.elements import shown
+from basis_ik.view.shapes import FloatArray
+
+LARGEST = 200 * 1000 * 1000  # bytes
+PLAIN = (".stl", ".ply", ".obj")  # such files state no color, or seldom; the URDF's counts
+
+
+class MeshError(BasisIkError):
+    """A mesh that is not there, or cannot be read."""
+
+
+class MeshFile(NamedTuple):
+    """What a file holds, in the file's own units."""
+
+    vertices: FloatArray
+    """Shape (n, 3)."""
+    faces: Any
+    """Their numbers, shape (m, 3)."""
+    glb: bytes
+    """The same with its own colors and textures, as glTF; empty where it has none."""
+
+
+def read_mesh(path: Path) -> MeshFile:
+    """Read a file.
+
+    Raises:
+        MeshError: It is not there, is too large, or is no mesh that trimesh reads.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise MeshError(f"{path} is larger than {LARGEST // 1_000_000} MB")
+        scene = trimesh.load_scene(path)
+        unit = _metres(scene)
+        body = scene.to_mesh()
+        faces = np.asarray(body.faces, np.uint32)
+        if not len(faces):
+            raise MeshError(f"{path} has no faces")
+        own = path.suffix.lower() not in PLAIN
+        glb = scene.scaled(unit).export(file_type="glb") if own else b""
+    except MeshError:
+        raise
+    except OSError as error:
+        raise MeshError(f"{path}: {error.strerror or error}") from None
+    except Exception as error:  # trimesh's readers raise anything at a damaged file
+        raise MeshError(f"{path} cannot be read: {shown(str(error))}") from None
+    return MeshFile(np.asarray(unit * body.vertices, np.float32), faces, glb)
+
+
+def _metres(scene: Any) -> float:
+    """Return how many metres a unit is; COLLADA states that, and RViz scales by it."""
+    number, times, _ = str(scene.units or "").partition(" * meters")
+    return float(number) if times else 1.0
+
+
+class MeshReader:
+    """Reads each file once.
+
+    Args:
+        warn: Is told in one line of each that cannot be read.
+    """
+
+    def __init__(self, warn: Callable[[str], object]) -> None:
+        self._warn = warn
+        self._read: dict[str, MeshFile | None] = {}
+
+    def holds(self, uri: str) -> bool:
+        """Return whether a file was read, or tried: `get` then takes no time."""
+        return uri in self._read
+
+    def get(self, uri: str) -> MeshFile | None:
+        """Return a file's mesh, or None."""
+        if uri not in self._read:
+            try:
+                path = find_mesh(uri)
+                if path is None:
+                    raise MeshError("there is no such file")
+                self._read[uri] = read_mesh(path)
+            except (MeshError, OSError, ValueError) as error:  # such as a name that is too long
+                self._read[uri] = None
+                self._warn(f"mesh {shown(uri)} is not shown: {error}")
+        return self._read[uri]

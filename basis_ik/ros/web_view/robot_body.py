@@ -1,0 +1,145 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A robot as its description states it: bodies on the frames of its links, else lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from viser import SceneApi
+
+from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.visuals import Visual
+from basis_ik.ros.web_view.frame_nodes import FrameNodes
+from basis_ik.ros.web_view.mesh_reader import PLAIN, MeshFile, MeshReader
+from basis_ik.view.shapes import Color, FloatArray
+
+UNPAINTED: Color = (0.7, 0.7, 0.72, 1.0)
+SKELETON: Color = (0.95, 0.6, 0.1, 1.0)
+LINE = 0.02  # width of a robot's lines, in its extent
+
+
+class RobotBody:
+    """What is shown of one robot; frames move it.
+
+    Bodies appear one by one: files of meshes may be large, and who uses the page must not wait.
+
+    Args:
+        scene: Of viser.
+        frames: The nodes of the frames.
+        meshes: Reads files.
+        model: The robot.
+        name: Unique; what is shown has a name that ends so.
+    """
+
+    def __init__(
+        self, scene: SceneApi, frames: FrameNodes, meshes: MeshReader, model: RobotModel, name: str
+    ) -> None:
+        self._scene, self._frames, self._meshes, self.model = scene, frames, meshes, model
+        self._name, self._shown = name, False
+        self._waiting = list(enumerate(model.visuals))
+        self._undo: list[Callable[[], None]] = []
+        self._lines: FloatArray | None = None
+        for link in model.links:
+            frames.path(link)
+
+    def destroy(self) -> None:
+        """Remove it from the scene."""
+        self._waiting.clear()
+        for undo in self._undo:
+            undo()
+
+    def update(self) -> None:
+        """Show what is due: bodies up to the next file that must be read first, and lines."""
+        while self._waiting:
+            number, visual = self._waiting.pop(0)
+            new = visual.kind == "mesh" and not self._meshes.holds(visual.file)
+            self._show(number, visual)
+            if new:
+                return
+        if not self._shown:
+            self._draw_lines()
+
+    def _show(self, number: int, visual: Visual) -> None:
+        path = f"{self._frames.path(visual.link)}/{self._name}_{number}"
+        mesh = self._meshes.get(visual.file) if visual.kind == "mesh" else None
+        if visual.kind == "mesh" and mesh is None:
+            return
+        self._undo.append(add_visual(self._scene, path, visual, mesh))
+        self._shown = True
+
+    def _draw_lines(self) -> None:
+        """Draw lines from joint to joint: of a robot that has no bodies."""
+        places = {link: self._frames.place(link) for link in self.model.links}
+        ends = [
+            (start.position, end.position)
+            for joint in self.model.joints.values()
+            if (start := places[joint.parent]) and (end := places[joint.child])
+        ]
+        lines = np.array(ends).reshape(-1, 2, 3)
+        if not len(lines) or (self._lines is not None and np.array_equal(lines, self._lines)):
+            return
+        extent = float(np.linalg.norm(np.ptp(lines.reshape(-1, 3), axis=0)))
+        handle = self._scene.add_line_segments(
+            f"/lines/{self._name}", lines, rgb(SKELETON), thickness=LINE * extent
+        )
+        if self._lines is None:
+            self._undo.append(lambda: self._scene.remove_by_name(handle.name))
+        self._lines = lines
+
+
+def add_visual(
+    scene: SceneApi, path: str, visual: Visual, mesh: MeshFile | None = None
+) -> Callable[[], None]:
+    """Show a body.
+
+    Args:
+        scene: Of viser.
+        path: Name of its node.
+        visual: The body.
+        mesh: What its file holds, if it is a mesh.
+
+    Returns:
+        What removes it.
+    """
+    color = visual.color or UNPAINTED
+    opacity = color[3] if color[3] < 1.0 else None
+    place = {
+        "position": visual.link_T_body.translation,
+        "wxyz": np.roll(visual.link_T_body.as_quaternion_xyzw(), 1),
+    }
+    x, y, z = visual.size
+    if visual.kind == "box":
+        handle = scene.add_box(path, rgb(color), (x, y, z), opacity=opacity, **place)
+    elif visual.kind == "cylinder":
+        handle = scene.add_cylinder(path, x / 2.0, z, rgb(color), opacity=opacity, **place)
+    elif visual.kind == "sphere":
+        handle = scene.add_icosphere(path, x / 2.0, rgb(color), opacity=opacity, **place)
+    elif mesh is not None and mesh.glb and not visual.file.lower().endswith(PLAIN):
+        handle = scene.add_glb(path, mesh.glb, scale=visual.size, **place)
+    else:
+        assert mesh is not None
+        handle = scene.add_mesh_simple(
+            path, visual.size * mesh.vertices, mesh.faces, color=rgb(color), opacity=opacity,
+            flat_shading=True, side="double", **place,
+        )  # fmt: skip
+    return handle.remove
+
+
+def rgb(color: Color) -> tuple[int, int, int]:
+    """Return a color as viser takes it, without its opacity."""
+    red, green, blue = (round(255 * min(max(each, 0.0), 1.0)) for each in color[:3])
+    return red, green, blue

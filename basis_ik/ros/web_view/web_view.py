@@ -1,0 +1,147 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The node `web_view`: a page with robots, targets and state in a browser. See docs/web_view.md."""
+
+from __future__ import annotations
+
+import os
+import time
+import webbrowser
+from collections.abc import Mapping
+from threading import Event
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+from basis_ik.dependencies import DependencyError
+
+try:
+    from basis_ik.ros.web_view.gate import FIRST_PORT, open_server
+    from basis_ik.ros.web_view.mesh_reader import MeshReader
+    from basis_ik.ros.web_view.page import Page
+except ImportError as error:
+    if (error.name or "").split(".")[0] not in ("rich", "trimesh", "viser", "websockets"):
+        raise
+    raise DependencyError(
+        f"needs the Python package {error.name}, which is not installed (rosdep has no key for "
+        "it): python3 -m pip install 'viser>=1.1,<1.2' pycollada"
+    ) from None
+
+from basis_ik.ros.loop_executor import LoopExecutor
+from basis_ik.ros.parameters.parameters import (
+    Declaration,
+    Parameters,
+    given_frame_complaint,
+    given_lists,
+)
+
+NAME = "web_view"
+RATE = 30.0  # Hz: what moves is sent to browsers so often
+LINGER = 10.0  # s from the last browser that leaves until nothing is subscribed to any more
+PARAMETERS = (
+    Declaration(
+        "host",
+        "127.0.0.1",
+        "What is listened on; if not this machine alone, the address has a token.",
+        read_only=True,
+    ),
+    Declaration(
+        "port",
+        0,
+        f"Where; 0: the first free one from {FIRST_PORT} on.",
+        0,
+        65535,
+        read_only=True,
+    ),
+    Declaration(
+        "fixed_frame",
+        "",
+        "What the scene is drawn in; empty: the root of the first robot's frames.",
+        read_only=True,
+        check=given_frame_complaint,
+    ),
+    Declaration("open", False, "Open the page where there is a display.", read_only=True),
+)
+
+
+class WebView(Node):
+    """Serves the page; has none, and subscribes to nothing, while no browser is there."""
+
+    def __init__(self) -> None:
+        """Begin to serve.
+
+        Raises:
+            BasisIkError: A parameter makes no sense, or the port cannot be used.
+        """
+        with given_lists():
+            super().__init__(NAME, automatically_declare_parameters_from_overrides=True)
+        parameters = Parameters(self)
+        parameters.declare(PARAMETERS)
+        parameters.refuse_unknown()
+        self._fixed_frame = parameters["fixed_frame"]
+        self._server, gate = open_server(parameters["host"], parameters["port"])
+        if not parameters["port"] and gate.port != FIRST_PORT:
+            self.get_logger().info(f"port {FIRST_PORT} is taken, {gate.port} is used")
+        # Not by the logger: everybody in the ROS domain reads /rosout, and the token is in it.
+        print(f"web view: {gate.url}", flush=True)
+        self._meshes = MeshReader(self.get_logger().warning)
+        self._page: Page | None = None
+        self._seen, self._browsers = 0.0, 0
+        self.create_timer(1.0 / RATE, self._update, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        if parameters["open"] and (complaint := open_page(gate.url, os.environ)):
+            self.get_logger().info(complaint)
+
+    def destroy(self) -> None:
+        """End the page and the server."""
+        if self._page is not None:
+            self._page.destroy()
+        self._server.stop()
+        self.destroy_node()
+
+    def _update(self) -> None:
+        now, browsers = time.monotonic(), len(self._server.get_clients())
+        if browsers < self._browsers:
+            self.get_logger().info(f"a browser is gone, {browsers} left; what it held is released")
+        self._browsers = browsers
+        if browsers:
+            self._seen = now
+            if self._page is None:
+                self._page = Page(self, self._server, self._meshes, self._fixed_frame)
+        elif self._page is not None and now - self._seen > LINGER:
+            self._page.destroy()
+            self._page = None
+        if self._page is not None:
+            self._page.update()
+
+
+def open_page(url: str, environment: Mapping[str, str]) -> str | None:
+    """Open the page in the browser of whoever is at the display; return why not, or None."""
+    if not any(map(environment.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
+        return "there is no display here: open the address above in a browser"
+    if not webbrowser.open(url):
+        return "no browser is found here: open the address above in one"
+    return None
+
+
+def main(stop: Event) -> int:
+    """Serve the page until a signal; the exit status."""
+    node = WebView()
+    executor = LoopExecutor(lambda error: node.get_logger().error(f"a request failed: {error}"))
+    executor.add_node(node)
+    while not stop.is_set():
+        executor.spin_some()
+    executor.shutdown()
+    node.destroy()
+    return 0

@@ -1,0 +1,33 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A page in the browser with robots, targets and state; the other launch files include this one."""
+
+from launch import LaunchDescription
+from launch_ros.actions import Node
+
+
+def generate_launch_description():
+    # It finds by itself what there is to show, in all namespaces.
+    return LaunchDescription(
+        [
+            Node(
+                package="basis_ik",
+                executable="web_view",
+                name="web_view",
+                output="screen",
+                parameters=[{"open": True}],
+            )
+        ]
+    )

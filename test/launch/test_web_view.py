@@ -1,0 +1,484 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The page of web_view in a real browser, without a screen: drawn in software."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from io import BytesIO
+from pathlib import Path
+from shutil import which
+
+import chromium as chromiums
+import numpy as np
+import pytest
+import rclpy
+from chromium import SCENE, find_chromium, open_chromium
+from geometry_msgs.msg import PoseStamped
+from PIL import Image
+from playwright.sync_api import expect
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.time import Time
+from std_msgs.msg import Float64, String
+from std_srvs.srv import SetBool
+from tf2_msgs.msg import TFMessage
+from tf2_ros import Buffer, TransformException, TransformListener
+
+from basis_ik.robot.robot import RobotModel
+from basis_ik.robot.scene import scene
+from basis_ik.ros.convert import transform_message
+
+ROOT = Path(__file__).parents[2]
+SCREENSHOTS = ROOT / "build" / "screenshots"
+PATIENCE = 120.0
+expect.set_options(timeout=1e3 * PATIENCE)
+SHIPPED = sorted(path.stem for path in (ROOT / "urdf").glob("*.urdf"))
+SIZE = {"width": 640, "height": 480}
+# What is drawn, small; `kept` is what it is compared with.
+PICTURES = (
+    f"const SCENE = '{SCENE}';"
+    + """
+const flat = new OffscreenCanvas(160, 120).getContext("2d", {willReadFrequently: true});
+window.kept = new Uint8Array(4 * 160 * 120);
+window.picture = () => {
+  flat.drawImage(document.querySelector(SCENE), 0, 0, 160, 120);
+  return flat.getImageData(0, 0, 160, 120).data;
+};
+window.changes = () => {
+  const now = picture();
+  let count = 0;
+  for (let i = 0; i < now.length; i += 4)
+    count += [0, 1, 2].some((k) => Math.abs(now[i + k] - window.kept[i + k]) > 24);
+  return count;
+};
+"""
+)
+KEEP = "window.kept = picture()"
+CHANGED = "changes() > 40"
+STILL = "() => { const same = !changes(); window.kept = picture(); return same; }"
+
+# No visuals: lines. And a mesh that is there, and one that is not.
+BARE = """<robot name="bare"><link name="a"/><link name="b"/><link name="c"/>
+  <joint name="ab" type="continuous"><parent link="a"/><child link="b"/>
+    <origin xyz="0 0 0.4"/><axis xyz="0 1 0"/></joint>
+  <joint name="bc" type="fixed"><parent link="b"/><child link="c"/><origin xyz="0.5 0 0"/></joint>
+</robot>"""
+MESHES = """<robot name="meshes"><link name="a"/>
+  <link name="b">
+    <visual><geometry><mesh filename="file://{folder}/ball.stl" scale="2 2 2"/></geometry></visual>
+    <visual><geometry><mesh filename="package://no_such_package/x.dae"/></geometry></visual>
+  </link>
+  <joint name="ab" type="prismatic"><parent link="a"/><child link="b"/>
+    <axis xyz="0 0 1"/><limit lower="0" upper="1" velocity="1" effort="1"/></joint>
+</robot>"""
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    try:
+        with open_chromium(tmp_path_factory.mktemp("chromium")) as browser:
+            yield browser
+    except LookupError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def open_page(chromium):
+    """Open a page in a browser window of its own."""
+    errors = []
+
+    def open_page(url):
+        page = chromium.new_context(viewport=SIZE).new_page()
+        page.set_default_timeout(1e3 * PATIENCE)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.add_init_script(PICTURES)
+        page.goto(url)
+        page.locator(SCENE).wait_for()
+        return page
+
+    yield open_page
+    for context in chromium.contexts:
+        context.close()
+    assert errors == []
+
+
+@pytest.fixture(autouse=True)
+def screenshots(chromium, request):
+    """What pages show in the end is kept."""
+    yield
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    name = re.sub(r"\W+", "_", request.node.name)
+    for number, page in enumerate(page for each in chromium.contexts for page in each.pages):
+        page.screenshot(path=SCREENSHOTS / f"{name}_{number}.png")
+
+
+class Started:
+    """A program or launch in a ROS domain, and what it says."""
+
+    def __init__(self, folder, domain, *command):
+        self._log = folder / "log"
+        own = {
+            "ROS_DOMAIN_ID": str(domain),
+            "PYTHONUNBUFFERED": "1",
+            "DISPLAY": "",
+            "WAYLAND_DISPLAY": "",
+        }
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT, env=os.environ | own
+            )
+
+    def wait_for(self, pattern):
+        """Wait until it says something; return what."""
+        end = time.monotonic() + PATIENCE
+        while not (found := re.search(pattern, self.said())):
+            assert self._process.poll() is None, self.said()
+            assert time.monotonic() < end, self.said()
+            time.sleep(0.05)
+        return found
+
+    def said(self):
+        return self._log.read_text()
+
+    def url(self):
+        return self.wait_for(r"web view: (http://\S+)")[1]
+
+    def end(self):
+        """Return its exit status."""
+        self._process.send_signal(signal.SIGINT)
+        return self._process.wait(PATIENCE)
+
+
+def program(name):
+    return sys.executable, "-m", "basis_ik.ros.programs", name
+
+
+class Peer:
+    """A node of the test's own in a domain; it lives in this thread alone."""
+
+    def __init__(self, domain):
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=domain)
+        self.node = rclpy.create_node(type(self).__name__.lower(), context=self.context)
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+
+    def spin(self, seconds):
+        """Handle what comes in the next moments."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0.0:
+            self._executor.spin_once(timeout_sec=left)
+
+    def wait_for(self, condition):
+        """Handle what comes until something holds; return it."""
+        end = time.monotonic() + PATIENCE
+        while not (found := condition()):
+            assert time.monotonic() < end
+            self.spin(0.05)
+        return found
+
+    def close(self):
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+
+# Robots that the test itself publishes -----------------------------------------------------------
+
+
+def describe(name, folder):
+    """Return the URDF of a robot, shipped or of this test's own."""
+    if (shipped := ROOT / "urdf" / f"{name}.urdf").exists():
+        return shipped.read_text()
+    ball = "solid\n" + "".join(
+        f"facet normal 0 0 0\nouter loop\nvertex {a}\nvertex {b}\nvertex {c}\nendloop\nendfacet\n"
+        for a, b, c in (
+            ("0 0 0", "0.1 0 0", "0 0.1 0"), ("0 0 0", "0 0 0.2", "0.1 0 0"),
+            ("0 0 0", "0 0.1 0", "0 0 0.2"), ("0.1 0 0", "0 0 0.2", "0 0.1 0"),
+        )
+    )  # fmt: skip
+    (folder / "ball.stl").write_text(ball + "endsolid\n")
+    return {"bare": BARE, "meshes": MESHES.format(folder=folder)}[name]
+
+
+class Showroom(Peer):
+    """One robot after another: its description, and where its links are."""
+
+    def __init__(self, domain):
+        super().__init__(domain)
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._descriptions = self.node.create_publisher(String, "robot_description", latched)
+        self._transforms = self.node.create_publisher(TFMessage, "/tf", 10)
+
+    def show(self, text):
+        self.wait_for(self._transforms.get_subscription_count)
+        self._descriptions.publish(String(data=text))
+        self._model = RobotModel.from_urdf(text)
+
+    def pose(self, position):
+        """Publish where the links are with all joints at a position."""
+        joints = self._model.joints.values()
+        free = [each for each in joints if each.moves and each.mimic is None and not each.fault]
+        tree = scene(self._model, {joint.name: position for joint in free})
+        stamp, message = self.node.get_clock().now().to_msg(), TFMessage()
+        for joint in joints:
+            place = tree.lookup(joint.parent, joint.child)
+            message.transforms.append(transform_message(joint.parent, joint.child, place, stamp))
+        self._transforms.publish(message)
+
+
+@pytest.fixture(scope="module")
+def empty(module_domain, tmp_path_factory):
+    """The page without any other node."""
+    started = Started(tmp_path_factory.mktemp("empty"), module_domain, *program("web_view"))
+    yield started
+    assert started.end() == 0, started.said()
+
+
+@pytest.fixture(scope="module")
+def empty_page(empty, open_page):
+    page = open_page(empty.url())
+    expect(page.get_by_text("no robot_description yet")).to_be_visible()
+    yield page
+    page.context.close()
+
+
+@pytest.fixture(scope="module")
+def showroom(module_domain):
+    showroom = Showroom(module_domain)
+    yield showroom
+    showroom.close()
+
+
+@pytest.mark.parametrize("name", [*SHIPPED, "bare", "meshes"])
+def test_a_robot_takes_the_place_of_the_one_before_and_moves(
+    empty, empty_page, showroom, tmp_path, name
+):
+    page = empty_page
+    page.evaluate(KEEP)
+    showroom.show(describe(name, tmp_path))
+    showroom.pose(0.0)
+    page.wait_for_function(CHANGED)
+    for position in (0.6, 0.0):
+        page.wait_for_function(STILL, polling=250)
+        showroom.pose(position)
+        page.wait_for_function(CHANGED)
+    expect(page.get_by_text("no robot_description yet")).to_be_hidden()
+    if name == "meshes":
+        (missing,) = re.findall(r".*no_such_package.*", empty.said())
+        assert "is not shown: there is no such file" in missing
+
+
+# The demo's arm ----------------------------------------------------------------------------------
+
+HOME = (0.35, 0.25, 0.45)  # m: where the tests begin
+FAR = (-0.35, -0.45, 0.35)  # as far as takes the arm some seconds
+OUT = (1.5, 0.0, 0.3)
+# https://github.com/viser-project/viser: the first axis of a gizmo is painted so.
+PINK = np.array([255, 32, 96])
+
+
+class Arm(Peer):
+    """The demo's arm, as ROS tells of it."""
+
+    def __init__(self, domain):
+        super().__init__(domain)
+        self._buffer = Buffer()
+        self._listener = TransformListener(self._buffer, self.node)
+        self._targets = self.node.create_publisher(PoseStamped, "basis_ik/target_pose", 1)
+        self._overrides = self.node.create_publisher(Float64, "basis_ik/speed_override", 1)
+        self._enable = self.node.create_client(SetBool, "basis_ik/enable")
+
+    def tip(self):
+        """Return where the tool is [m], or None."""
+        try:
+            t = self._buffer.lookup_transform("base_link", "tool0", Time()).transform.translation
+        except TransformException:
+            return None
+        return np.array([t.x, t.y, t.z])
+
+    def send(self, xyz):
+        target = PoseStamped()
+        target.header.frame_id = "base_link"
+        p = target.pose.position
+        p.x, p.y, p.z = xyz
+        target.pose.orientation.x, target.pose.orientation.w = 1.0, 0.0
+        self._targets.publish(target)
+
+    def set_speed(self, fraction):
+        """Have all motions take longer, so that a slow machine is in time, or not."""
+        self._overrides.publish(Float64(data=fraction))
+
+    def is_at(self, xyz, within=2e-3):
+        tip = self.tip()
+        return tip is not None and np.linalg.norm(tip - xyz) < within
+
+    def is_at_rest(self):
+        before = self.tip()
+        self.spin(0.5)
+        return before is not None and np.linalg.norm(self.tip() - before) < 1e-4
+
+    def go(self, xyz):
+        """Enable the arm, go somewhere and wait for it."""
+        self.wait_for(self._targets.get_subscription_count)
+        self.set_speed(1.0)
+
+        def arrived():
+            if self.is_at_rest():  # not yet, or as on a machine that is too slow, no more
+                self._enable.call_async(SetBool.Request(data=True))
+                self.send(xyz)
+            return self.is_at(xyz)
+
+        self.wait_for(arrived)
+
+
+@pytest.fixture(scope="module")
+def demo(domain, tmp_path_factory):
+    """The demo with its page, as `make demo VIEW=1` launches it."""
+    command = [
+        which("ros2"),
+        "launch",
+        "basis_ik",
+        "demo.launch.py",
+        "targets:=false",
+        "view:=true",
+    ]
+    started = Started(tmp_path_factory.mktemp("demo"), domain, *command)
+    yield started
+    assert started.end() == 0, started.said()
+
+
+@pytest.fixture(scope="module")
+def demo_arm(demo, domain):
+    arm = Arm(domain)
+    demo.wait_for("ready: ur5e")
+    yield arm
+    arm.close()
+
+
+@pytest.fixture
+def arm(demo_arm):
+    demo_arm.go(HOME)
+    return demo_arm
+
+
+@pytest.fixture(scope="module")
+def page(demo, open_page):
+    """The page, all of it drawn."""
+    page = open_page(demo.url())
+    expect(page.get_by_text("bring it back to the tip")).to_be_visible()
+    return page
+
+
+def test_without_a_display_the_address_is_printed(demo):
+    demo.wait_for("there is no display here: open the address above in a browser")
+
+
+def test_a_gizmo_that_is_dragged_moves_the_arm(page, arm):
+    def handle():
+        """Return the middle of the gizmo's plane across its first axis, in pixels of the page."""
+        canvas = page.locator(SCENE)
+        pixels = np.asarray(Image.open(BytesIO(canvas.screenshot())).convert("RGB"), int)
+        near = (np.abs(pixels - PINK).max(axis=2) < 60).astype(float)
+        sums = np.lib.stride_tricks.sliding_window_view(near, (7, 7)).sum(axis=(2, 3))
+        y, x = map(float, np.unravel_index(sums.argmax(), sums.shape))
+        box = canvas.bounding_box()
+        return (box["x"] + x + 3, box["y"] + y + 3) if sums.max() > 25 else None
+
+    def drag():
+        """Drag the gizmo, where it is; on a slow machine it is still on its way to the target."""
+        page.wait_for_function(STILL, polling=250)
+        x, y = arm.wait_for(handle)
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x, y - 50, steps=6)
+        page.mouse.up()
+        arm.spin(1.0)
+        return np.linalg.norm(arm.tip() - before) > 0.01
+
+    before = arm.tip()
+    arm.wait_for(drag)
+    expect(page.get_by_text("ARRIVED: ")).to_be_visible()
+    expect(page.get_by_text("verdict: REACHED")).to_be_visible()
+
+
+def test_a_verdict_that_changes_is_read_on_the_page(page, arm):
+    arm.send(OUT)
+    expect(page.get_by_text("verdict: TOO_FAR")).to_be_visible()
+    expect(page.get_by_text("too far by").first).to_be_visible()
+    arm.send(HOME)
+    expect(page.get_by_text("verdict: REACHED")).to_be_visible()
+
+
+def test_stop_stops_the_arm_and_two_browsers_tell(page, arm, demo, open_page):
+    other = open_page(demo.url())
+    expect(other.get_by_text("ARRIVED: ")).to_be_visible()
+    page.evaluate(KEEP)
+    arm.set_speed(0.1)
+    arm.send(FAR)
+    arm.wait_for(lambda: not arm.is_at(HOME, 0.03))
+    page.get_by_role("button", name="stop", exact=True).click()
+    for each in (page, other):
+        expect(each.get_by_text("STOPPED: stopped")).to_be_visible()
+    arm.wait_for(arm.is_at_rest)
+    assert not arm.is_at(FAR, 0.05)
+    page.wait_for_function(CHANGED)  # the arm is drawn where it is now
+    other.get_by_role("button", name="enable", exact=True).click()
+    expect(page.get_by_text("READY: ")).to_be_visible()
+    assert arm.is_at_rest()
+    other.context.close()
+
+
+def test_a_page_that_is_loaded_again_in_mid_motion_shows_the_arm_and_leaves_it(page, arm):
+    arm.set_speed(0.1)
+    arm.send(FAR)
+    arm.wait_for(lambda: not arm.is_at(HOME, 0.03))
+    page.reload()
+    expect(page.get_by_text("bring it back to the tip")).to_be_visible()
+    arm.set_speed(1.0)
+    arm.wait_for(lambda: arm.is_at(FAR))
+    expect(page.get_by_text("ARRIVED: ")).to_be_visible()
+
+
+def test_a_slider_moves_its_joint(page, arm):
+    page.get_by_role("tab", name="joints").click()
+    before = arm.tip()
+    page.get_by_role("slider").nth(1).focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    arm.wait_for(lambda: np.linalg.norm(arm.tip() - before) > 5e-3)
+    arm.wait_for(arm.is_at_rest)
+
+
+def test_an_arm_that_is_jogged_stops_when_its_browser_goes_away(arm, demo, open_page):
+    page = open_page(demo.url())
+    page.get_by_role("tab", name="jog").click()
+    page.get_by_role("button", name="move +z").hover()
+    page.mouse.down()
+    arm.wait_for(lambda: arm.tip()[2] > HOME[2] + 0.02)
+    page.context.close()
+    arm.wait_for(arm.is_at_rest)
+    assert np.allclose(arm.tip()[:2], HOME[:2], atol=2e-3)  # on its line
+    demo.wait_for("a browser is gone, . left; what it held is released")
+
+
+def test_without_a_chromium_the_remedy_is_told(monkeypatch):
+    monkeypatch.setattr(chromiums, "which", lambda name: None)
+    with pytest.raises(LookupError, match="Get it:  sudo apt-get install chromium"):
+        find_chromium("")

@@ -1,0 +1,65 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A Chromium without a screen, for tests and pictures of the page of web_view."""
+
+from contextlib import contextmanager
+from shutil import which
+
+from playwright.sync_api import sync_playwright
+
+PROGRAMS = (
+    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "/snap/bin/chromium",
+    "/opt/google/chrome/chrome",
+)  # fmt: skip
+MISSING = "no Chromium is found. Get it:  sudo apt-get install chromium"
+# Without a graphics card; root may not use Chromium's sandbox.
+FLAGS = [
+    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    "--disable-gpu-watchdog", "--disable-dev-shm-usage",
+]  # fmt: skip
+# three.js marks its canvas so; the page has others, for plots.
+SCENE = "canvas[data-engine]"
+
+
+def find_chromium(own):
+    """Return the program.
+
+    Args:
+        own: Where `playwright install chromium` puts one.
+
+    Raises:
+        LookupError: There is none.
+    """
+    program = next(filter(None, map(which, (*PROGRAMS, own))), None)
+    if program is None:
+        raise LookupError(MISSING)
+    return program
+
+
+@contextmanager
+def open_chromium(folder):
+    """Start a browser that draws in what others leave of the processor, above all control loops.
+
+    Args:
+        folder: For what it writes, also to its user's home.
+    """
+    with sync_playwright() as playwright:
+        program = find_chromium(playwright.chromium.executable_path)
+        nice = folder / "nice"
+        nice.write_text(f'#!/bin/sh\nHOME={folder} exec nice -n 19 {program} "$@"\n')
+        nice.chmod(0o755)
+        browser = playwright.chromium.launch(executable_path=nice, args=FLAGS)
+        yield browser
+        browser.close()

@@ -1,0 +1,67 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What the page says of an arm."""
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+
+from basis_ik.ros.web_view.arm_panel import status_html
+
+VALUES = {
+    "state": "STOPPED",
+    "since": "~/stop was called",
+    "verdict": "TOO_FAR",
+    "position_error": "0.0123",
+    "orientation_error": "0.1",
+    "input": "pose",
+    "last_refusal": "NON_FINITE: x",
+}
+
+
+def test_state_verdict_and_reasons_are_said():
+    message = DiagnosticStatus(level=DiagnosticStatus.WARN, message="stopped by the operator")
+    text = status_html(message, VALUES, "stop: done")
+    for words in (
+        "<b style='color: #f58231'>stopped by the operator</b>",
+        "STOPPED: stopped; call ~/enable to continue",
+        "since: ~/stop was called",
+        "verdict: TOO_FAR, off by 12.30 mm, 5.73°",
+        "input: pose",
+        "last refusal: NON_FINITE: x",
+        "stop: done",
+    ):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("level", "color"),
+    [(DiagnosticStatus.OK, "#3cb44b"), (DiagnosticStatus.ERROR, "#e6194b"), (b"\x09", "#e6194b")],
+)
+def test_the_level_is_a_color(level, color):
+    assert f"<b style='color: {color}'>x</b>" in status_html(
+        DiagnosticStatus(level=level, message="x"), {"state": "COMPILING"}, ""
+    )
+
+
+def test_nothing_in_it_is_read_as_html():
+    """Anybody in the ROS domain may publish a status."""
+    evil = "<img src=x onerror=alert(1)>"
+    values = dict.fromkeys((*VALUES, "state"), evil)
+    text = status_html(DiagnosticStatus(message=evil), values, evil)
+    assert "<img" not in text
+    assert text.count("&lt;img") >= 6
+
+
+def test_before_the_first_status_that_is_said():
+    assert "no status yet" in status_html(None, {}, "")

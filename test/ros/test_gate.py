@@ -1,0 +1,219 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Who may use the page of web_view."""
+
+import socket
+import urllib.error
+import urllib.request
+
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from basis_ik.ros.web_view import gate as gates
+from basis_ik.ros.web_view.gate import Gate, GateError, is_loopback, listen, open_server
+
+HERE = Gate("127.0.0.1", 8080)
+OUT = Gate("0.0.0.0", 8080, "secret")
+REMOTE = "192.0.2.5"
+
+
+def asked(gate, target="/", host="127.0.0.1:8080", origin=None, reached="127.0.0.1"):
+    return gate.refusal(target, host, origin, reached)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost:8080", "LOCALHOST:8080"])
+def test_the_page_itself_is_let_in(host):
+    assert asked(HERE, host=host) is None
+    assert asked(HERE, host=host, origin=f"http://{host}") is None
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example:8080",
+        "127.0.0.1:8081",
+        "127.0.0.1",
+        "",
+        "[::1:8080",
+        "127.0.0.1:x",
+        "0.0.0.0:8080",
+    ],
+)
+def test_another_host_is_refused(host):
+    assert "Host" in asked(HERE, host=host)
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:8081", "https://127.0.0.1:8080", ""]
+)
+def test_another_origin_is_refused(origin):
+    assert asked(HERE, origin=origin) == "another site asks"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["websocket=ws://evil.example", "playbackPath=x", "websocket=ws://127.0.0.1:8080/x", "x",
+     "websocket=ws://127.0.0.1:8080&websocket=ws://evil.example"],
+)  # fmt: skip
+def test_a_query_that_lets_others_draw_the_page_is_refused(query):
+    assert asked(HERE, f"/?{query}") == "the address has a query"
+
+
+def test_what_the_page_adds_to_its_own_address_is_let_in():
+    assert asked(HERE, "/?websocket=ws://127.0.0.1:8080") is None
+    target, host = f"/secret/?websocket=ws://{REMOTE}:8080/secret", f"{REMOTE}:8080"
+    assert asked(OUT, target, host, reached=REMOTE) is None
+
+
+def test_away_from_this_machine_the_token_is_required():
+    host = f"{REMOTE}:8080"
+    for target in (
+        "/",
+        "/?secret",
+        "/secretly",
+        "/Secret",
+        "/x/secret",
+        "//secret",
+        "*",
+        "",
+    ):
+        assert "token" in asked(OUT, target, host, reached=REMOTE)
+    for target in ("/secret", "/secret/", "/secret/index.html"):
+        assert asked(OUT, target, host, reached=REMOTE) is None
+    assert "token" in asked(OUT)  # also from here
+    assert OUT.inside("/secret") == ""
+    assert OUT.inside("/secret/a") == "/a"
+    assert HERE.inside("/a") == "/a"
+
+
+def test_a_machine_is_called_by_its_addresses_and_names():
+    name = socket.gethostname()
+    for host in (f"{REMOTE}:8080", f"{name}:8080", f"{name}.local:8080"):
+        assert asked(OUT, "/secret", host, reached=REMOTE) is None
+    assert "Host" in asked(OUT, "/secret", "192.0.2.6:8080", reached=REMOTE)
+    assert "Host" in asked(OUT, "/secret", "localhost:8080", reached=REMOTE)
+    assert (
+        asked(Gate("robot.lan", 8080, "secret"), "/secret", "robot.lan:8080", None, REMOTE) is None
+    )
+
+
+def test_what_is_printed_can_be_opened():
+    assert HERE.url == "http://127.0.0.1:8080/"
+    assert OUT.url == f"http://{socket.gethostname()}:8080/secret"
+    assert Gate("::1", 8080).url == "http://[::1]:8080/"
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True),
+     ("0.0.0.0", False), ("::", False), (REMOTE, False), ("robot.lan", False), ("", False)],
+)  # fmt: skip
+def test_what_is_this_machine_alone(host, loopback):
+    assert is_loopback(host) == loopback
+
+
+def test_a_port_that_is_taken_is_told_and_the_next_one_used_where_none_was_given(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(GateError, match=f"port {port} is taken; give another one, or none"):
+            listen("127.0.0.1", port)
+        monkeypatch.setattr(gates, "FIRST_PORT", port)
+        with listen("127.0.0.1", 0) as other:
+            assert other.getsockname()[1] > port
+        monkeypatch.setattr(gates, "TRIED_PORTS", 1)
+        with pytest.raises(GateError, match=f"ports {port} to {port} are taken"):
+            listen("127.0.0.1", 0)
+
+
+@pytest.mark.parametrize("host", [REMOTE, "no-such-host.invalid"])
+def test_a_host_that_is_not_this_machine_is_told(host):
+    with pytest.raises(GateError, match=f"cannot listen on {host}"):
+        listen(host, 0)
+
+
+@pytest.fixture
+def served():
+    servers = []
+
+    def serve(host="127.0.0.1"):
+        server, gate = open_server(host, 0)
+        servers.append(server)
+        return gate
+
+    yield serve
+    for server in servers:
+        server.stop()
+
+
+def get(url, **headers):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as response:
+            return response.status, response.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_the_server_asks_the_gate(served, capfd):
+    gate = served()
+    status, headers = get(gate.url)
+    assert status == 200
+    assert f"connect-src 'self' ws://127.0.0.1:{gate.port} " in headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["Referrer-Policy"] == "no-referrer"
+    refusal = "web_view: the header Host names another server\n"
+    assert get(gate.url, Host="evil.example") == (403, refusal)
+    assert get(gate.url, Origin="http://evil.example") == (403, "web_view: another site asks\n")
+    socket_url, page = gate.url.replace("http", "ws"), gate.url.rstrip("/")
+    with pytest.raises(InvalidStatus, match="403"):
+        connect(socket_url, origin="http://evil.example", subprotocols=["viser-v1.1.1"])
+    with connect(socket_url, origin=page, subprotocols=["viser-v1.1.1"]) as connection:
+        assert connection.recv(timeout=30)
+    assert capfd.readouterr().out == ""  # viser is silent
+
+
+def test_with_a_token_page_and_socket_are_below_it(served):
+    gate = served("0.0.0.0")
+    base = f"http://127.0.0.1:{gate.port}"
+    assert len(gate.token) >= 16
+    assert get(base)[0] == 403
+    assert get(f"{base}/{gate.token}")[0] == 200
+    assert get(f"{base}/{gate.token}/../{gate.token}x")[0] in (403, 404)
+    with pytest.raises(InvalidStatus, match="403"):
+        connect(base.replace("http", "ws"), subprotocols=["viser-v1.1.1"])
+    url = f"ws://127.0.0.1:{gate.port}/{gate.token}"
+    with connect(url, subprotocols=["viser-v1.1.1"]) as connection:
+        assert connection.recv(timeout=30)
+
+
+def test_another_token_each_time(served):
+    assert served("0.0.0.0").token != served("0.0.0.0").token
+
+
+def test_a_viser_that_cannot_be_guarded_is_not_used(monkeypatch):
+    class Unguarded:
+        def __init__(self, **_):
+            self.stopped = False
+
+        def stop(self):
+            self.stopped = True
+
+    monkeypatch.setattr(gates, "_Server", Unguarded)
+    with pytest.raises(GateError, match="cannot be guarded"):
+        open_server("127.0.0.1", 0)
+
+
+def test_nobody_can_ask_for_a_way_in_from_the_internet():
+    assert gates._Server.request_share_url(None) is None

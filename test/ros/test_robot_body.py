@@ -1,0 +1,181 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A robot on the page: its bodies on the frames of its links, or lines."""
+
+import numpy as np
+import pytest
+import trimesh
+from rclpy.time import Time
+from viser_stand_in import Scene
+
+from basis_ik.robot.robot import RobotModel
+from basis_ik.ros.convert import transform_message
+from basis_ik.ros.frame_buffer import FrameBuffer
+from basis_ik.ros.web_view.frame_nodes import FrameNodes
+from basis_ik.ros.web_view.mesh_reader import MeshReader
+from basis_ik.ros.web_view.robot_body import RobotBody
+from basis_ik.transforms.rigid import RigidTransform
+
+ROBOT = """<robot name="r"><link name="base"/><link name="arm">{visuals}</link>
+  <joint name="j" type="revolute"><parent link="base"/><child link="arm"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
+
+
+class World:
+    """A scene, and frames that the test moves."""
+
+    def __init__(self):
+        self.scene, self.buffer, self.told = Scene(), FrameBuffer(), []
+        self.frames = FrameNodes(self.scene, self.buffer)
+        self.frames.fixed = "base"
+
+    def body(self, visuals="", name="r"):
+        model = RobotModel.from_urdf(ROBOT.format(visuals=visuals))
+        meshes = MeshReader(self.told.append)
+        return RobotBody(self.scene, self.frames, meshes, model, name)
+
+    def move(self, *xyz, parent="base", child="arm"):
+        place = RigidTransform.from_rpy(0.0, 0.0, np.pi, list(xyz))
+        stamp = Time(seconds=100).to_msg()
+        self.buffer.set_transform_static(transform_message(parent, child, place, stamp), "test")
+        self.frames.update()
+
+    def node(self, kind):
+        (found,) = (each for each in self.scene.nodes.values() if each.kind == kind)
+        return found
+
+
+@pytest.fixture
+def world():
+    return World()
+
+
+def visual(geometry, color="<color rgba='1 0.5 0 0.5'/>"):
+    return f"""<visual><origin xyz="0 0 1" rpy="0 0 3.141592653589793"/>
+      <geometry>{geometry}</geometry><material name="">{color}</material></visual>"""
+
+
+@pytest.mark.parametrize(
+    ("geometry", "kind", "given"),
+    [
+        ("<box size='1 2 3'/>", "box", ((255, 128, 0), (1.0, 2.0, 3.0))),
+        ("<cylinder radius='0.5' length='3'/>", "cylinder", (0.5, 3.0, (255, 128, 0))),
+        ("<sphere radius='0.5'/>", "icosphere", (0.5, (255, 128, 0))),
+    ],
+)
+def test_bodies_hang_on_the_frames_of_their_links(world, geometry, kind, given):
+    world.body(visual(geometry)).update()
+    node = world.node(kind)
+    assert node.name == "/frames/arm/r_0"
+    assert (node.given, node.opacity) == (given, 0.5)
+    assert np.allclose(node.position, [0.0, 0.0, 1.0])
+    assert np.allclose(np.abs(node.wxyz), [0.0, 0.0, 0.0, 1.0])
+
+
+def test_a_mesh_has_the_color_that_the_urdf_states_unless_it_has_its_own(world, tmp_path):
+    for suffix in ("stl", "glb"):
+        trimesh.creation.box((1, 1, 1)).export(tmp_path / f"box.{suffix}")
+        file = f"<mesh filename='file://{tmp_path}/box.{suffix}' scale='1 2 3'/>"
+        world.body(visual(file), suffix).update()
+    plain, own = world.node("mesh_simple"), world.node("glb")
+    assert (plain.color, plain.opacity) == ((255, 128, 0), 0.5)
+    assert np.allclose(np.ptp(plain.given[0], axis=0), [1.0, 2.0, 3.0])
+    assert own.scale == (1.0, 2.0, 3.0)
+    assert world.told == []
+
+
+def test_one_file_is_read_at_a_time(world, tmp_path):
+    for number in (0, 1):
+        trimesh.creation.box((1, 1, 1)).export(tmp_path / f"{number}.stl")
+    files = [f"<mesh filename='file://{tmp_path}/{number}.stl'/>" for number in (0, 0, 1)]
+    body = world.body("".join(visual(each) for each in ["<sphere radius='1'/>", *files]))
+    shown = []
+    for _ in range(3):
+        body.update()
+        shown.append(len(world.scene.kinds()))
+    assert shown == [2, 4, 4]
+
+
+def test_a_missing_mesh_is_told_and_the_rest_is_shown(world):
+    body = world.body(visual("<mesh filename='/none.stl'/>") + visual("<sphere radius='1'/>"))
+    for _ in range(3):
+        body.update()
+    assert world.scene.kinds() == ["icosphere"]
+    (line,) = world.told
+    assert line.startswith("mesh '/none.stl' is not shown: ")
+
+
+@pytest.mark.parametrize(
+    "visuals", ["", visual("<mesh filename='/none.stl'/>")], ids=["none", "missing"]
+)
+def test_a_robot_without_bodies_is_shown_by_lines_that_follow_it(world, visuals):
+    body = world.body(visuals)
+    for _ in range(3):
+        body.update()
+    assert world.scene.kinds() == []  # nobody knows yet where it is
+    for x in (1.0, 2.0):
+        world.move(x, 0.0, 0.0)
+        body.update()
+        assert np.allclose(world.node("line_segments").given[0], [[[0, 0, 0], [x, 0, 0]]])
+    sent = world.scene.sent
+    body.update()
+    assert world.scene.sent == sent
+    body.destroy()
+    assert world.scene.kinds() == []
+
+
+def test_a_robot_that_is_gone_leaves_nothing(world):
+    body = world.body(visual("<sphere radius='1'/>") * 2)
+    body.update()
+    body.destroy()
+    body.update()
+    assert world.scene.kinds() == []
+
+
+# Frames ------------------------------------------------------------------------------------------
+
+
+def test_nodes_are_where_their_frames_are(world):
+    path = world.frames.path("arm")
+    assert world.frames.path("arm") == path
+    node = world.scene.nodes[path]
+    assert not node.visible  # nobody knows where it is
+    world.move(1.0, 2.0, 3.0)
+    assert node.visible
+    assert np.allclose(node.position, [1.0, 2.0, 3.0])
+    assert np.allclose(np.abs(node.wxyz), [0.0, 0.0, 0.0, 1.0])
+    assert np.allclose(world.frames.place("arm").position, node.position)
+    world.frames.fixed = "arm"
+    world.frames.update()
+    assert np.allclose(node.position, 0.0)
+    world.frames.fixed = "elsewhere"
+    world.frames.update()
+    assert not node.visible
+    assert world.frames.place("arm") is None
+    world.frames.fixed = "base"
+    world.frames.update()
+    assert node.visible
+    assert np.allclose(node.position, [1.0, 2.0, 3.0])
+
+
+def test_the_scene_is_drawn_in_the_frame_on_top(world):
+    assert world.frames.root_of("base") == "base"
+    world.move(0.0, 0.0, 1.0, parent="world", child="base")
+    world.move(0.0, 0.0, 1.0)
+    assert world.frames.root_of("arm") == "world"
+
+
+def test_frames_in_a_circle_have_some_root(world):
+    world.buffer.parents |= {"a": "b", "b": "a"}
+    assert world.frames.root_of("a") in ("a", "b")

@@ -1,0 +1,47 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A scene that only notes what is added to it."""
+
+from types import SimpleNamespace
+
+
+class Scene:
+    """Like viser's SceneApi.
+
+    Attributes:
+        nodes: What is shown, by name: the kind, and what it was made of.
+        sent: How often something was added.
+    """
+
+    def __init__(self):
+        self.nodes, self.sent = {}, 0
+
+    def remove_by_name(self, name):
+        self.nodes.pop(name)
+
+    def __getattr__(self, method):
+        kind = method.removeprefix("add_")
+
+        def add(name, *given, **named):
+            self.sent += 1
+            node = SimpleNamespace(name=name, kind=kind, given=given, **{"visible": True, **named})
+            node.remove = lambda: self.nodes.pop(name)
+            self.nodes[name] = node
+            return node
+
+        return add
+
+    def kinds(self):
+        return [node.kind for node in self.nodes.values() if node.kind != "frame"]
