@@ -197,6 +197,15 @@ def points(map_: ReachMap) -> npt.NDArray[Any]:
 RECORD = ("x", "y", "z", "share", "manipulability")
 
 
+def colours(share: FloatArray) -> npt.NDArray[np.uint8]:
+    """Return colours (k, 3) from violet to yellow, of shares (k,) from 0 to 1."""
+    steps = np.linspace(0.0, 1.0, len(COLOURS))
+    found = np.empty((len(share), 3), np.uint8)
+    for i, each in enumerate(COLOURS.T):
+        found[:, i] = np.rint(np.interp(share, steps, each))
+    return found
+
+
 def write_ply(file: Path, map_: ReachMap) -> None:
     """Write the reached voxels as a point cloud, coloured by share from violet to yellow.
 
@@ -209,9 +218,7 @@ def write_ply(file: Path, map_: ReachMap) -> None:
     cloud = np.empty(len(plain), [*((name, "<f4") for name in RECORD), ("rgb", "u1", 3)])
     for name in RECORD:
         cloud[name] = plain[name]
-    steps = np.linspace(0.0, 1.0, len(COLOURS))
-    for i in range(3):
-        cloud["rgb"][:, i] = np.rint(np.interp(plain["share"], steps, COLOURS[:, i]))
+    cloud["rgb"] = colours(plain["share"])
     header = [
         "ply", "format binary_little_endian 1.0", f"element vertex {len(cloud)}",
         *(f"property float {name}" for name in RECORD),

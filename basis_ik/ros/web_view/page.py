@@ -42,6 +42,7 @@ from basis_ik.ros.web_view.frame_nodes import FrameNodes
 from basis_ik.ros.web_view.gizmos import Gizmos
 from basis_ik.ros.web_view.marker_nodes import MarkerNodes
 from basis_ik.ros.web_view.mesh_reader import MeshReader
+from basis_ik.ros.web_view.reach_layer import ReachLayer
 from basis_ik.ros.web_view.robot_body import RobotBody
 
 LOOK = 1.0  # s between two looks at what there is in the graph
@@ -165,6 +166,8 @@ class Page:
             return self._new_robot
         if kind == "visualization_msgs/msg/MarkerArray" and name == "markers":
             return self._new_markers
+        if kind == "sensor_msgs/msg/PointCloud2" and topic.endswith("reach_map/points"):
+            return self._new_cloud
         if kind == "visualization_msgs/msg/InteractiveMarkerUpdate":
             return self._new_gizmos
         if kind == "diagnostic_msgs/msg/DiagnosticStatus" and name == "status":
@@ -184,6 +187,9 @@ class Page:
     def _new_markers(self, topic: str) -> Part:
         nodes = MarkerNodes(self._server.scene, self._frames, self._meshes, topic)
         return _Markers(self._node, topic, nodes)
+
+    def _new_cloud(self, topic: str) -> Part:
+        return ReachLayer(self._node, self._server.scene, self._frames, topic)
 
     def _new_gizmos(self, topic: str) -> Part:
         namespace = topic.rpartition("/")[0]

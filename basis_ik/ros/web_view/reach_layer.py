@@ -1,0 +1,108 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A map of reach on the page: the cloud that the program `reach_map` publishes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import PointCloud2, PointField
+from viser import SceneApi
+
+from basis_ik.reach_map.map_files import colours
+from basis_ik.ros.web_view.frame_nodes import FrameNodes
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+WANTED = ("x", "y", "z", "intensity")
+DOT = 0.3  # size of a point, in voxels: the robot is seen between them
+
+
+class ReachLayer:
+    """The points of a topic, coloured by intensity from violet (0) to yellow (1).
+
+    Args:
+        node: Subscribes.
+        scene: Of viser.
+        frames: The nodes of the frames.
+        topic: Of the cloud.
+    """
+
+    def __init__(self, node: Node, scene: SceneApi, frames: FrameNodes, topic: str) -> None:
+        self._node, self._scene, self._frames, self._topic = node, scene, frames, topic
+        self._handle: Any = None
+        self._subscription = node.create_subscription(PointCloud2, topic, self.show, LATCHED)
+
+    def show(self, message: PointCloud2) -> None:
+        """Show a cloud in place of the one before; one that cannot be read is logged."""
+        points = read_points(message)
+        if points is None:
+            self._node.get_logger().warning(
+                f"{self._topic} is not shown: float32 fields {', '.join(WANTED)} are needed, "
+                "little endian, and as many bytes as the header says"
+            )
+            return
+        self._remove()
+        points = points[np.isfinite(points).all(axis=1)]
+        if len(points) == 0:
+            return
+        name = self._topic.strip("/").replace("/", "_")
+        self._handle = self._scene.add_point_cloud(
+            f"{self._frames.path(message.header.frame_id)}/{name}",
+            points[:, :3],
+            colours(points[:, 3].astype(float)),
+            point_size=DOT * _spacing(points[:, :3]),
+            point_shape="circle",
+        )
+
+    def update(self, now: float) -> None:
+        """Show nothing that is not there yet."""
+
+    def destroy(self) -> None:
+        """Remove it."""
+        self._remove()
+        self._node.destroy_subscription(self._subscription)
+
+    def _remove(self) -> None:
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
+
+
+def read_points(message: PointCloud2) -> npt.NDArray[np.float32] | None:
+    """Return x, y, z [m] and intensity of each point (k, 4); None if the cloud is malformed."""
+    fields = {each.name: each for each in message.fields}
+    count, step = message.width * message.height, message.point_step
+    if message.is_bigendian or len(message.data) != count * step or not set(WANTED) <= set(fields):
+        return None
+    offsets = [fields[name].offset for name in WANTED]
+    kinds = {(fields[name].datatype, fields[name].count) for name in WANTED}
+    if kinds != {(PointField.FLOAT32, 1)} or max(offsets) + 4 > step:
+        return None
+    formats = ["<f4"] * len(WANTED)
+    layout = np.dtype({"names": WANTED, "formats": formats, "offsets": offsets, "itemsize": step})
+    records = np.frombuffer(bytes(message.data), layout)
+    return np.stack([records[name] for name in WANTED], axis=1)
+
+
+def _spacing(points: npt.NDArray[np.float32]) -> float:
+    """Return the least distance of two planes that have points [m]."""
+    steps = [np.diff(np.unique(points[:, axis])) for axis in range(3)]
+    found = np.concatenate(steps)
+    found = found[found > 1e-4]  # float32 cannot tell less apart
+    return float(found.min()) if len(found) else 0.05
