@@ -48,8 +48,12 @@ def layer():
         destroy_subscription=lambda _: None,
         get_logger=lambda: SimpleNamespace(warning=warnings.append),
     )
-    layer = ReachLayer(node, scene, FrameNodes(scene, FrameBuffer()), "/reach_map/points")
-    return SimpleNamespace(show=layer.show, destroy=layer.destroy, scene=scene, warnings=warnings)
+    box = SimpleNamespace(value=True, remove=lambda: None)
+    gui = SimpleNamespace(add_checkbox=lambda _, initial_value: box)
+    server = SimpleNamespace(scene=scene, gui=gui)
+    layer = ReachLayer(node, server, FrameNodes(scene, FrameBuffer()), "/reach_map/points")
+    layer.scene, layer.warnings, layer.box = scene, warnings, box
+    return layer
 
 
 def test_the_reached_voxels_are_points_in_the_frame_of_the_root(layer, cloud):
@@ -59,7 +63,7 @@ def test_the_reached_voxels_are_points_in_the_frame_of_the_root(layer, cloud):
     assert points.tolist() == [[0.0, 0.0, 0.0], [0.25, 0.5, 0.0]]
     assert tuple(colors[0]) == YELLOW
     assert np.abs(colors[1] - np.array(VIOLET)).max() < 50  # an eighth of the way
-    assert node.point_size == pytest.approx(0.3 * 0.25)
+    assert node.point_size == pytest.approx(0.08 * 0.25)
 
 
 def test_another_map_replaces_the_one_before_and_the_end_removes_it(layer, cloud):
@@ -68,6 +72,17 @@ def test_another_map_replaces_the_one_before_and_the_end_removes_it(layer, cloud
     assert layer.scene.kinds() == ["point_cloud"]
     layer.destroy()
     assert layer.scene.kinds() == []
+
+
+def test_users_hide_the_points_and_another_map_stays_hidden(layer, cloud):
+    layer.show(cloud)
+    (node,) = [each for each in layer.scene.nodes.values() if each.kind == "point_cloud"]
+    layer.box.value = False
+    layer.update(0.0)
+    assert not node.visible
+    layer.show(cloud)
+    (node,) = [each for each in layer.scene.nodes.values() if each.kind == "point_cloud"]
+    assert not node.visible
 
 
 def test_an_empty_map_shows_nothing(layer, cloud):

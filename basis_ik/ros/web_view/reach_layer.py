@@ -23,14 +23,14 @@ import numpy.typing as npt
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import PointCloud2, PointField
-from viser import SceneApi
+from viser import ViserServer
 
 from basis_ik.reach_map.map_files import colours
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WANTED = ("x", "y", "z", "intensity")
-DOT = 0.3  # size of a point, in voxels: the robot is seen between them
+DOT = 0.08  # size of a point, in voxels: the robot is seen between them
 
 
 class ReachLayer:
@@ -38,14 +38,15 @@ class ReachLayer:
 
     Args:
         node: Subscribes.
-        scene: Of viser.
+        server: Of viser.
         frames: The nodes of the frames.
         topic: Of the cloud.
     """
 
-    def __init__(self, node: Node, scene: SceneApi, frames: FrameNodes, topic: str) -> None:
-        self._node, self._scene, self._frames, self._topic = node, scene, frames, topic
+    def __init__(self, node: Node, server: ViserServer, frames: FrameNodes, topic: str) -> None:
+        self._node, self._scene, self._frames, self._topic = node, server.scene, frames, topic
         self._handle: Any = None
+        self._wanted = server.gui.add_checkbox(topic, initial_value=True)
         self._subscription = node.create_subscription(PointCloud2, topic, self.show, LATCHED)
 
     def show(self, message: PointCloud2) -> None:
@@ -68,14 +69,18 @@ class ReachLayer:
             colours(points[:, 3].astype(float)),
             point_size=DOT * _spacing(points[:, :3]),
             point_shape="circle",
+            visible=self._wanted.value,
         )
 
     def update(self, now: float) -> None:
-        """Show nothing that is not there yet."""
+        """Show or hide the points, as users have it."""
+        if self._handle is not None and self._handle.visible != self._wanted.value:
+            self._handle.visible = self._wanted.value
 
     def destroy(self) -> None:
         """Remove it."""
         self._remove()
+        self._wanted.remove()
         self._node.destroy_subscription(self._subscription)
 
     def _remove(self) -> None:
