@@ -55,9 +55,10 @@ PERSISTENCE = 250  # at most this there, and at least where only limits stand in
 NEARLY = 1e-3  # weighted error of a scout that may be on a slow way to where the arm is singular
 FINISHING = 300  # more steps for it
 UNHURRIED = 100  # patience of the descent after these, whose progress is slow there too
-CLOSE = 0.03  # weighted error up to which they are made where not even the position is reached
-CORNERS = 4.0  # by the weighted error of the best scout, how many starts are made beyond the limits
-MOST_CORNERS = 500
+CLOSE = 0.1  # weighted error up to which they are made where not even the position is reached
+# How many starts are made beyond the limits, by the weighted error of the best scout or its square.
+CORNERS, CORNERS_BY_SQUARE = 4.0, 0.2
+MOST_CORNERS = 2000
 BEYOND = 0.6  # [range] by how much they may be beyond: half of the joints then stand at a limit
 CORNER_PATIENCE = 4
 ALIKE = 1e-5  # weighted error by which two bottoms are told apart
@@ -255,7 +256,8 @@ class Inquiry:
         span = BEYOND * (variables[:, START_UPPER] - variables[:, START_LOWER])
         variables[bounded, START_LOWER] -= span[bounded]
         variables[bounded, START_UPPER] += span[bounded]
-        worth = int(min(CORNERS / self.least_error(), MOST_CORNERS))
+        error = self.least_error()
+        worth = int(min(max(CORNERS / error, CORNERS_BY_SQUARE / error**2), MOST_CORNERS))
         found, made = self._descend(
             ready.full, variables, ready.reach, 1, worth, patience=CORNER_PATIENCE
         )

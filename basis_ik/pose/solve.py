@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 
-MAX_ITERATIONS = 20_000  # unless more starts are asked for
-MAX_RESTARTS = 500  # of a search that may give up before, when it judges that there is no hope
+MAX_ITERATIONS = 100_000  # unless more starts are asked for
+MAX_RESTARTS = 2500  # of a search that may give up before, when it judges that there is no hope
 STEPS_PER_START = MAX_ITERATIONS // MAX_RESTARTS
 ENDLESS = 2**62
 
@@ -127,11 +127,11 @@ def solve(
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included,
-            and FABRIK's passes. None: 20,000, or 40 for each start of `max_restarts` where that is
+            and FABRIK's passes. None: 100,000, or 40 for each start of `max_restarts` where that is
             more; any number with a time limit.
         max_restarts: Starts to make after the seed's before giving up, all of them as long as there
             are steps and time. With fewer than 20 nothing is said about the target; the verdict is
-            then BUDGET_SPENT. None: 20 and then, up to 1000, as many as there is hope; any number
+            then BUDGET_SPENT. None: 20 and then, up to 4500, as many as there is hope; any number
             with a time limit.
         time_limit: Wall-clock time allowed [s], above 0; overrun by no more than one step, and used
             up where nothing else ends the search. What is found then depends on the machine, and a

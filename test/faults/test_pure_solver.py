@@ -262,7 +262,7 @@ def test_row_59_the_budget_is_spent(monkeypatch, observed):
     arm.go(down(0.05, 0.0, 0.1))
     arm.until_rest()
     (quick, taken), (long, _) = asked
-    assert (quick, long) == (300, 20_000)
+    assert (quick, long) == (300, 100_000)
     assert taken <= 300
     assert arm.status()["verdict"] == "ORIENTATION_UNREACHABLE"
     observed(
