@@ -27,10 +27,12 @@ from robots import Arm
 from basis_ik.pose.solve import MAX_RESTARTS
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.fabrik_sweep_kernel import ORIENTATION_MOMENT, sweep
+from basis_ik.search.fabrik_sweep_kernel import sweep
+from basis_ik.search.hinge_fit_kernel import ORIENTATION_MOMENT
 from basis_ik.search.pose_search_kernel import (
     COLUMNS,
     FREE_TURNS,
+    NEAR,
     begin_inside,
     bring_inside,
     relate_to_target,
@@ -38,7 +40,6 @@ from basis_ik.search.pose_search_kernel import (
     solve_pose,
 )
 from basis_ik.search.prepare import prepare
-from basis_ik.search.prepared_chain import NEAR
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.search.tables_kernel import PackedChain
 

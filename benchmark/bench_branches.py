@@ -46,9 +46,8 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
-from basis_ik.search.pose_search_kernel import solve_pose
+from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
 from basis_ik.search.prepare import prepared
-from basis_ik.search.prepared_chain import NEAR, PATIENCE
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict

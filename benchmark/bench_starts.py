@@ -31,13 +31,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.pose.batch_kernel import PoseGoals, solve_poses
+from basis_ik.pose.batch_kernel import solve_poses
 from basis_ik.pose.diagnosis import FEWEST_STARTS, Inquiry
 from basis_ik.pose.solve import MAX_RESTARTS
 from basis_ik.robot.chain_kernel import ChainArrays
+from basis_ik.search.pose_search_kernel import NEAR, PATIENCE
 from basis_ik.search.prepare import prepare
-from basis_ik.search.prepared_chain import NEAR, PATIENCE
 from basis_ik.search.proof_kernel import place_exactly
+from basis_ik.search.tables_kernel import PoseGoals
 from basis_ik.transforms.rigid import RigidTransform
 
 FloatArray = npt.NDArray[np.float64]
@@ -79,7 +80,7 @@ def hard_poses(arm: ChainArrays, seed: int, count: int) -> list[tuple[int, float
         place_exactly(ready.exact, truth, target[:3])
     q, figures = np.empty((count, n)), np.empty((count, 5))
     solve_poses(
-        ready.packed, PoseGoals(ready.full, targets, *TOLERANCES), seeds, q, figures,
+        ready.packed, PoseGoals(ready.full, targets, seeds, *TOLERANCES), q, figures,
         ready.new_work(), (BUDGET, MAX_RESTARTS, PATIENCE, NEAR),
     )  # fmt: skip
     hard = []

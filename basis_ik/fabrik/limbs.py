@@ -24,7 +24,7 @@ import numpy as np
 from basis_ik.fabrik.attempts import Found, out_of_reach, search, starting_poses
 from basis_ik.fabrik.ball_chain_kernel import pull
 from basis_ik.fabrik.free_reach_kernel import reach_chain
-from basis_ik.fabrik.limbs_kernel import sweep_limbs
+from basis_ik.fabrik.limbs_kernel import LimbArrays, sweep_limbs
 from basis_ik.fabrik.result import FabrikResult
 from basis_ik.fabrik.skeleton import make_goals, make_skeleton
 from basis_ik.fabrik.skeleton_kernel import Goals, IntArray, Skeleton, follow
@@ -77,10 +77,8 @@ def solve_limbs(
     limbs = _limbs(s, g)
     places = p[[limb[-1] for limb in limbs.joints]]
     trace, free = np.full(budget if record else 0, np.nan), int(s.free_root[0])
-    residual, used = sweep_limbs(
-        limbs.parents, limbs.bounds, limbs.goals, limbs.asked, free, 0.1 * tolerance, budget,
-        places, trace,
-    )  # fmt: skip
+    arrays = LimbArrays(limbs.parents, limbs.bounds, limbs.goals, limbs.asked, free)
+    residual, used = sweep_limbs(arrays, 0.1 * tolerance, budget, places, trace)
     history, doubt = trace[:used], None
     if residual > tolerance:
         doubt = out_of_reach(s, g, p[0], tolerance)

@@ -23,6 +23,7 @@ nearest place at an allowed distance. Once they stand, every limb is a chain of 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,26 +62,76 @@ def _pulled(p: FloatArray, i: int, anchor: int, least: float, most: float, out: 
         out[0], out[1], out[2] = p[anchor, 0] + wanted, p[anchor, 1], p[anchor, 2]
 
 
+class LimbArrays(NamedTuple):
+    """The limbs of a tree, and where their ends are to be."""
+
+    parents: IntArray
+    """(k,) where each limb starts; parents[k] < k, and limb 0 is none: the root."""
+    bounds: FloatArray
+    """(k, 2) least and greatest distance of each limb's ends [m]."""
+    goals: FloatArray
+    """(k, 3) targets [m]."""
+    asked: IntArray
+    """(k,) 1 for end effectors."""
+    free_root: int
+    """1 if the root may move."""
+
+
+@helper
+def _pull_to_root(limbs: LimbArrays, p: FloatArray, place: FloatArray) -> None:
+    """Pull each limb's end to where its start allows, from the root on."""
+    for k in range(1, p.shape[0]):
+        _pulled(p, k, limbs.parents[k], limbs.bounds[k, 0], limbs.bounds[k, 1], place)
+        for c in range(3):
+            p[k, c] = place[c]
+
+
+@helper
+def _residual(limbs: LimbArrays, p: FloatArray) -> float:
+    """Return the largest distance of an end effector from its target [m]."""
+    residual = 0.0
+    for k in range(p.shape[0]):
+        if limbs.asked[k] == 1:
+            square = 0.0
+            for c in range(3):
+                square += (p[k, c] - limbs.goals[k, c]) ** 2
+            residual = max(residual, math.sqrt(square))
+    return residual
+
+
+@helper
+def _pull_to_targets(
+    limbs: LimbArrays, p: FloatArray, place: FloatArray, sums: FloatArray, votes: IntArray
+) -> None:
+    """Put the end effectors on their targets, and pull each limb's start to where its end allows.
+
+    Where several limbs start, their mean is taken.
+    """
+    n, asked = p.shape[0], limbs.asked
+    for k in range(n):
+        sums[k, 0], sums[k, 1], sums[k, 2], votes[k] = 0.0, 0.0, 0.0, 0
+    for k in range(n - 1, -1, -1):
+        for c in range(3):
+            if asked[k] == 1:
+                p[k, c] = limbs.goals[k, c]
+            elif votes[k] > 0:
+                p[k, c] = sums[k, c] / votes[k]
+        if k > 0:
+            a = limbs.parents[k]
+            _pulled(p, a, k, limbs.bounds[k, 0], limbs.bounds[k, 1], place)
+            votes[a] += 1
+            for c in range(3):
+                sums[a, c] += place[c]
+
+
 @jit
 def sweep_limbs(
-    parents: IntArray,
-    bounds: FloatArray,
-    goals: FloatArray,
-    asked: IntArray,
-    free_root: int,
-    tolerance: float,
-    budget: int,
-    p: FloatArray,
-    record: FloatArray,
+    limbs: LimbArrays, tolerance: float, budget: int, p: FloatArray, record: FloatArray
 ) -> tuple[float, int]:
     """Move the ends of limbs until every end effector is at its target, or no more is won.
 
     Args:
-        parents: Where each limb starts; parents[k] < k, and limb 0 is none: the root, shape (k,).
-        bounds: Least and greatest distance of each limb's ends [m], shape (k, 2).
-        goals: Targets [m], shape (k, 3).
-        asked: 1 for end effectors, shape (k,).
-        free_root: 1 if the root may move.
+        limbs: The limbs.
         tolerance: Distance from the targets to stop at [m].
         budget: Largest number of sweeps.
         p: Places of the limbs' ends [m], shape (k, 3); overwritten with the best that were found
@@ -97,17 +148,8 @@ def sweep_limbs(
     sums, votes = np.empty((n, 3)), np.empty(n, np.int64)
     least, milestone, used = math.inf, math.inf, 0
     while True:
-        for k in range(1, n):
-            _pulled(p, k, parents[k], bounds[k, 0], bounds[k, 1], place)
-            for c in range(3):
-                p[k, c] = place[c]
-        residual = 0.0
-        for k in range(n):
-            if asked[k] == 1:
-                square = 0.0
-                for c in range(3):
-                    square += (p[k, c] - goals[k, c]) ** 2
-                residual = max(residual, math.sqrt(square))
+        _pull_to_root(limbs, p, place)
+        residual = _residual(limbs, p)
         if 0 < used <= record.shape[0]:
             record[used - 1] = residual
         if residual < least:
@@ -120,21 +162,8 @@ def sweep_limbs(
         if least <= tolerance or used >= budget:
             break
         used += 1
-        for k in range(n):
-            sums[k, 0], sums[k, 1], sums[k, 2], votes[k] = 0.0, 0.0, 0.0, 0
-        for k in range(n - 1, -1, -1):
-            for c in range(3):
-                if asked[k] == 1:
-                    p[k, c] = goals[k, c]
-                elif votes[k] > 0:
-                    p[k, c] = sums[k, c] / votes[k]
-            if k > 0:
-                a = parents[k]
-                _pulled(p, a, k, bounds[k, 0], bounds[k, 1], place)
-                votes[a] += 1
-                for c in range(3):
-                    sums[a, c] += place[c]
-        if free_root == 0:
+        _pull_to_targets(limbs, p, place, sums, votes)
+        if limbs.free_root == 0:
             p[0, 0], p[0, 1], p[0, 2] = x, y, z
     copy(best, p)
     return least, used

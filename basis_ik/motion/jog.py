@@ -124,7 +124,7 @@ class Jog:
         n, self._exact = len(chain.joint_names), prepared(chain).exact
         self._axes: FloatArray = np.zeros((len(self._exact) - 1, 6))
         self._columns: FloatArray = np.zeros((n, 6))
-        self._work: FloatArray = np.zeros((8, 12))
+        self._work: FloatArray = np.zeros((2, 12))
         self._moves: FloatArray = np.zeros((3, n))
         self._line: FloatArray = np.zeros((1, COLUMNS))
         self._line_limits: FloatArray = np.zeros((5, 1))

@@ -23,6 +23,7 @@ bounds is held there, and one that its bound keeps from a better step is let go 
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,50 @@ PULL = 1e-9  # a multiplier below this, of the largest, is rounding
 MOST_FREED = 3  # times that one variable is let go: a bound for degenerate cases
 
 
+class Rows(NamedTuple):
+    """Linear equations in the step."""
+
+    matrix: FloatArray
+    """(r, n), maybe without rows."""
+    right: FloatArray
+    """(r,) right-hand sides."""
+
+
+class Span(NamedTuple):
+    """What the equations say of a step: rows[pivots] = lower[pivots] @ basis, of rank r."""
+
+    basis: FloatArray
+    """(n, n), of which r rows are an orthonormal basis."""
+    lower: FloatArray
+    """(a, n)."""
+    pivots: IntArray
+    """(a,) the rows, those that say something new first."""
+    rest: FloatArray
+    """(a, n) what is left of the rows."""
+    left: FloatArray
+    """(a,) and of their right-hand sides."""
+
+
+class Gram(NamedTuple):
+    """What the rows say of a step beside the equations."""
+
+    across: FloatArray
+    """(c, n) the rows without what the equations settle."""
+    matrix: FloatArray
+    """(c, c) their Gram matrix, damped."""
+    z: FloatArray
+    """(c,) what is left of the right-hand sides, divided by the damping."""
+
+
+class Active(NamedTuple):
+    """The active set."""
+
+    held: IntArray
+    """(n,) -1 where a variable is held at its lower bound, 1 at its upper, else 0."""
+    freed: IntArray
+    """(n,) how often each has been let go."""
+
+
 @helper
 def moved_inside(here: float, there: float, lower: float, upper: float) -> float:
     """Return where a variable gets that is to move from here to there; a NaN moves nothing.
@@ -47,30 +92,39 @@ def moved_inside(here: float, there: float, lower: float, upper: float) -> float
 
 
 @helper
-def _span_equations(
-    rows: FloatArray, b: FloatArray, step: FloatArray, held: IntArray,
-    basis: FloatArray, lower: FloatArray, pivots: IntArray, rest: FloatArray, left: FloatArray,
-) -> int:  # fmt: skip
+def _leave_out_held(equations: Rows, step: FloatArray, held: IntArray, span: Span) -> float:
+    """Write what the equations leave to variables that are not held.
+
+    Returns:
+        The square of the longest row of it.
+    """
+    rows, b = equations
+    rest, left, longest = span.rest, span.left, 0.0
+    for i in range(rows.shape[0]):
+        left[i], length = b[i], 0.0
+        for k in range(rows.shape[1]):
+            rest[i, k] = rows[i, k] if held[k] == 0 else 0.0
+            if held[k] != 0:
+                left[i] -= rows[i, k] * step[k]
+            length += rest[i, k] * rest[i, k]
+        longest = max(longest, length)
+        span.pivots[i] = i
+    return longest
+
+
+@helper
+def _span_equations(equations: Rows, step: FloatArray, held: IntArray, span: Span) -> int:
     """Find an orthonormal basis of the rows (a, n) over what is not held, and the shortest step.
 
     Gram and Schmidt, modified, with the longest row first, so that rows that say nothing new are
     told apart. Adds the step to `step`, whose held entries are given.
 
     Returns:
-        The rank r. `basis` (r, n) and `lower` (a, r): rows[pivots] = lower[pivots] @ basis.
+        The rank r.
     """
-    a, n = rows.shape
-    longest = 0.0
-    for i in range(a):
-        left[i], length = b[i], 0.0
-        for k in range(n):
-            rest[i, k] = rows[i, k] if held[k] == 0 else 0.0
-            if held[k] != 0:
-                left[i] -= rows[i, k] * step[k]
-            length += rest[i, k] * rest[i, k]
-        longest = max(longest, length)
-        pivots[i] = i
-    rank = 0
+    basis, lower, pivots, rest, left = span
+    a, n = equations.matrix.shape
+    longest, rank = _leave_out_held(equations, step, held, span), 0
     while rank < a and rank < n:
         best, norm = rank, -1.0
         for i in range(rank, a):
@@ -123,13 +177,21 @@ def _solve_in_place(gram: FloatArray, x: FloatArray) -> None:
 
 @helper
 def _approach(
-    rows: FloatArray, e: FloatArray, damping: float, step: FloatArray, held: IntArray,
-    basis: FloatArray, rank: int, across: FloatArray, gram: FloatArray, z: FloatArray,
+    wanted: Rows, damping: float, step: FloatArray, held: IntArray, basis: FloatArray, rank: int,
+    gram: Gram,
 ) -> None:  # fmt: skip
-    """Add to a step what brings the rows (c, n) to e (c,) without leaving the equations.
+    """Add to a step what brings the rows to their right-hand sides without leaving the equations.
 
-    `z` (c,) gets what is left of e, divided by the damping.
+    Args:
+        wanted: The rows.
+        damping: See `bounded_step`.
+        step: (n,), and result.
+        held: See `Active`.
+        basis: See `Span`.
+        rank: Its number of rows.
+        gram: Result.
     """
+    (rows, e), (across, matrix, z) = wanted, gram
     c, n = rows.shape
     for i in range(c):
         z[i] = e[i]
@@ -147,8 +209,8 @@ def _approach(
             total = damping if i == j else 0.0
             for k in range(n):
                 total += across[i, k] * across[j, k]
-            gram[i, j] = total
-    _solve_in_place(gram[:c, :c], z[:c])
+            matrix[i, j] = total
+    _solve_in_place(matrix[:c, :c], z[:c])
     for i in range(c):
         for k in range(n):
             step[k] += z[i] * across[i, k]
@@ -156,13 +218,13 @@ def _approach(
 
 @helper
 def _most_hindered(
-    equations: FloatArray, rows: FloatArray, z: FloatArray, step: FloatArray, held: IntArray,
-    freed: IntArray, basis: FloatArray, lower: FloatArray, pivots: IntArray, rank: int,
-    multipliers: FloatArray,
+    equations: FloatArray, rows: FloatArray, z: FloatArray, step: FloatArray, active: Active,
+    span: Span, rank: int,
 ) -> int:  # fmt: skip
     """Return the held variable that would better the step most if it were let go, or -1."""
+    (held, freed), (basis, lower, pivots, _, _) = active, span
     n, c = held.shape[0], rows.shape[0]
-    pulls, largest = np.empty(n), 0.0
+    pulls, multipliers, largest = np.empty(n), np.empty(n), 0.0
     for k in range(n):
         pulls[k] = 0.0
         for i in range(c):
@@ -190,17 +252,15 @@ def _most_hindered(
 
 @helper
 def _shortest(
-    equations: FloatArray, b: FloatArray, low: FloatArray, high: FloatArray, held: IntArray,
-    basis: FloatArray, lower: FloatArray, pivots: IntArray, rest: FloatArray, left: FloatArray,
-    step: FloatArray,
-) -> None:  # fmt: skip
+    equations: Rows, low: FloatArray, high: FloatArray, held: IntArray, span: Span, step: FloatArray
+) -> None:
     """Write a short step between the bounds for which the equations hold, as far as found."""
     for _ in range(step.shape[0] + 1):
         for k in range(step.shape[0]):
             step[k] = 0.0
             if held[k] != 0:
                 step[k] = low[k] if held[k] < 0 else high[k]
-        _span_equations(equations, b, step, held, basis, lower, pivots, rest, left)
+        _span_equations(equations, step, held, span)
         leaving = False
         for k in range(step.shape[0]):
             if held[k] == 0 and (step[k] < low[k] or step[k] > high[k]):
@@ -244,8 +304,8 @@ def _advance(
 
 @helper
 def bounded_step(
-    equations: FloatArray, b: FloatArray, rows: FloatArray, e: FloatArray, damping: float,
-    low: FloatArray, high: FloatArray, step: FloatArray,
+    equations: Rows, wanted: Rows, damping: float, low: FloatArray, high: FloatArray,
+    step: FloatArray,
 ) -> None:  # fmt: skip
     """Write the best step (n,) between the bounds.
 
@@ -253,37 +313,35 @@ def bounded_step(
     impossible, or it is not found, the step is the best of those that miss b by as much.
 
     Args:
-        equations: (a, n) A, maybe without rows; they may depend on one another.
-        b: (a,).
-        rows: (c, n) C, maybe without rows.
-        e: (c,).
+        equations: A (a, n) and b (a,); they may depend on one another.
+        wanted: C (c, n) and e (c,).
         damping: Above 0.
         low: (n,) 0 or less, maybe infinite.
         high: (n,) 0 or more.
         step: (n,) result.
     """
-    a, n, c = equations.shape[0], step.shape[0], rows.shape[0]
-    basis, lower, rest = np.empty((n, n)), np.empty((a, n)), np.empty((a, n))
-    left, pivots, multipliers = np.empty(a), np.empty(a, np.int64), np.empty(n)
-    across, gram, z = np.empty((c, n)), np.empty((c, c)), np.empty(c)
+    a, n, c = equations.matrix.shape[0], step.shape[0], wanted.matrix.shape[0]
+    pivots, left = np.empty(a, np.int64), np.empty(a)
+    span = Span(np.empty((n, n)), np.empty((a, n)), pivots, np.empty((a, n)), left)
+    gram = Gram(np.empty((c, n)), np.empty((c, c)), np.empty(c))
     held, freed, wish = np.zeros(n, np.int64), np.zeros(n, np.int64), np.empty(n)
-    _shortest(equations, b, low, high, held, basis, lower, pivots, rest, left, step)
+    _shortest(equations, low, high, held, span, step)
     if c == 0:
         return
     kept = np.zeros(a)
     for i in range(a):
         for k in range(n):
-            kept[i] += equations[i, k] * step[k]
+            kept[i] += equations.matrix[i, k] * step[k]
+    still = Rows(equations.matrix, kept)
     for _ in range((MOST_FREED + 2) * n):
         for k in range(n):
             wish[k] = step[k] if held[k] != 0 else 0.0
-        rank = _span_equations(equations, kept, wish, held, basis, lower, pivots, rest, left)
-        _approach(rows, e, damping, wish, held, basis, rank, across, gram, z)
+        rank = _span_equations(still, wish, held, span)
+        _approach(wanted, damping, wish, held, span.basis, rank, gram)
         if _advance(low, high, wish, held, step):
             continue
-        k = _most_hindered(
-            equations, rows, z, step, held, freed, basis, lower, pivots, rank, multipliers
-        )
+        active = Active(held, freed)
+        k = _most_hindered(equations.matrix, wanted.matrix, gram.z, step, active, span, rank)
         if k < 0:
             break
         held[k] = 0

@@ -202,7 +202,7 @@ class _Legalization(IRLegalization):  # type: ignore[misc]
 
     def run_pass(self, state: Any) -> bool:
         models = state.targetctx.data_model_manager
-        if owns_memory(state.return_type, state.calltypes, models):
+        if owns_memory(state.return_type, state.calltypes, state.typemap, models):
             super().run_pass(state)
         return True
 

@@ -30,7 +30,7 @@ from numba.core import ir, types
 from numba.core.cgutils import ir as llvm
 from numba.core.errors import LoweringError, new_error_context  # type: ignore[attr-defined]
 from numba.core.lowering import Lower
-from numba.core.types import BaseTuple  # type: ignore[attr-defined]
+from numba.core.types import BaseTuple, NamedTupleClass  # type: ignore[attr-defined]
 
 _FLOATS = {
     operator.add: "fadd", operator.iadd: "fadd", operator.sub: "fsub", operator.isub: "fsub",
@@ -48,15 +48,19 @@ _COMPARISONS = {
 _INDEX = llvm.IntType(64)
 
 
-def owns_memory(return_type: Any, calltypes: dict[Any, Any], data_models: Any) -> bool:
+def owns_memory(
+    return_type: Any, calltypes: dict[Any, Any], typemap: dict[str, Any], data_models: Any
+) -> bool:
     """Return whether a kernel allocates arrays, or hands arrays on to its caller.
 
-    All others use what the caller holds, and need not count who does.
+    All others use what the caller holds, also in named tuples, and need not count who does.
     """
     made = [return_type]
     for inst, signature in calltypes.items():
         if isinstance(inst, ir.Expr):
-            if inst.op not in ("getitem", "static_getitem") and signature is not None:
+            packs = inst.op == "call" and isinstance(typemap[inst.func.name], NamedTupleClass)
+            held = packs or inst.op in ("getitem", "static_getitem")
+            if not held and signature is not None:
                 made.append(signature.return_type)
         elif isinstance(inst, (ir.SetItem, ir.StaticSetItem)):
             made.append(signature.args[2])  # numba copies what overlaps
@@ -76,7 +80,8 @@ class KernelLower(Lower):  # type: ignore[misc]
         ] = {}  # start, stop and step; then place of the next
         self._turns: dict[str, tuple[Any, Any]] = {}  # a loop's variable, and whether to go on
         manager = self.context.data_model_manager
-        if not owns_memory(self.fndesc.restype, self.fndesc.calltypes, manager):
+        known = self.fndesc.calltypes, self.fndesc.typemap
+        if not owns_memory(self.fndesc.restype, *known, manager):
             self.context.enable_nrt = False
         super().init()
 

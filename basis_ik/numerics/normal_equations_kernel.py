@@ -16,24 +16,60 @@
 
 from __future__ import annotations
 
-from basis_ik.numerics.jit import helper
+from basis_ik.numerics.jit import helper, inlined
+
+Six = tuple[float, float, float, float, float, float]
+Triangle = tuple[
+    float, float, float, float, float, float, float, float, float, float, float,
+    float, float, float, float, float, float, float, float, float, float,
+]  # fmt: skip
+"""The lower triangle of a symmetric matrix (6, 6), by rows."""
+
+
+@inlined
+def diagonal_6(d: float) -> Triangle:
+    """Return a matrix with the same number throughout its diagonal, and zeros."""
+    return (
+        d,
+        0.0, d,
+        0.0, 0.0, d,
+        0.0, 0.0, 0.0, d,
+        0.0, 0.0, 0.0, 0.0, d,
+        0.0, 0.0, 0.0, 0.0, 0.0, d,
+    )  # fmt: skip
+
+
+@inlined
+def with_column_6(a: Triangle, j: Six) -> Triangle:
+    """Return A + j jᵀ."""
+    j0, j1, j2, j3, j4, j5 = j
+    return (
+        a[0] + j0 * j0,
+        a[1] + j1 * j0, a[2] + j1 * j1,
+        a[3] + j2 * j0, a[4] + j2 * j1, a[5] + j2 * j2,
+        a[6] + j3 * j0, a[7] + j3 * j1, a[8] + j3 * j2, a[9] + j3 * j3,
+        a[10] + j4 * j0, a[11] + j4 * j1, a[12] + j4 * j2, a[13] + j4 * j3, a[14] + j4 * j4,
+        a[15] + j5 * j0, a[16] + j5 * j1, a[17] + j5 * j2, a[18] + j5 * j3, a[19] + j5 * j4,
+        a[20] + j5 * j5,
+    )  # fmt: skip
 
 
 @helper
-def solve_symmetric_6(
-    a00: float,
-    a10: float, a11: float,
-    a20: float, a21: float, a22: float,
-    a30: float, a31: float, a32: float, a33: float,
-    a40: float, a41: float, a42: float, a43: float, a44: float,
-    a50: float, a51: float, a52: float, a53: float, a54: float, a55: float,
-    b0: float, b1: float, b2: float, b3: float, b4: float, b5: float,
-) -> tuple[float, float, float, float, float, float]:  # fmt: skip
+def solve_symmetric_6(a: Triangle, b: Six) -> Six:
     """Solve A x = b for a symmetric positive definite A given by its lower triangle.
 
     L D Lᵀ without square roots (Golub and Van Loan 2013, section 4.1.3), written out: as scalars
     the 27 numbers live in registers, as arrays every step would store and reload them.
     """
+    (
+        a00,
+        a10, a11,
+        a20, a21, a22,
+        a30, a31, a32, a33,
+        a40, a41, a42, a43, a44,
+        a50, a51, a52, a53, a54, a55,
+    ) = a  # fmt: skip
+    b0, b1, b2, b3, b4, b5 = b
     d0 = 1.0 / a00
     l10, l20, l30, l40, l50 = a10 * d0, a20 * d0, a30 * d0, a40 * d0, a50 * d0
     a11 -= l10 * a10

@@ -29,15 +29,21 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.pose.batch_kernel import PoseGoals, solve_poses
+from basis_ik.pose.batch_kernel import solve_poses
 from basis_ik.pose.diagnosis import FEWEST_STARTS
 from basis_ik.pose.solve import budget, solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
-from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
+from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, NEAR, PATIENCE
 from basis_ik.search.prepare import prepared
-from basis_ik.search.prepared_chain import NEAR, PATIENCE
-from basis_ik.search.tables_kernel import ANGLE, DISTANCE, IS_REACHED, LAST_START, STEPS
+from basis_ik.search.tables_kernel import (
+    ANGLE,
+    DISTANCE,
+    IS_REACHED,
+    LAST_START,
+    STEPS,
+    PoseGoals,
+)
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform, trusted
 
@@ -118,17 +124,18 @@ def solve_batch(
 
     def work_on(begin: int) -> int:
         rows = slice(begin, begin + CHUNK)
+        wanted = PoseGoals(
+            weights, goals[rows], starts[rows], position_tolerance, orientation_tolerance
+        )
         if closed is None:
-            wanted = PoseGoals(weights, goals[rows], position_tolerance, orientation_tolerance)
             solve_poses(
-                ready.packed, wanted, starts[rows], positions[rows], figures[rows],
-                ready.new_work(), (iterations, min(restarts, FEWEST_STARTS), PATIENCE, NEAR),
+                ready.packed, wanted, positions[rows], figures[rows], ready.new_work(),
+                (iterations, min(restarts, FEWEST_STARTS), PATIENCE, NEAR),
             )  # fmt: skip
         else:
             closed.solve_poses(
-                *ready.packed, weights, goals[rows], starts[rows], positions[rows], figures[rows],
-                ready.new_work(), position_tolerance, orientation_tolerance, iterations, PATIENCE,
-                NEAR, closed.rows, clear,
+                ready.packed, wanted, (closed.rows, clear), positions[rows], figures[rows],
+                ready.new_work(), iterations,
             )  # fmt: skip
         for i in begin + np.flatnonzero(figures[rows, IS_REACHED] == 0.0):
             single = solve(

@@ -26,8 +26,8 @@ import numpy.typing as npt
 from basis_ik.pose.newton_kernel import settle_each
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import begin_anew
-from basis_ik.search.prepared_chain import NEAR, PATIENCE, PreparedChain
+from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, begin_anew
+from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.tables_kernel import (
     COLUMNS,
     LOWER,

@@ -46,7 +46,7 @@ from basis_ik.search.descent_kernel import SPENT, STALLED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain, narrow, weigh
 from basis_ik.search.pose_search_kernel import OUT_OF_REACH, take_shortest_turns
 from basis_ik.search.prepare import prepared
-from basis_ik.search.prepared_chain import NEAR, PATIENCE, PreparedChain
+from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.tables_kernel import WX
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
@@ -222,7 +222,7 @@ def solve(
         status, steps, fresh, away, turned = closed.solve_pose(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
             ready.position if position_only else ready.full, goal, begin, positions, work,
-            position_tolerance, orientation_tolerance, iterations, PATIENCE, NEAR, closed.rows,
+            position_tolerance, orientation_tolerance, iterations, closed.rows,
             closed.clear(position_tolerance, orientation_tolerance),
         )  # fmt: skip
         first = 1

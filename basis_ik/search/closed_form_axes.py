@@ -63,7 +63,7 @@ class Arm(NamedTuple):
     rotation: FloatArray
     place: FloatArray
     lift: FloatArray
-    """(2, 3) of a slide along axes that are all parallel, see `closed_form_kernel.lowered`."""
+    """(2, 3) of a slide along axes that are all parallel, see `closed_form_kernel.rise_of`."""
 
     def from_tip(self) -> Arm:
         """Return the arm as the tip sees it: joints in the other order, and the root for a tip."""

@@ -24,19 +24,29 @@ which arms have such a form.
 from __future__ import annotations
 
 from math import acos, atan2, cos, pi, sin, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from basis_ik.numerics.jit import helper
+from basis_ik.numerics.jit import helper, inlined
+from basis_ik.search.tables_kernel import FloatArray, Nine, Six
 
-FloatArray = NDArray[np.float64]
 Vector = tuple[float, float, float]
 
 MOST = 8  # branches that such an arm has at most
 ROWS = 26  # of a form
 # Its first row of each.
 AXES, OFFSETS, TIP, REST, KIND, SIZE, DRIVES, LIFT = 0, 6, 12, 13, 16, 17, 18, 24
+# Columns of its row KIND: what kind of arm it is; not 0: it is taken from the tip to the root; what
+# part of an equation's size it may be short of an answer.
+NAME, BACKWARD, SOFT = range(3)
+LENGTH, HEIGHT = 0, 1  # of its row SIZE: the arm's size; the tip's height when all are at 0 [m]
+# Of a row DRIVES: angle = FACTOR q[NUMBER] + SHIFT. Of the row behind LIFT: the same for the slide.
+FACTOR, SHIFT, NUMBER = range(3)
+ERROR = (
+    6  # of a branch (7,), behind its angles: how many times as far as the target each may be off
+)
+PLACED_ERROR = 3  # of one of whose angles only the first three are known
 # Which axes are parallel or meet, beside the last three, which meet but in PARALLEL_2_3_4, where
 # the last two do. In the order in which joints are solved for: up to MEET_2_3 from the first on.
 PARALLEL_2_3, MEET_2_3, MEET_1_2, PARALLEL_1_2, PARALLEL_2_3_4 = 0.0, 1.0, 2.0, 3.0, 4.0
@@ -89,9 +99,10 @@ def turned(axis: Vector, angle: float, v: Vector) -> Vector:
 
 
 @helper
-def rotated(rotation: FloatArray, v: Vector) -> Vector:
+def rotated(rotation: Nine, v: Vector) -> Vector:
     """Return R v."""
-    return dot(row(rotation, 0), v), dot(row(rotation, 1), v), dot(row(rotation, 2), v)
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation
+    return dot((r00, r01, r02), v), dot((r10, r11, r12), v), dot((r20, r21, r22), v)
 
 
 @helper
@@ -167,111 +178,185 @@ def third_side(whole: Vector, a: Vector, b: Vector) -> float:
     return 0.5 * (dot(whole, whole) - dot(a, a) - dot(b, b))
 
 
-@helper
-def place_wrist(
-    form: FloatArray, kind: float, soft: float, p: Vector, seed: FloatArray, found: FloatArray
-) -> tuple[int, float]:
-    """Write all positions of the first three joints that bring the wrist's centre to p.
+class FormGoal(NamedTuple):
+    """What a form is to reach."""
+
+    rotation: Nine
+    """(3, 3) how the tip is to be turned, relative to its rotation with all joints at 0."""
+    p: Vector
+    """From the first axis to the last one's point."""
+    seed: Six
+    """(6,) where a joint stays that makes no difference [rad], in the form's order."""
+
+
+class Shoulder(NamedTuple):
+    """The first three joints of an arm whose wrist's centre is to be at p from the first axis.
 
     With R_i the turns of the joints and a_i the way from axis i to the next:
     p = R_1 (a_1 + R_2 (a_2 + R_3 a_3)).
+    """
+
+    kind: float
+    """Which of the axes 1 to 3 are parallel or meet."""
+    soft: float
+    """See `angles_to_plane`."""
+    error: float
+    """By how much a length may be off."""
+    p: Vector
+    h1: Vector
+    h2: Vector
+    h3: Vector
+    a1: Vector
+    a2: Vector
+    a3: Vector
+
+
+@helper
+def back(axis: Vector) -> Vector:
+    """Return the opposite direction."""
+    return -axis[0], -axis[1], -axis[2]
+
+
+@inlined
+def first_angles(arm: Shoulder, seed: Six) -> tuple[int, float, float, float, float]:
+    """Return what `angles_to_plane` does, for joint 1, or 3 where the axes 1 and 2 are special."""
+    kind, soft, e, p, h1, h2, h3, a1, a2, a3 = arm
+    if kind == PARALLEL_2_3:
+        c = dot(h2, plus(a1, plus(a2, a3)))
+        return angles_to_plane(h2, back(h1), p, c, e, soft, seed[0])
+    if kind == MEET_2_3:
+        c = 0.5 * (dot(p, p) + dot(a1, a1) - dot(a3, a3))
+        return angles_to_plane(a1, back(h1), p, c, e * (length(p) + length(a1)), soft, seed[0])
+    if kind == MEET_1_2:
+        return angles_to_plane(a2, h3, a3, third_side(p, a2, a3), e * length(p), soft, seed[2])
+    c = dot(h1, minus(p, plus(a1, a2)))
+    return angles_to_plane(h1, h3, a3, c, e, soft, seed[2])
+
+
+@inlined
+def behind_first(arm: Shoulder, first: float) -> Vector:
+    """Return what the first angle leaves: R_1ᵀ p − a_1, or a_2 + R_3 a_3."""
+    if arm.kind <= MEET_2_3:
+        return minus(turned(back(arm.h1), first, arm.p), arm.a1)
+    return plus(arm.a2, turned(arm.h3, first, arm.a3))
+
+
+@inlined
+def second_angles(
+    arm: Shoulder, rest: Vector, e: float, seed: Six
+) -> tuple[int, float, float, float, float]:
+    """Return what `angles_to_plane` does, for the joint that follows from the first one found.
+
+    Args:
+        arm: The arm.
+        rest: By `behind_first`.
+        e: By how much the rest may be off.
+        seed: See `FormGoal`.
+    """
+    kind, soft, _, p, h1, h2, h3, a1, a2, a3 = arm
+    if kind == PARALLEL_2_3:
+        c = third_side(rest, a2, a3)
+        return angles_to_plane(a2, h3, a3, c, e * length(rest), soft, seed[2])
+    if kind == MEET_2_3:
+        return angles_to_plane(h3, back(h2), rest, dot(h3, a3), e, soft, seed[1])
+    if kind == MEET_1_2:
+        return angles_to_plane(h2, back(h1), p, dot(h2, rest), e, soft, seed[0])
+    size = length(p) + length(a1) + length(rest)
+    return angles_to_plane(a1, h2, rest, third_side(p, a1, rest), e * size, soft, seed[1])
+
+
+@inlined
+def third_angle(
+    arm: Shoulder, rest: Vector, known: tuple[float, float], errors: tuple[float, float],
+    seed: Six,
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """Return all three angles, and the error of the one that is found last.
+
+    Args:
+        arm: The arm.
+        rest: By `behind_first`.
+        known: The first angle that was found, and the second.
+        errors: By how much the rest may be off, and the second angle.
+        seed: See `FormGoal`.
+    """
+    kind, _, _, p, h1, h2, h3, a1, a2, a3 = arm
+    (first, second), (e, e3) = known, errors
+    if kind == PARALLEL_2_3:
+        elbow = plus(a2, turned(h3, second, a3))
+        q2, e4 = angle_onto(h2, elbow, rest, e + length(a3) * e3, seed[1])
+        return first, q2, second, e4
+    if kind == MEET_2_3:
+        to = turned(back(h2), second, rest)
+        q3, e4 = angle_onto(h3, a3, to, e + length(rest) * e3, seed[2])
+        return first, second, q3, e4
+    if kind == MEET_1_2:
+        to = turned(back(h1), second, p)
+        q2, e4 = angle_onto(h2, rest, to, e + length(p) * e3, seed[1])
+        return second, q2, first, e4
+    elbow = plus(a1, turned(h2, second, rest))
+    q1, e4 = angle_onto(h1, elbow, p, e + length(rest) * e3, seed[0])
+    return q1, second, first, e4
+
+
+@helper
+def place_wrist(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[int, float]:
+    """Write all positions of the first three joints that bring the wrist's centre to its place.
+
+    One angle follows after the other, of which two have two answers, one or none.
 
     Args:
         form: See `find_branches`.
-        kind: Which of the axes 1 to 3 are parallel or meet.
-        soft: See `angles_to_plane`.
-        p: From the first axis.
-        seed: (6,) where a joint stays that makes no difference.
+        goal: What to reach.
         found: (8, 7) result: these three, and the error of all of them together.
 
     Returns:
         How many; and how many times the error leads to fewer or more.
     """
-    h1, h2, h3 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2)
-    a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
-    back1, back2 = (-h1[0], -h1[1], -h1[2]), (-h2[0], -h2[1], -h2[2])
-    far, e, zero, l3 = length(p), 2.0 * form[SIZE, 0], 0.0 * p[0], length(a3)
-    count, q1, q2, q3, w, v = 0, zero, zero, zero, p, p
-    if kind == PARALLEL_2_3:
-        c = dot(h2, plus(a1, plus(a2, a3)))
-        n, one, two, margin, e1 = angles_to_plane(h2, back1, p, c, e, soft, seed[0])
-    elif kind == MEET_2_3:
-        c = 0.5 * (dot(p, p) + dot(a1, a1) - dot(a3, a3))
-        n, one, two, margin, e1 = angles_to_plane(
-            a1, back1, p, c, e * (far + length(a1)), soft, seed[0]
-        )
-    elif kind == MEET_1_2:
-        c = third_side(p, a2, a3)
-        n, one, two, margin, e1 = angles_to_plane(a2, h3, a3, c, e * far, soft, seed[2])
-    else:
-        c = dot(h1, minus(p, plus(a1, a2)))
-        n, one, two, margin, e1 = angles_to_plane(h1, h3, a3, c, e, soft, seed[2])
+    arm = Shoulder(
+        form[KIND, NAME], form[KIND, SOFT], 2.0 * form[SIZE, LENGTH], goal.p,
+        row(form, AXES), row(form, AXES + 1), row(form, AXES + 2),
+        row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3),
+    )  # fmt: skip
+    count = 0
+    n, one, two, margin, e1 = first_angles(arm, goal.seed)
     # Of the vectors that the first angle turns.
-    e2 = e + e1 * (far if kind <= MEET_2_3 else l3)
+    e2 = arm.error + e1 * (length(arm.p) if arm.kind <= MEET_2_3 else length(arm.a3))
     for i in range(n):
         first = one if i == 0 else two
-        if kind <= MEET_2_3:
-            q1 = first
-            w = minus(turned(back1, q1, p), a1)
-        else:
-            q3 = first
-            v = plus(a2, turned(h3, q3, a3))
-        if kind == PARALLEL_2_3:
-            c = third_side(w, a2, a3)
-            k, s, t, off, e3 = angles_to_plane(a2, h3, a3, c, e2 * length(w), soft, seed[2])
-        elif kind == MEET_2_3:
-            k, s, t, off, e3 = angles_to_plane(h3, back2, w, dot(h3, a3), e2, soft, seed[1])
-        elif kind == MEET_1_2:
-            k, s, t, off, e3 = angles_to_plane(h2, back1, p, dot(h2, v), e2, soft, seed[0])
-        else:
-            c = third_side(p, a1, v)
-            k, s, t, off, e3 = angles_to_plane(
-                a1, h2, v, c, e2 * (far + length(a1) + length(v)), soft, seed[1]
-            )
+        rest = behind_first(arm, first)
+        k, s, t, off, e3 = second_angles(arm, rest, e2, goal.seed)
         margin = min(margin, off)
         for j in range(k):
-            second = s if j == 0 else t
-            if kind == PARALLEL_2_3:
-                q3 = second
-                q2, e4 = angle_onto(h2, plus(a2, turned(h3, q3, a3)), w, e2 + l3 * e3, seed[1])
-            elif kind == MEET_2_3:
-                q2 = second
-                q3, e4 = angle_onto(h3, a3, turned(back2, q2, w), e2 + length(w) * e3, seed[2])
-            elif kind == MEET_1_2:
-                q1 = second
-                q2, e4 = angle_onto(h2, v, turned(back1, q1, p), e2 + far * e3, seed[1])
-            else:
-                q2 = second
-                q1, e4 = angle_onto(
-                    h1, plus(a1, turned(h2, q2, v)), p, e2 + length(v) * e3, seed[0]
-                )
+            known = (first, s if j == 0 else t)
+            q1, q2, q3, e4 = third_angle(arm, rest, known, (e2, e3), goal.seed)
             found[count, 0], found[count, 1], found[count, 2] = q1, q2, q3
-            found[count, 3] = e1 + e3 + e4
+            found[count, PLACED_ERROR] = e1 + e3 + e4
             count += 1
     return count, margin
 
 
 @helper
 def turn_wrist(
-    form: FloatArray, soft: float, rotation: FloatArray, placed: int, margin: float,
-    seed: FloatArray, found: FloatArray,
-) -> tuple[int, float]:  # fmt: skip
+    form: FloatArray, goal: FormGoal, placed: int, margin: float, found: FloatArray
+) -> tuple[int, float]:
     """Write all branches of an arm whose last three axes meet; the first three are `placed`.
 
     With R the rotation that is wanted, R_4 R_5 R_6 = (R_1 R_2 R_3)ᵀ R.
     """
     h1, h2, h3 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2)
     h4, h5, h6 = row(form, AXES + 3), row(form, AXES + 4), row(form, AXES + 5)
-    across = cross(h6, h5)
-    to, side = rotated(rotation, h6), rotated(rotation, across)
+    across, seed, soft = cross(h6, h5), goal.seed, form[KIND, SOFT]
+    to, side = rotated(goal.rotation, h6), rotated(goal.rotation, across)
     count = placed
-    if form[DRIVES + 3, 2] == FREE:  # and those after it
+    if form[DRIVES + 3, NUMBER] == FREE:  # and those after it
         for i in range(placed):
-            found[i, 4], found[i, 5], found[i, 6] = found[i, 0], found[i, 0], 1.0 + found[i, 3]
-            found[i, 3] = found[i, 0]
+            error = 1.0 + found[i, PLACED_ERROR]
+            for c in range(3, 6):
+                found[i, c] = found[i, 0]
+            found[i, ERROR] = error
         return placed, margin
     for i in range(placed):
-        q1, q2, q3, e = found[i, 0], found[i, 1], found[i, 2], 1.0 + found[i, 3]
+        q1, q2, q3, e = found[i, 0], found[i, 1], found[i, 2], 1.0 + found[i, PLACED_ERROR]
         a = turned(h3, -q3, turned(h2, -q2, turned(h1, -q1, to)))
         b = turned(h3, -q3, turned(h2, -q2, turned(h1, -q1, side)))
         n, one, two, off, e5 = angles_to_plane(h4, h5, h6, dot(h4, a), e, soft, seed[4])
@@ -286,15 +371,15 @@ def turn_wrist(
             k = i if j == 0 else count
             found[k, 0], found[k, 1], found[k, 2] = q1, q2, q3
             found[k, 3], found[k, 4], found[k, 5] = q4, q5, q6
-            found[k, 6] = e + e5 + e4 + e6
+            found[k, ERROR] = e + e5 + e4 + e6
             count += j
     return count, margin
 
 
 @helper
 def fold_parallels(
-    form: FloatArray, soft: float, rotation: FloatArray, p: Vector, q1: float, q5: float,
-    error1: float, error5: float, seed: FloatArray, found: FloatArray, count: int,
+    form: FloatArray, goal: FormGoal, known: tuple[float, float], errors: tuple[float, float],
+    found: FloatArray, count: int,
 ) -> tuple[int, float]:  # fmt: skip
     """Write the branches with given joints 1 and 5 of an arm whose axes 2 to 4 are parallel.
 
@@ -302,14 +387,9 @@ def fold_parallels(
 
     Args:
         form: See `find_branches`.
-        soft: See `angles_to_plane`.
-        rotation: (3, 3) how the tip is to be turned.
-        p: From the first axis to the last one's point.
-        q1: [rad].
-        q5: [rad].
-        error1: How many times as far as the target joint 1 may be off.
-        error5: Likewise.
-        seed: (6,) where a joint stays that makes no difference.
+        goal: What to reach.
+        known: Joints 1 and 5 [rad].
+        errors: How many times as far as the target each of them may be off.
         found: (8, 7) result.
         count: How many rows of it are in use.
 
@@ -317,20 +397,20 @@ def fold_parallels(
         How many are then; and how many times the error leads to fewer or more.
     """
     h1, h2, h3, h4 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
-    h5, h6 = row(form, AXES + 4), row(form, AXES + 5)
+    h5, h6, (q1, q5), (error1, error5) = row(form, AXES + 4), row(form, AXES + 5), known, errors
     a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
     a4 = plus(row(form, OFFSETS + 4), turned(h5, q5, row(form, OFFSETS + 5)))
-    back1, across = (-h1[0], -h1[1], -h1[2]), cross(h6, h5)
+    back1, across, seed, soft = back(h1), cross(h6, h5), goal.seed, form[KIND, SOFT]
     sign3, sign4 = dot(h2, h3), dot(h2, h4)
     bent = seed[1] + sign3 * seed[2] + sign4 * seed[3]
-    a = turned(back1, q1, rotated(rotation, h6))
-    b = turned(back1, q1, rotated(rotation, across))
+    a = turned(back1, q1, rotated(goal.rotation, h6))
+    b = turned(back1, q1, rotated(goal.rotation, across))
     turns = 1.0 + error1 + error5
     whole, e4 = angle_onto(h2, turned(h5, q5, h6), a, turns, bent)
     side6 = turned(h5, -q5, turned(h2, -whole, b))
     q6, e6 = angle_onto(h6, across, side6, length(across) * (turns + e4), seed[5])
-    w = minus(turned(back1, q1, p), plus(a1, turned(h2, whole, a4)))
-    e = 2.0 * form[SIZE, 0] + error1 * length(p) + e4 * length(a4)
+    w = minus(turned(back1, q1, goal.p), plus(a1, turned(h2, whole, a4)))
+    e = 2.0 * form[SIZE, LENGTH] + error1 * length(goal.p) + e4 * length(a4)
     e += error5 * length(row(form, OFFSETS + 5))
     height3 = third_side(w, a2, a3)
     m, u, v, margin, e3 = angles_to_plane(a2, h3, a3, height3, e * length(w), soft, seed[2])
@@ -338,7 +418,7 @@ def fold_parallels(
         q3 = u if bend == 0 else v
         upper = plus(a2, turned(h3, q3, a3))
         q2, e2 = angle_onto(h2, upper, w, e + length(a3) * e3, seed[1])
-        found[count, 6] = turns + e2 + e3 + e4 + e6
+        found[count, ERROR] = turns + e2 + e3 + e4 + e6
         found[count, 0], found[count, 1], found[count, 2] = q1, q2, q3
         found[count, 3], found[count, 4] = sign4 * (whole - q2 - sign3 * q3), q5
         found[count, 5] = q6
@@ -347,10 +427,7 @@ def fold_parallels(
 
 
 @helper
-def bend_parallels(
-    form: FloatArray, soft: float, rotation: FloatArray, p: Vector, seed: FloatArray,
-    found: FloatArray,
-) -> tuple[int, float]:  # fmt: skip
+def bend_parallels(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[int, float]:
     """Write all branches of an arm whose axes 2 to 4 are parallel and whose axes 5 and 6 meet.
 
     The parallel joints keep all heights along their axes. So the height of where the axes 5 and 6
@@ -359,87 +436,97 @@ def bend_parallels(
     h1, h2, h5, h6 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 4), row(form, AXES + 5)
     a1, a2 = row(form, OFFSETS + 1), row(form, OFFSETS + 2)
     a3, a4 = row(form, OFFSETS + 3), row(form, OFFSETS + 4)
-    back1, to = (-h1[0], -h1[1], -h1[2]), rotated(rotation, h6)
+    back1, to, seed, soft = back(h1), rotated(goal.rotation, h6), goal.seed, form[KIND, SOFT]
     height = dot(h2, plus(plus(a1, a2), plus(a3, a4)))
-    count, e = 0, 2.0 * form[SIZE, 0]
-    n, one, two, margin, e1 = angles_to_plane(h2, back1, p, height, e, soft, seed[0])
+    count, e = 0, 2.0 * form[SIZE, LENGTH]
+    n, one, two, margin, e1 = angles_to_plane(h2, back1, goal.p, height, e, soft, seed[0])
     for i in range(n):
         q1 = one if i == 0 else two
         a = turned(back1, q1, to)
         k, s, t, off, e5 = angles_to_plane(h2, h5, h6, dot(h2, a), 1.0 + e1, soft, seed[4])
         margin = min(margin, off)
         for j in range(k):
-            count, off = fold_parallels(
-                form, soft, rotation, p, q1, s if j == 0 else t, e1, e5, seed, found, count
-            )
+            known = (q1, s if j == 0 else t)
+            count, off = fold_parallels(form, goal, known, (e1, e5), found, count)
             margin = min(margin, off)
     return count, margin
 
 
 @helper
-def see_target(
-    form: FloatArray, target: FloatArray, seed: FloatArray, rotation: FloatArray, start: FloatArray
-) -> Vector:
-    """Write what a form is to reach, and where its joints stay that make no difference.
-
-    Args:
-        form: See `find_branches`.
-        target: Likewise.
-        seed: Likewise.
-        rotation: (3, 3) result: how the tip is to be turned.
-        start: (6,) result: the seed's angles [rad], in the form's order.
-
-    Returns:
-        From the first axis to the last one's point.
-    """
-    backward, to = form[KIND, 1] != 0.0, np.empty(3)
-    for r in range(3):
-        to[r] = target[r, 3]
-        if backward:
-            to[r] = 0.0
-            for i in range(3):
-                to[r] -= target[i, r] * target[i, 3]
-        for c in range(3):
-            rotation[r, c] = 0.0
-            for i in range(3):
-                wanted = target[i, r] if backward else target[r, i]
-                rotation[r, c] += wanted * form[REST + c, i]
-    for i in range(6):
-        j = 5 - i if backward else i
-        number, start[i] = form[DRIVES + j, 2], 0.0
-        if number <= COUPLED:
-            number = COUPLED - number
-        if number >= 0.0:
-            start[i] = form[DRIVES + j, 0] * seed[int(number)] + form[DRIVES + j, 1]
-    return minus((to[0], to[1], to[2]), plus(row(form, OFFSETS), rotated(rotation, row(form, TIP))))
+def wanted_row(form: FloatArray, target: FloatArray, r: int) -> Vector:
+    """Return a row of the rotation that a form is to reach: the target's, or its inverse's."""
+    if form[KIND, BACKWARD] != 0.0:
+        return target[0, r], target[1, r], target[2, r]
+    return target[r, 0], target[r, 1], target[r, 2]
 
 
 @helper
-def lowered(form: FloatArray, target: FloatArray, goal: FloatArray) -> float:
-    """Write where the target would be with the slide at 0, and return where the slide has to be.
+def turned_row(form: FloatArray, wanted: Vector) -> Vector:
+    """Return a row of a rotation relative to the tip's with all joints at 0."""
+    x, y, z = row(form, REST), row(form, REST + 1), row(form, REST + 2)
+    return 0.0 + dot(wanted, x), 0.0 + dot(wanted, y), 0.0 + dot(wanted, z)
+
+
+@helper
+def seed_angle(form: FloatArray, seed: FloatArray, i: int) -> float:
+    """Return the seed's angle for a joint of a form [rad]; 0 if no variable drives it."""
+    j = DRIVES + (5 - i if form[KIND, BACKWARD] != 0.0 else i)
+    number = form[j, NUMBER]
+    if number <= COUPLED:
+        number = COUPLED - number
+    if not number >= 0.0:
+        return 0.0
+    return form[j, FACTOR] * seed[int(number)] + form[j, SHIFT]  # type: ignore[no-any-return]
+
+
+@helper
+def rise_of(form: FloatArray, target: FloatArray) -> float:
+    """Return where the slide has to be [m], so that the other joints need not lift the tip.
 
     It slides along axes that are all parallel: no joint changes the heights along them.
 
     Args:
         form: Of which the last rows are the slide's direction, or 0; and its multiplier, offset and
-            variable. The second number in the row SIZE is the tip's height when all are at 0 [m].
+            variable. Its row SIZE has the tip's height when all are at 0 [m].
         target: (4, 4) root_T_target.
-        goal: (4, 4) result.
     """
-    along = row(form, LIFT)
-    rise: float = dot(along, (target[0, 3], target[1, 3], target[2, 3])) - form[SIZE, 1]
-    for r in range(4):
-        for c in range(4):
-            goal[r, c] = target[r, c]
-    for r in range(3):
-        goal[r, 3] -= rise * along[r]
-    return rise
+    place = (target[0, 3], target[1, 3], target[2, 3])
+    return dot(row(form, LIFT), place) - form[SIZE, HEIGHT]  # type: ignore[no-any-return]
 
 
 @helper
-def find_branches(
-    form: FloatArray, target: FloatArray, seed: FloatArray, found: FloatArray
-) -> tuple[int, float]:
+def form_goal(form: FloatArray, target: FloatArray, rise: float, seed: FloatArray) -> FormGoal:
+    """Return what a form is to reach, and where its joints stay that make no difference.
+
+    Args:
+        form: See `find_branches`.
+        target: (4, 4) root_T_target.
+        rise: By `rise_of`: what the slide does of it.
+        seed: (n,).
+    """
+    u, v, w = wanted_row(form, target, 0), wanted_row(form, target, 1), wanted_row(form, target, 2)
+    x, y, z = turned_row(form, u), turned_row(form, v), turned_row(form, w)
+    rotation = (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2])
+    along = row(form, LIFT)
+    p0, p1 = target[0, 3] - rise * along[0], target[1, 3] - rise * along[1]
+    p2 = target[2, 3] - rise * along[2]
+    to = (p0, p1, p2)
+    if form[KIND, BACKWARD] != 0.0:
+        to = (
+            0.0 - u[0] * p0 - u[1] * p1 - u[2] * p2,
+            0.0 - v[0] * p0 - v[1] * p1 - v[2] * p2,
+            0.0 - w[0] * p0 - w[1] * p1 - w[2] * p2,
+        )
+    angles = (
+        seed_angle(form, seed, 0), seed_angle(form, seed, 1), seed_angle(form, seed, 2),
+        seed_angle(form, seed, 3), seed_angle(form, seed, 4), seed_angle(form, seed, 5),
+    )  # fmt: skip
+    tip = plus(row(form, OFFSETS), rotated(rotation, row(form, TIP)))
+    return FormGoal(rotation, minus(to, tip), angles)
+
+
+@helper
+def find_branches(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[int, float]:
     """Write all angles of the six joints of a form with which it reaches a pose, limits aside.
 
     Args:
@@ -448,9 +535,8 @@ def find_branches(
             rotation, by rows; what kind of arm it is, whether it is taken from the tip to the
             root, and what part of an equation's size it may be short of an answer; its size [m];
             what drives the axes, from the root on: angle = [0] q[k] + [1], and k or see HELD; and
-            of a slide along the axes, if there is one, see `lowered`.
-        target: (4, 4) root_T_target.
-        seed: (n,) where a joint stays that makes no difference [rad].
+            of a slide along the axes, if there is one, see `rise_of`.
+        goal: What to reach.
         found: (8, 7) result, of which `count` rows are written, in the order in which the form
             has the joints: angles [rad]; and how many times as far as the target, [rad] and
             [sizes], each may be off, to first order. A row that begins with NaN does not count.
@@ -458,10 +544,7 @@ def find_branches(
     Returns:
         How many; and by how much the target may be off before there are fewer or more of them.
     """
-    kind, soft = form[KIND, 0], form[KIND, 2]
-    rotation, start = np.empty((3, 3)), np.empty(6)
-    p = see_target(form, target, seed, rotation, start)
-    if kind == PARALLEL_2_3_4:
-        return bend_parallels(form, soft, rotation, p, start, found)
-    placed, near = place_wrist(form, kind, soft, p, start, found)
-    return turn_wrist(form, soft, rotation, placed, near, start, found)
+    if form[KIND, NAME] == PARALLEL_2_3_4:
+        return bend_parallels(form, goal, found)
+    placed, near = place_wrist(form, goal, found)
+    return turn_wrist(form, goal, placed, near, found)

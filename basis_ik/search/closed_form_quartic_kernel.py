@@ -27,38 +27,50 @@ Few arms need this: it is compiled when the first one does.
 from __future__ import annotations
 
 from math import atan2, cos, hypot, pi, sin
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.closed_form_kernel import (
     AXES,
+    ERROR,
     KIND,
+    LENGTH,
     MOST,
+    NAME,
     OFFSETS,
+    PLACED_ERROR,
     SIZE,
+    SOFT,
     VANISHING,
+    FormGoal,
     Vector,
     angle_onto,
+    back,
     cross,
     dot,
     fold_parallels,
+    form_goal,
     length,
-    lowered,
     minus,
     plus,
+    rise_of,
     rotated,
     row,
-    see_target,
     turn_wrist,
     turned,
 )
-from basis_ik.search.closed_form_search_kernel import order_starts, solve_from_branches
-from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.pose_search_kernel import COLUMNS
+from basis_ik.search.closed_form_search_kernel import (
+    BranchStarts,
+    FormArrays,
+    FormBranches,
+    order_starts,
+    solve_from_branches,
+)
+from basis_ik.search.pose_search_kernel import Found, note
+from basis_ik.search.tables_kernel import COLUMNS, FloatArray, PackedChain, PoseGoal, PoseGoals
 
-FloatArray = NDArray[np.float64]
 Wave = tuple[float, float, float, float, float]
 """c, a, b, d, e of c + a cos θ + b sin θ + d cos 2θ + e sin 2θ."""
 Plane = tuple[float, float, float]
@@ -194,22 +206,26 @@ def plane(normal: Vector, axis: Vector, v: Vector) -> Plane:
     return along, dot(normal, v) - along, dot(normal, cross(axis, v))
 
 
+class Equation(NamedTuple):
+    """An equation of two angles, left(α) = right(β)."""
+
+    left: Plane
+    right: Plane
+    error: float
+    """By how much the left side may be off."""
+
+
 @helper
 def solve_pair(
-    left: Plane, left2: Plane, error: float, right: Plane, right2: Plane, error2: float,
-    soft: float, otherwise: float, pairs: FloatArray,
-) -> tuple[int, float]:  # fmt: skip
-    """Write the angles α and β at which left(α) = right(β) and left2(α) = right2(β).
+    one: Equation, other: Equation, soft: float, otherwise: float, pairs: FloatArray
+) -> tuple[int, float]:
+    """Write the angles α and β at which two equations hold.
 
     They are linear in cos β and sin β: cos²β + sin²β = 1 is left for α.
 
     Args:
-        left: Of α.
-        left2: Of α.
-        error: By how much left may be off.
-        right: Of β.
-        right2: Of β.
-        error2: By how much left2 may be off.
+        one: The first equation.
+        other: The second.
         soft: See `roots_of`.
         otherwise: α, where any does.
         pairs: (4, 4) result: α, β and the errors of both.
@@ -217,6 +233,7 @@ def solve_pair(
     Returns:
         How many; and how many times the errors lead to fewer or more.
     """
+    (left, right, error), (left2, right2, error2) = one, other
     whole = right[1] * right2[2] - right[2] * right2[1]
     a, b, c, d = right2[2] / whole, -right[2] / whole, -right2[1] / whole, right[1] / whole
     k, k2 = left[0] - right[0], left2[0] - right2[0]
@@ -242,9 +259,7 @@ def solve_pair(
 
 
 @helper
-def place_anyhow(
-    form: FloatArray, soft: float, p: Vector, seed: FloatArray, found: FloatArray
-) -> tuple[int, float]:
+def place_anyhow(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[int, float]:
     """Write all positions of three joints anyhow that bring the wrist's centre to p.
 
     Of R_1ᵀ p − a_1 = R_2 (a_2 + R_3 a_3), length and height along axis 2 do not depend on joint 2.
@@ -252,50 +267,44 @@ def place_anyhow(
     """
     h1, h2, h3 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2)
     a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
-    back1, e, far, l3 = (-h1[0], -h1[1], -h1[2]), 2.0 * form[SIZE, 0], length(p), length(a3)
+    p, seed, soft = goal.p, goal.seed, form[KIND, SOFT]
+    back1, e, far, l3 = back(h1), 2.0 * form[SIZE, LENGTH], length(p), length(a3)
     left, left2 = plane(a1, back1, p), plane(h2, back1, p)
     # Halves of the squares, and with the constants of both sides on this one.
     k = 0.5 * (dot(a2, a2) + dot(a3, a3) - dot(p, p) - dot(a1, a1))
     left = -left[0] - k, -left[1], -left[2]
     left2 = left2[0] - dot(h2, plus(a1, a2)), left2[1], left2[2]
     pairs = np.empty((4, 4))
-    count, margin = solve_pair(
-        left, left2, e * (far + length(a1)), plane(a2, h3, a3), plane(h2, h3, a3), e, soft, seed[0],
-        pairs,
-    )  # fmt: skip
+    lengths = Equation(left, plane(a2, h3, a3), e * (far + length(a1)))
+    heights = Equation(left2, plane(h2, h3, a3), e)
+    count, margin = solve_pair(lengths, heights, soft, seed[0], pairs)
     for i in range(count):
         q1, q3 = pairs[i, 0], pairs[i, 1]
         upper, w = plus(a2, turned(h3, q3, a3)), minus(turned(back1, q1, p), a1)
         q2, e2 = angle_onto(h2, upper, w, e + far * pairs[i, 2] + l3 * pairs[i, 3], seed[1])
         found[i, 0], found[i, 1], found[i, 2] = q1, q2, q3
-        found[i, 3] = pairs[i, 2] + pairs[i, 3] + e2
+        found[i, PLACED_ERROR] = pairs[i, 2] + pairs[i, 3] + e2
     return count, margin
 
 
 @helper
-def bend_anyhow(
-    form: FloatArray, soft: float, rotation: FloatArray, p: Vector, seed: FloatArray,
-    found: FloatArray,
-) -> tuple[int, float]:  # fmt: skip
+def bend_anyhow(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[int, float]:
     """Write all branches of an arm whose axes 2 to 4 are parallel.
 
     The parallel joints keep all heights along their axes: those of axis 6, and of its point.
     """
     h1, h2, h5, h6 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 4), row(form, AXES + 5)
     a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
-    back1, a4 = (-h1[0], -h1[1], -h1[2]), row(form, OFFSETS + 4)
-    left, e = plane(h2, back1, p), 2.0 * form[SIZE, 0]
+    back1, a4 = back(h1), row(form, OFFSETS + 4)
+    left, e = plane(h2, back1, goal.p), 2.0 * form[SIZE, LENGTH]
     left = left[0] - dot(h2, plus(plus(a1, a2), plus(a3, a4))), left[1], left[2]
     pairs, count = np.empty((4, 4)), 0
-    n, margin = solve_pair(
-        left, plane(h2, back1, rotated(rotation, h6)), e,
-        plane(h2, h5, row(form, OFFSETS + 5)), plane(h2, h5, h6), 1.0, soft, seed[0], pairs,
-    )  # fmt: skip
+    points = Equation(left, plane(h2, h5, row(form, OFFSETS + 5)), e)
+    axes = Equation(plane(h2, back1, rotated(goal.rotation, h6)), plane(h2, h5, h6), 1.0)
+    n, margin = solve_pair(points, axes, form[KIND, SOFT], goal.seed[0], pairs)
     for i in range(n):
-        count, off = fold_parallels(
-            form, soft, rotation, p, pairs[i, 0], pairs[i, 1], pairs[i, 2], pairs[i, 3], seed,
-            found, count,
-        )  # fmt: skip
+        known, errors = (pairs[i, 0], pairs[i, 1]), (pairs[i, 2], pairs[i, 3])
+        count, off = fold_parallels(form, goal, known, errors, found, count)
         margin = min(margin, off)
     return count, margin
 
@@ -309,15 +318,28 @@ def quartic_branch_starts(
     starts: FloatArray,
 ) -> tuple[int, int, float]:
     """Do what `closed_form_search_kernel.branch_starts` does, for the arms of this module."""
-    found, goal = np.empty((MOST, 7)), np.empty((4, 4))
-    rotation, start, rise = np.empty((3, 3)), np.empty(6), lowered(form, target, goal)
-    p, soft = see_target(form, goal, seed, rotation, start), form[KIND, 2]
-    if form[KIND, 0] == PARALLELS:
-        count, margin = bend_anyhow(form, soft, rotation, p, start, found)
+    found, rise = np.empty((MOST, ERROR + 1)), rise_of(form, target)
+    goal = form_goal(form, target, rise, seed)
+    if form[KIND, NAME] == PARALLELS:
+        count, margin = bend_anyhow(form, goal, found)
     else:
-        placed, near = place_anyhow(form, soft, p, start, found)
-        count, margin = turn_wrist(form, soft, rotation, placed, near, start, found)
-    return order_starts(form, variables, seed, found, count, margin, rise, starts)
+        placed, near = place_anyhow(form, goal, found)
+        count, margin = turn_wrist(form, goal, placed, near, found)
+    return order_starts(form, variables, seed, FormBranches(found, count, margin, rise), starts)
+
+
+@helper
+def solve_quartic(
+    chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
+    form: FormArrays, iterations: int,
+) -> Found:  # fmt: skip
+    """Do what `closed_form_search_kernel.solve_closed` does, for the arms of this module."""
+    inside, _, margin = quartic_branch_starts(
+        form.rows, chain.variables, goal.target, seed, form.starts
+    )
+    branched = PackedChain(chain.exact, chain.joints, form.starts, chain.ends, chain.reach)
+    branches = BranchStarts(branched, inside, margin / form.clear)
+    return solve_from_branches(chain, goal, seed, q, work, iterations, branches)
 
 
 @jit
@@ -335,46 +357,27 @@ def solve_quartic_pose(
     position_tolerance: float,
     rotation_tolerance: float,
     iterations: int,
-    patience: int,
-    near: float,
     form: FloatArray,
     clear: float,
-) -> tuple[int, int, int, float, float]:
+) -> Found:
     """Do what `closed_form_search_kernel.solve_closed_pose` does, for the arms of this module."""
     starts = np.empty((variables.shape[0], COLUMNS + MOST))
-    inside, _, margin = quartic_branch_starts(form, variables, target, seed, starts)
-    return solve_from_branches(
-        exact, joints, variables, ends, reach, weights, target, seed, q, work, position_tolerance,
-        rotation_tolerance, iterations, patience, near, starts, inside, margin / clear,
-    )  # fmt: skip
+    chain = PackedChain(exact, joints, variables, ends, reach)
+    goal = PoseGoal(weights, target, position_tolerance, rotation_tolerance)
+    return solve_quartic(chain, goal, seed, q, work, FormArrays(form, clear, starts), iterations)
 
 
 @jit
 def solve_quartic_poses(
-    exact: FloatArray,
-    joints: FloatArray,
-    variables: FloatArray,
-    ends: FloatArray,
-    reach: float,
-    weights: FloatArray,
-    targets: FloatArray,
-    seeds: FloatArray,
-    q: FloatArray,
-    figures: FloatArray,
-    work: FloatArray,
-    position_tolerance: float,
-    rotation_tolerance: float,
-    iterations: int,
-    patience: int,
-    near: float,
-    form: FloatArray,
-    clear: float,
-) -> None:
+    chain: PackedChain, goals: PoseGoals, form: tuple[FloatArray, float], q: FloatArray,
+    figures: FloatArray, work: FloatArray, iterations: int,
+) -> None:  # fmt: skip
     """Do what `closed_form_search_kernel.solve_closed_poses` does, for the arms of this module."""
-    for i in range(targets.shape[0]):
-        status, steps, last, away, turned = solve_quartic_pose(
-            exact, joints, variables, ends, reach, weights, targets[i], seeds[i], q[i], work,
-            position_tolerance, rotation_tolerance, iterations, patience, near, form, clear,
-        )  # fmt: skip
-        figures[i, 0] = 1.0 if status == REACHED else 0.0
-        figures[i, 1], figures[i, 2], figures[i, 3], figures[i, 4] = steps, last, away, turned
+    rows, clear = form
+    arrays = FormArrays(rows, clear, np.empty((q.shape[1], COLUMNS + MOST)))
+    for i in range(goals.targets.shape[0]):
+        goal = PoseGoal(
+            goals.weights, goals.targets[i], goals.position_tolerance, goals.rotation_tolerance
+        )
+        found = solve_quartic(chain, goal, goals.seeds[i], q[i], work, arrays, iterations)
+        note(found, figures[i])

@@ -27,7 +27,11 @@ from numpy.typing import NDArray
 
 from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper, inlined
-from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
+from basis_ik.numerics.normal_equations_kernel import (
+    diagonal_6,
+    solve_symmetric_6,
+    with_column_6,
+)
 from basis_ik.search.pose_error_kernel import (
     answer,
     beyond,
@@ -193,6 +197,26 @@ def fill_jacobian(
             work[k, JRX], work[k, JRY], work[k, JRZ] = x, y, z
 
 
+@inlined
+def column_inside(
+    variables: FloatArray, q: FloatArray, work: FloatArray, k: int, residual: Six
+) -> Six:
+    """Return a variable's column of the Jacobian, scaled, or zeros if it has to stay.
+
+    That is where it stands at a bound and the residual pulls it outward.
+    """
+    scale = variables[k, SCALE]
+    j0, j1, j2 = scale * work[k, JX], scale * work[k, JY], scale * work[k, JZ]
+    j3, j4, j5 = scale * work[k, JRX], scale * work[k, JRY], scale * work[k, JRZ]
+    low, high = q[k] <= work[k, BOUND_LOWER], q[k] >= work[k, BOUND_UPPER]
+    if low or high:
+        e0, e1, e2, e3, e4, e5 = residual
+        pull = j0 * e0 + j1 * e1 + j2 * e2 + j3 * e3 + j4 * e4 + j5 * e5
+        if (low and pull <= 0.0) or (high and pull >= 0.0):
+            j0, j1, j2, j3, j4, j5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    return j0, j1, j2, j3, j4, j5
+
+
 @helper
 def fill_step(
     variables: FloatArray, q: FloatArray, work: FloatArray, damping: float, residual: Six
@@ -202,49 +226,12 @@ def fill_step(
     A variable that stands at a limit and is pulled outward leaves the step (projected Gauss-Newton,
     Bertsekas 1982): the others take over instead of being held to a step it will not make.
     """
-    a00, a11, a22, a33, a44, a55 = damping, damping, damping, damping, damping, damping
-    a10, a20, a21, a30, a31, a32, a40, a41 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    a42, a43 = 0.0, 0.0
-    a50, a51, a52, a53, a54 = 0.0, 0.0, 0.0, 0.0, 0.0
-    e0, e1, e2, e3, e4, e5 = residual
-    n = variables.shape[0]
+    n, gram = variables.shape[0], diagonal_6(damping)
     for k in range(n):
-        scale = variables[k, SCALE]
-        j0, j1, j2 = scale * work[k, JX], scale * work[k, JY], scale * work[k, JZ]
-        j3, j4, j5 = scale * work[k, JRX], scale * work[k, JRY], scale * work[k, JRZ]
-        low, high = q[k] <= work[k, BOUND_LOWER], q[k] >= work[k, BOUND_UPPER]
-        if low or high:
-            pull = j0 * e0 + j1 * e1 + j2 * e2 + j3 * e3 + j4 * e4 + j5 * e5
-            if (low and pull <= 0.0) or (high and pull >= 0.0):
-                j0, j1, j2, j3, j4, j5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        work[k, JX], work[k, JY], work[k, JZ] = j0, j1, j2
-        work[k, JRX], work[k, JRY], work[k, JRZ] = j3, j4, j5
-        a00 += j0 * j0
-        a10 += j1 * j0
-        a11 += j1 * j1
-        a20 += j2 * j0
-        a21 += j2 * j1
-        a22 += j2 * j2
-        a30 += j3 * j0
-        a31 += j3 * j1
-        a32 += j3 * j2
-        a33 += j3 * j3
-        a40 += j4 * j0
-        a41 += j4 * j1
-        a42 += j4 * j2
-        a43 += j4 * j3
-        a44 += j4 * j4
-        a50 += j5 * j0
-        a51 += j5 * j1
-        a52 += j5 * j2
-        a53 += j5 * j3
-        a54 += j5 * j4
-        a55 += j5 * j5
-    x0, x1, x2, x3, x4, x5 = solve_symmetric_6(
-        a00, a10, a11, a20, a21, a22, a30, a31, a32, a33,
-        a40, a41, a42, a43, a44, a50, a51, a52, a53, a54, a55,
-        e0, e1, e2, e3, e4, e5,
-    )  # fmt: skip
+        column = column_inside(variables, q, work, k, residual)
+        work[k, JX], work[k, JY], work[k, JZ], work[k, JRX], work[k, JRY], work[k, JRZ] = column
+        gram = with_column_6(gram, column)
+    x0, x1, x2, x3, x4, x5 = solve_symmetric_6(gram, residual)
     largest = 0.0
     for k in range(n):
         step = work[k, JX] * x0 + work[k, JY] * x1 + work[k, JZ] * x2

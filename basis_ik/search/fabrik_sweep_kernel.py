@@ -26,18 +26,21 @@ number of joints.
 
 from __future__ import annotations
 
-from math import floor, pi, sqrt
+from math import sqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
-from basis_ik.numerics.jit import helper
+from basis_ik.numerics.jit import helper, inlined
 from basis_ik.search.descent_kernel import place
+from basis_ik.search.hinge_fit_kernel import (
+    axis_of,
+    clamp_turn,
+    fit_turn,
+    moved,
+    point_of,
+    rough_angle,
+    turned_first,
+)
 from basis_ik.search.pose_error_kernel import beyond, sine_cosine
 from basis_ik.search.tables_kernel import (
-    AXIS_X,
-    AXIS_Y,
-    AXIS_Z,
     BOUND_LOWER,
     BOUND_UPPER,
     BOX_X,
@@ -63,46 +66,10 @@ from basis_ik.search.tables_kernel import (
     TURN,
     WRX,
     WX,
+    FloatArray,
     Frame,
     PackedChain,
 )
-
-FloatArray = NDArray[np.float64]
-
-ORIENTATION_MOMENT = (
-    0.03  # [reach²]: what the tip's orientation weighs against one joint's position
-)
-
-
-@helper
-def rough_angle(y: float, x: float) -> float:
-    """Return atan2(y, x) within 1e-5 rad, by an odd polynomial: a start needs no more."""
-    a, b = abs(y), abs(x)
-    large = max(a, b)
-    r = min(a, b) / large if large > 0.0 else 0.0
-    w = r * r
-    angle = 0.05265332 + w * -0.01172120
-    angle = -0.33262347 + w * (0.19354346 + w * (-0.11643287 + w * angle))
-    angle = r * (0.99997726 + w * angle)
-    if a > b:
-        angle = 0.5 * pi - angle
-    if x < 0.0:
-        angle = pi - angle
-    return -angle if y < 0.0 else angle
-
-
-@helper
-def clamp_turn(value: float, lower: float, upper: float) -> float:
-    """Return the angle within the limits that is nearest on the circle to `value` [rad]."""
-    if lower <= value <= upper:
-        return value
-    above = value - upper
-    above -= 2.0 * pi * floor(above / (2.0 * pi))
-    below = lower - value
-    below -= 2.0 * pi * floor(below / (2.0 * pi))
-    if above + below >= 2.0 * pi:  # some whole turns away lies an angle within
-        return upper - 2.0 * pi + above
-    return upper if above < below else lower
 
 
 @helper
@@ -150,6 +117,42 @@ def sum_moments(joints: FloatArray, work: FloatArray, n: int, moment: float, tip
         c20, c21, c22 = c20 + o2 * g0, c21 + o2 * g1, c22 + o2 * g2
 
 
+@inlined
+def is_near(weights: FloatArray, tip: Frame, near: float) -> bool:
+    """Return whether the weighted squared error of a frame target_T_tip is below `near`."""
+    r00, _, _, p0, _, r11, _, p1, _, _, r22, p2 = tip
+    d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
+    error = weights[WX] ** 2 * (d0 * d0 + d1 * d1 + d2 * d2)
+    error += weights[WRX] ** 2 * (3.0 - r00 - r11 - r22)
+    return bool(error < near)
+
+
+@inlined
+def turn_hinge(
+    q: FloatArray, work: FloatArray, k: int, turn: float, fit: tuple[float, float]
+) -> tuple[float, float]:
+    """Turn a hinge by what fits best and its bounds allow; return sine and cosine of the turn.
+
+    Args:
+        q: (n,), of which an entry is written.
+        work: With the bounds.
+        k: Number of the hinge's variable.
+        turn: How far a unit of it turns the hinge [rad].
+        fit: By `fit_turn`.
+    """
+    across, along = fit
+    wanted = q[k] + rough_angle(across, along) / turn
+    reached = clamp_turn(wanted, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
+    size = across * across + along * along
+    if reached == wanted and size > 0.0:  # the usual case need not wait for the angle
+        f = 1.0 / sqrt(size)
+        s, c = f * across, f * along
+    else:
+        s, c = sine_cosine(turn * (reached - q[k]))
+    q[k] = reached
+    return s, c
+
+
 @helper
 def sweep(
     chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, moment: float,
@@ -173,74 +176,22 @@ def sweep(
     """
     joints, n, m = chain.joints, q.shape[0], chain.joints.shape[0]
     tip = place(joints, chain.ends[1], q, work, n)
-    r00, _, _, p0, _, r11, _, p1, _, _, r22, p2 = tip
-    d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
-    error = weights[WX] ** 2 * (d0 * d0 + d1 * d1 + d2 * d2)
-    error += weights[WRX] ** 2 * (3.0 - r00 - r11 - r22)
-    if error < near:
+    if is_near(weights, tip, near):
         return False
     sum_moments(joints, work, n, moment, tip)
-    x00, x01, x02, x10, x11, x12, x20, x21, x22 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
-    s0, s1, s2 = 0.0, 0.0, 0.0  # x maps everything beyond the joint from before to after the turns
+    # Of everything beyond the joint, from before to after the turns.
+    motion = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
     for i in range(m):
         turn = joints[i, TURN]
         if turn == 0.0 or joints[i, IS_ONLY] == 0.0:
             continue
-        o0, o1, o2 = work[n + i, POINT_X], work[n + i, POINT_Y], work[n + i, POINT_Z]
-        z0, z1, z2 = work[n + i, AXIS_X], work[n + i, AXIS_Y], work[n + i, AXIS_Z]
-        h0 = x00 * o0 + x01 * o1 + x02 * o2 + s0
-        h1 = x10 * o0 + x11 * o1 + x12 * o2 + s1
-        h2 = x20 * o0 + x21 * o1 + x22 * o2 + s2
-        row = n + m + 2 + i
-        d0, d1, d2 = work[row, M0], work[row, M1], work[row, M2]
-        e00, e01, e02 = work[row, M00] - d0 * h0, work[row, M01] - d0 * h1, work[row, M02] - d0 * h2
-        e10, e11, e12 = work[row, M10] - d1 * h0, work[row, M11] - d1 * h1, work[row, M12] - d1 * h2
-        e20, e21, e22 = work[row, M20] - d2 * h0, work[row, M21] - d2 * h1, work[row, M22] - d2 * h2
-        # Σ (a − o) (Xᵀ (t − h))ᵀ: the fit is done in the frame before the turns.
-        n00 = e00 * x00 + e01 * x10 + e02 * x20
-        n01 = e00 * x01 + e01 * x11 + e02 * x21
-        n02 = e00 * x02 + e01 * x12 + e02 * x22
-        n10 = e10 * x00 + e11 * x10 + e12 * x20
-        n11 = e10 * x01 + e11 * x11 + e12 * x21
-        n12 = e10 * x02 + e11 * x12 + e12 * x22
-        n20 = e20 * x00 + e21 * x10 + e22 * x20
-        n21 = e20 * x01 + e21 * x11 + e22 * x21
-        n22 = e20 * x02 + e21 * x12 + e22 * x22
-        across = z0 * (n12 - n21) + z1 * (n20 - n02) + z2 * (n01 - n10)
-        along = n00 + n11 + n22
-        along -= z0 * (z0 * n00 + z1 * n10 + z2 * n20)
-        along -= z1 * (z0 * n01 + z1 * n11 + z2 * n21)
-        along -= z2 * (z0 * n02 + z1 * n12 + z2 * n22)
-        k = int(joints[i, DRIVER])
-        wanted = q[k] + rough_angle(across, along) / turn
-        reached = clamp_turn(wanted, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
-        size = across * across + along * along
-        if reached == wanted and size > 0.0:  # the usual case need not wait for the angle
-            f = 1.0 / sqrt(size)
-            s, c = f * across, f * along
-        else:
-            s, c = sine_cosine(turn * (reached - q[k]))
-        q[k] = reached
-        v = 1.0 - c
-        w00, w01, w02 = c + v * z0 * z0, v * z0 * z1 - s * z2, v * z0 * z2 + s * z1
-        w10, w11, w12 = v * z0 * z1 + s * z2, c + v * z1 * z1, v * z1 * z2 - s * z0
-        w20, w21, w22 = v * z0 * z2 - s * z1, v * z1 * z2 + s * z0, c + v * z2 * z2
-        x00, x01, x02 = (
-            x00 * w00 + x01 * w10 + x02 * w20,
-            x00 * w01 + x01 * w11 + x02 * w21,
-            x00 * w02 + x01 * w12 + x02 * w22,
-        )
-        x10, x11, x12 = (
-            x10 * w00 + x11 * w10 + x12 * w20,
-            x10 * w01 + x11 * w11 + x12 * w21,
-            x10 * w02 + x11 * w12 + x12 * w22,
-        )
-        x20, x21, x22 = (
-            x20 * w00 + x21 * w10 + x22 * w20,
-            x20 * w01 + x21 * w11 + x22 * w21,
-            x20 * w02 + x21 * w12 + x22 * w22,
-        )
-        s0 = h0 - (x00 * o0 + x01 * o1 + x02 * o2)
-        s1 = h1 - (x10 * o0 + x11 * o1 + x12 * o2)
-        s2 = h2 - (x20 * o0 + x21 * o1 + x22 * o2)
+        point, axis, sums = point_of(work, n + i), axis_of(work, n + i), work[n + m + 2 + i]
+        moments = (
+            sums[M00], sums[M01], sums[M02], sums[M10], sums[M11], sums[M12],
+            sums[M20], sums[M21], sums[M22],
+        )  # fmt: skip
+        offsets = (sums[M0], sums[M1], sums[M2])
+        fit = fit_turn(moments, offsets, moved(motion, point), motion, axis)
+        s, c = turn_hinge(q, work, int(joints[i, DRIVER]), turn, fit)
+        motion = turned_first(motion, axis, s, c, point)
     return True

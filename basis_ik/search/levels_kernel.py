@@ -23,10 +23,12 @@ from a higher one.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.numerics.bounded_step_kernel import bounded_step, moved_inside
+from basis_ik.numerics.bounded_step_kernel import Rows, bounded_step, moved_inside
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.residuals_kernel import TaskArrays, arrived, evaluate
 from basis_ik.search.tables_kernel import (
@@ -95,6 +97,124 @@ def _gaps(variables: FloatArray, q: FloatArray, low: FloatArray, high: FloatArra
         high[k] = max(0.0, (variables[k, UPPER] - q[k]) / variables[k, SCALE])
 
 
+class Place(NamedTuple):
+    """Somewhere, what is left of each row there, and how it changes."""
+
+    q: FloatArray
+    """(n,)."""
+    error: FloatArray
+    """(R,)."""
+    jacobian: FloatArray
+    """(R, n) minus the derivative of the error, by the scaled variables."""
+
+
+class Memory(NamedTuple):
+    """What a descent works in."""
+
+    axes: FloatArray
+    """(≥ joints of a limb, 6)."""
+    twists: FloatArray
+    """(n, 6)."""
+    kept: FloatArray
+    """(R,) the errors at which the levels before are held."""
+    due: FloatArray
+    """(R,) by how much they are off these."""
+    low: FloatArray
+    """(n,)."""
+    high: FloatArray
+    """(n,)."""
+    step: FloatArray
+    """(n,)."""
+
+
+@helper
+def _evaluate(problem: TaskArrays, place: Place, memory: Memory) -> None:
+    """Write what is left of each row somewhere, and how it changes."""
+    evaluate(problem, place.q, memory.axes, memory.twists, place.error, place.jacobian)
+
+
+@helper
+def _go_back(
+    problem: TaskArrays, first: int, slack: float, there: Place, memory: Memory
+) -> float:  # fmt: skip
+    """Bring a place back onto the equations of the levels before row `first`, by Newton's steps.
+
+    Returns:
+        By how much they are off, squared.
+    """
+    variables, off, nothing = problem.variables, np.inf, np.empty((0, there.q.shape[0]))
+    for _ in range(CORRECTIONS):
+        _evaluate(problem, there, memory)
+        before, off = off, _subtract(there.error, memory.kept, first, memory.due)
+        if off <= slack or off > 0.5 * before:
+            break
+        _gaps(variables, there.q, memory.low, memory.high)
+        equations = Rows(there.jacobian[:first], memory.due[:first])
+        none = Rows(nothing, memory.due[:0])
+        bounded_step(equations, none, 1.0, memory.low, memory.high, memory.step)
+        _move(variables, there.q, memory.step, there.q)
+    return off
+
+
+@helper
+def _accept(there: Place, here: Place) -> None:
+    """Copy a place."""
+    _copy(there.q, here.q)
+    _copy(there.error, here.error)
+    for r in range(here.error.shape[0]):
+        _copy(there.jacobian[r], here.jacobian[r])
+
+
+@helper
+def _descend_level(
+    problem: TaskArrays, rows: tuple[int, int], slack: float, iterations: int, here: Place,
+    there: Place, memory: Memory,
+) -> int:  # fmt: skip
+    """Walk downhill by the rows of one level, while those of the levels before stay as they are.
+
+    Args:
+        problem: The tasks.
+        rows: The first row of the level, and the one behind its last.
+        slack: Squared error by which the levels before may change altogether.
+        iterations: Steps allowed.
+        here: Start, and result.
+        there: To work in.
+        memory: To work in.
+
+    Returns:
+        Steps taken.
+    """
+    (a, c), variables, taken = rows, problem.variables, 0
+    cost, trust, stalls = _squared(here.error[a:c]), TRUST, 0
+    hard = c <= here.error.shape[0] - here.q.shape[0]
+    for _ in range(iterations):
+        if cost == 0.0 or (hard and arrived(problem.tasks, here.error, a, c)):
+            break
+        taken += 1
+        _gaps(variables, here.q, memory.low, memory.high)
+        _subtract(here.error, memory.kept, a, memory.due)
+        equations = Rows(here.jacobian[:a], memory.due[:a])
+        wanted = Rows(here.jacobian[a:c], here.error[a:c])
+        damping = trust * cost + FLOOR
+        bounded_step(equations, wanted, damping, memory.low, memory.high, memory.step)
+        if _largest(memory.step) < STILL:
+            break
+        _move(variables, here.q, memory.step, there.q)
+        off = _go_back(problem, a, slack, there, memory)
+        new = _squared(there.error[a:c])
+        if off <= slack and new < cost:
+            stalls = stalls + 1 if cost - new <= STILL * cost else 0
+            cost, trust = new, max(trust / 3.0, 1e-7)
+            _accept(there, here)
+            if stalls >= STALLS:
+                break
+        else:
+            trust *= 6.0
+            if trust * cost > 1e6:
+                break
+    return taken
+
+
 @jit
 def descend_levels(
     problem: TaskArrays, levels: IntArray, slack: float, iterations: int, q: FloatArray,
@@ -114,54 +234,18 @@ def descend_levels(
     Returns:
         Steps taken.
     """
-    variables, tasks = problem.variables, problem.tasks
     n, size = q.shape[0], error.shape[0]
-    axes, twists = np.empty((problem.limbs.shape[0], 6)), np.empty((n, 6))
-    jacobian, trial = np.empty((size, n)), np.empty((size, n))
-    trial_error, kept, due = np.empty(size), np.empty(size), np.empty(size)
-    low, high, step, moved = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    none = np.empty((0, n))
-    evaluate(problem, q, axes, twists, error, jacobian)
+    memory = Memory(
+        np.empty((problem.limbs.shape[0], 6)), np.empty((n, 6)), np.empty(size), np.empty(size),
+        np.empty(n), np.empty(n), np.empty(n),
+    )  # fmt: skip
+    here = Place(q, error, np.empty((size, n)))
+    there = Place(np.empty(n), np.empty(size), np.empty((size, n)))
+    _evaluate(problem, here, memory)
     taken = 0
     for level in range(levels.shape[0] - 1):
-        a, c = levels[level], levels[level + 1]
-        cost, trust, stalls = _squared(error[a:c]), TRUST, 0
-        hard = c <= size - n
-        for _ in range(iterations):
-            if cost == 0.0 or (hard and arrived(tasks, error, a, c)):
-                break
-            taken += 1
-            _gaps(variables, q, low, high)
-            _subtract(error, kept, a, due)
-            bounded_step(
-                jacobian[:a], due[:a], jacobian[a:c], error[a:c], trust * cost + FLOOR,
-                low, high, step,
-            )  # fmt: skip
-            if _largest(step) < STILL:
-                break
-            _move(variables, q, step, moved)
-            off = np.inf
-            for _ in range(CORRECTIONS):
-                evaluate(problem, moved, axes, twists, trial_error, trial)
-                before, off = off, _subtract(trial_error, kept, a, due)
-                if off <= slack or off > 0.5 * before:
-                    break
-                _gaps(variables, moved, low, high)
-                bounded_step(trial[:a], due[:a], none, due[:0], 1.0, low, high, step)
-                _move(variables, moved, step, moved)
-            new = _squared(trial_error[a:c])
-            if off <= slack and new < cost:
-                stalls = stalls + 1 if cost - new <= STILL * cost else 0
-                cost, trust = new, max(trust / 3.0, 1e-7)
-                jacobian, trial = trial, jacobian
-                _copy(moved, q)
-                _copy(trial_error, error)
-                if stalls >= STALLS:
-                    break
-            else:
-                trust *= 6.0
-                if trust * cost > 1e6:
-                    break
-        for r in range(a, c):
-            kept[r] = error[r]
+        rows = (levels[level], levels[level + 1])
+        taken += _descend_level(problem, rows, slack, iterations, here, there, memory)
+        for r in range(rows[0], rows[1]):
+            memory.kept[r] = error[r]
     return taken

@@ -24,17 +24,21 @@ from math import floor, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, begin, descend
-from basis_ik.search.fabrik_sweep_kernel import ORIENTATION_MOMENT, sweep
+from basis_ik.search.fabrik_sweep_kernel import sweep
+from basis_ik.search.hinge_fit_kernel import ORIENTATION_MOMENT
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.search.tables_kernel import (
+    ANGLE,
     BEST,
     BOUND_LOWER,
     BOUND_UPPER,
+    DISTANCE,
     GOLDEN_STEP,
+    IS_REACHED,
+    LAST_START,
     LOWER,
     PERIODIC,
     SEARCH_LEAST,
@@ -42,6 +46,7 @@ from basis_ik.search.tables_kernel import (
     SEARCH_START,
     START_LOWER,
     START_UPPER,
+    STEPS,
     UNFINISHED,
     UPPER,
     WRX,
@@ -51,12 +56,14 @@ from basis_ik.search.tables_kernel import (
     WY,
     WZ,
     Effort,
+    FloatArray,
     PackedChain,
     PoseGoal,
 )
 from basis_ik.search.tables_kernel import COLUMNS as COLUMNS
 
-FloatArray = NDArray[np.float64]
+Found = tuple[int, int, int, float, float]
+"""How a search ended; steps; number of the last start; distance [m] and angle [rad] left."""
 
 BAD_SEED, BAD_TARGET, OUT_OF_REACH = -2, -3, -4
 GO_ON = -1  # in place of the first start's number: where the last call was SPENT
@@ -66,6 +73,8 @@ LARGEST_LENGTH = 1e6  # [m]: beyond it a double no longer resolves 1e-10 m
 ROAMING_EVERY = 2  # of the further starts look for a solution outside the limits first
 ENDED, INSIDE, ROAMING = 0, 1, 2  # a descent: over, within its limits, outside them
 FAR_OFF = 1e300  # squared error of what is only worth keeping for want of anything else
+NEAR = 0.4  # weighted squared error below which a seed is descended from as it is
+PATIENCE = 1  # steps of a descent that may fail to get nearer, see `Effort`; docs/algorithms.md
 MARGIN = 0.1  # the descent aims at a tenth of the tolerance: one more step, and the proof holds
 
 
@@ -307,7 +316,7 @@ def solve_pose(
     patience: int,
     careful: bool,
     near: float,
-) -> tuple[int, int, int, float, float]:
+) -> Found:
     """Run `search` from Python, on the fields of its arguments one by one."""
     chain = PackedChain(exact, joints, variables, ends, reach)
     goal = PoseGoal(weights, target, position_tolerance, rotation_tolerance)
@@ -319,7 +328,7 @@ def solve_pose(
 def search(
     chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
     effort: Effort, starts: Starts,
-) -> tuple[int, int, int, float, float]:  # fmt: skip
+) -> Found:  # fmt: skip
     """Descend from the seed, then from fresh starts, until a descent arrives and is proven.
 
     Args:
@@ -386,3 +395,11 @@ def search(
     if out_of_reach and (effort.careful or status != SPENT):
         status = OUT_OF_REACH + 0 * n
     return status, steps, fresh, away, turned
+
+
+@helper
+def note(found: Found, figures: FloatArray) -> None:
+    """Write how a search of a batch ended into its row of figures (5,)."""
+    figures[IS_REACHED] = 1.0 if found[0] == REACHED else 0.0
+    figures[STEPS], figures[LAST_START] = found[1], found[2]
+    figures[DISTANCE], figures[ANGLE] = found[3], found[4]

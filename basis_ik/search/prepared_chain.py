@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from basis_ik.errors import BasisIkError
 from basis_ik.robot.safety_kernel import is_inside
 from basis_ik.search.closed_form import ClosedForm
-from basis_ik.search.pose_search_kernel import solve_pose
+from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import (
     PackedChain,
@@ -34,12 +34,6 @@ FloatArray = NDArray[np.float64]
 
 ROTATION_WEIGHT = 0.3
 """Weight of one radian against one reach; flat between 0.15 and 0.6 (docs/algorithms.md)."""
-
-NEAR = 0.4
-"""Weighted squared error below which a seed is descended from as it is: the nearest solution."""
-
-PATIENCE = 1
-"""Steps of a descent that may fail to get nearer, see `descent_kernel`; measured likewise."""
 
 
 class OutsideLimitsError(BasisIkError):

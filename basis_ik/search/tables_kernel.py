@@ -25,14 +25,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.numerics.normal_equations_kernel import Six as Six
+
 FloatArray = NDArray[np.float64]
 
 Triple = tuple[float, float, float]
-Six = tuple[float, float, float, float, float, float]
 Frame = tuple[
     float, float, float, float, float, float, float, float, float, float, float, float
 ]  # fmt: skip
 """The numbers of a frame (3, 4) by rows, in registers."""
+Nine = tuple[float, float, float, float, float, float, float, float, float]
+"""The numbers of a matrix (3, 3) by rows."""
 
 # Frames (3, 4), written by rows: the rotation, and the place in the last column.
 R00, R01, R02, P0, R10, R11, R12, P1, R20, R21, R22, P2 = range(12)
@@ -124,6 +127,21 @@ class PoseGoal(NamedTuple):
     """(12,)."""
     target: FloatArray
     """(4, 4) root_T_target."""
+    position_tolerance: float
+    """[m]."""
+    rotation_tolerance: float
+    """[rad]."""
+
+
+class PoseGoals(NamedTuple):
+    """What the searches of a batch are to reach, and where they start."""
+
+    weights: FloatArray
+    """(12,)."""
+    targets: FloatArray
+    """(k, 4, 4) root_T_target."""
+    seeds: FloatArray
+    """(k, n)."""
     position_tolerance: float
     """[m]."""
     rotation_tolerance: float

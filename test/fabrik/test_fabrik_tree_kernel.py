@@ -26,7 +26,7 @@ from basis_ik.fabrik import fabrik_descent_kernel as fabrik_descent
 from basis_ik.fabrik.fabrik_descent_kernel import descend
 from basis_ik.fabrik.fabrik_tree_kernel import backward, forward, sweep_tree
 from basis_ik.fabrik.freedom_kernel import advance, freedoms, held, scatter
-from basis_ik.fabrik.limbs_kernel import sweep_limbs
+from basis_ik.fabrik.limbs_kernel import LimbArrays, sweep_limbs
 from basis_ik.fabrik.skeleton_kernel import Goals, Skeleton, errors, follow, load, place
 from basis_ik.fabrik.swing_twist_kernel import (
     BALL,
@@ -309,7 +309,9 @@ def test_limbs_end_within_their_bounds_and_at_reachable_targets(seed):
     goal[2] = places[0] + base + rng.uniform(0.5, 2.9) * unit_rows(rng.normal(size=(1, 3)))[0]
     goal[3] = places[0] + base + rng.uniform(0.0, 1.9) * unit_rows(rng.normal(size=(1, 3)))[0]
     asked, root = np.array([0, 0, 1, 1]), places[0].copy()
-    residual, _ = sweep_limbs(parents, bounds, goal, asked, 0, 1e-6, 5000, places, NOTHING)
+    residual, _ = sweep_limbs(
+        LimbArrays(parents, bounds, goal, asked, 0), 1e-6, 5000, places, NOTHING
+    )
     np.testing.assert_array_equal(places[0], root)
     apart = np.linalg.norm(places[1:] - places[parents[1:]], axis=1)
     assert np.all(apart >= bounds[1:, 0] - 1e-12)
@@ -324,7 +326,10 @@ def test_limbs_that_fit_already_are_left_alone():
     places = np.array([[0.0, 0, 0], [0, 0, 1], [1, 0, 1], [-1, 0, 1.0]])
     before = places.copy()
     goal, asked = places.copy(), np.array([0, 0, 1, 1])
-    assert sweep_limbs(parents, bounds, goal, asked, 0, 1e-9, 9, places, NOTHING) == (0.0, 0)
+    assert sweep_limbs(LimbArrays(parents, bounds, goal, asked, 0), 1e-9, 9, places, NOTHING) == (
+        0.0,
+        0,
+    )
     np.testing.assert_array_equal(places, before)
 
 
@@ -334,7 +339,9 @@ def test_limbs_stop_when_nothing_more_is_won_and_keep_the_best():
     goal, asked = np.zeros((4, 3)), np.array([0, 0, 1, 1])
     goal[2], goal[3] = [9.0, 0.0, 0.0], [-9.0, 0.0, 0.0]
     record = np.full(10**4, np.nan)
-    residual, used = sweep_limbs(parents, bounds, goal, asked, 0, 1e-9, 10**4, places, record)
+    residual, used = sweep_limbs(
+        LimbArrays(parents, bounds, goal, asked, 0), 1e-9, 10**4, places, record
+    )
     assert used < 2000
     assert residual <= np.nanmin(record)
     assert residual == pytest.approx(6.5, abs=0.05)  # half of what 18 m exceed the 5 m between

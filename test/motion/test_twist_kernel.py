@@ -40,7 +40,7 @@ def states_at(chain, q, twist, rate, in_tip):
     states = np.zeros((len(q), 3))
     states[:, 0] = q
     exact = prepared(chain).exact
-    work = map(np.zeros, [(len(exact) - 1, 6), (len(q), 6), (8, 12), (3, len(q))])
+    work = map(np.zeros, [(len(exact) - 1, 6), (len(q), 6), (2, 12), (3, len(q))])
     lost = states_on_line(exact, twist, rate, in_tip, *work, states)
     return states, lost
 

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from from_python import from_python, sample
 
-from basis_ik.numerics.bounded_step_kernel import bounded_step, moved_inside
+from basis_ik.numerics.bounded_step_kernel import Rows, bounded_step, moved_inside
 
 bounded_step = from_python(bounded_step)
 
@@ -31,7 +31,7 @@ RNG = np.random.default_rng(3)
 
 def step_of(equations, b, rows, e, damping, low, high):
     step = np.empty(len(low))
-    bounded_step(equations, b, rows, e, damping, low, high, step)
+    bounded_step(Rows(equations, b), Rows(rows, e), damping, low, high, step)
     return step
 
 
@@ -124,8 +124,6 @@ def test_moves_end_at_the_bounds_and_a_nan_moves_nothing(there, end):
 
 def test_a_step_that_is_no_number_is_none():
     step = np.empty(3)
-    bounded_step(
-        np.empty((0, 3)), np.empty(0), np.ones((1, 3)), np.array([np.nan]), 0.1,
-        np.full(3, -1.0), np.full(3, 1.0), step,
-    )  # fmt: skip
+    none, wanted = Rows(np.empty((0, 3)), np.empty(0)), Rows(np.ones((1, 3)), np.array([np.nan]))
+    bounded_step(none, wanted, 0.1, np.full(3, -1.0), np.full(3, 1.0), step)
     assert step.tolist() == [0.0, 0.0, 0.0]

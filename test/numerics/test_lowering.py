@@ -18,6 +18,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -195,9 +196,20 @@ def code_of(kernel):
     return texts[-1]
 
 
+class Pair(NamedTuple):
+    a: np.ndarray
+    row: np.ndarray
+
+
+def pack(a, i, j):
+    pair = Pair(a, a[i])
+    return pair.row[j] + pair.a[i, j]
+
+
 def test_what_a_caller_holds_is_not_counted():
     assert "NRT_decref" in code_of(allocate)
     assert "NRT_" not in code_of(part)
+    assert "NRT_" not in code_of(pack)
 
 
 @pytest.mark.skipif(numba.config.BOUNDSCHECK, reason="numba translates what checks bounds")

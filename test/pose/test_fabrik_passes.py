@@ -28,7 +28,7 @@ from basis_ik.pose.fabrik_passes import MAX_PASSES, run_passes, trace_passes
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.descent_kernel import REACHED
-from basis_ik.search.fabrik_sweep_kernel import ORIENTATION_MOMENT
+from basis_ik.search.hinge_fit_kernel import ORIENTATION_MOMENT
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import OutsideLimitsError

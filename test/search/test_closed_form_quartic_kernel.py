@@ -22,6 +22,7 @@ from from_python import from_python, sample
 
 from basis_ik.search import closed_form_quartic_kernel as kernel
 
+Equation = kernel.Equation
 height_at, roots_of, solve_pair, turning_points = (
     from_python(f)
     for f in (kernel.height_at, kernel.roots_of, kernel.solve_pair, kernel.turning_points)
@@ -130,7 +131,8 @@ def test_a_pair_of_angles_is_found_again_and_moves_as_foretold():
         planes[1, 0] += at(planes[3], beta) - at(planes[1], alpha)
         left, left2, right, right2 = (tuple(each.tolist()) for each in planes)
         pairs = np.empty((4, 4))
-        count, margin = solve_pair(left, left2, 1e-6, right, right2, 1e-6, 1e-9, 0.0, pairs)
+        one, other = Equation(left, right, 1e-6), Equation(left2, right2, 1e-6)
+        count, margin = solve_pair(one, other, 1e-9, 0.0, pairs)
         off = np.abs(np.remainder(pairs[:count, :2] - [alpha, beta] + pi, 2 * pi) - pi)
         assert off.max(axis=1).min() < 1e-6 if margin > 1e3 else count > 0
         for a, b, _, _ in pairs[:count]:
@@ -138,6 +140,6 @@ def test_a_pair_of_angles_is_found_again_and_moves_as_foretold():
             assert at(planes[1], a) == pytest.approx(at(planes[3], b), abs=1e-6)
         if margin > 1e3:
             moved, others = (left[0] + 1e-6, *left[1:]), np.empty((4, 4))
-            solve_pair(moved, left2, 1e-6, right, right2, 1e-6, 1e-9, 0.0, others)
+            solve_pair(one._replace(left=moved), other, 1e-9, 0.0, others)
             turned = np.abs(np.remainder(others - pairs + pi, 2 * pi) - pi)[:count]
             assert (turned[:, :2] <= 1.1 * pairs[:count, 2:]).all()

@@ -26,9 +26,8 @@ from basis_ik.pose.track_kernel import step_towards
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.descent_kernel import REACHED, walk
 from basis_ik.search.levels_kernel import _move
-from basis_ik.search.pose_search_kernel import solve_pose
+from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
 from basis_ik.search.prepare import prepared
-from basis_ik.search.prepared_chain import NEAR, PATIENCE
 from basis_ik.search.tables_kernel import STEP
 
 URDF = Path(__file__).parents[2] / "urdf"

@@ -28,13 +28,16 @@ from random_chains import random_chain
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
 from basis_ik.robot.chain_kernel import forward
 from basis_ik.search.descent_kernel import REACHED, SPENT, begin, descend, place
-from basis_ik.search.fabrik_sweep_kernel import clamp_turn, rough_angle, sweep
+from basis_ik.search.fabrik_sweep_kernel import sweep
+from basis_ik.search.hinge_fit_kernel import clamp_turn, rough_angle
 from basis_ik.search.pose_error_kernel import axis_error, beyond, rotation_error, sine_cosine
 from basis_ik.search.pose_search_kernel import (
     COLUMNS,
     FREE_TURNS,
     GO_ON,
     LIMITS,
+    NEAR,
+    PATIENCE,
     UNBOUNDED,
     begin_anew,
     begin_inside,
@@ -45,7 +48,6 @@ from basis_ik.search.pose_search_kernel import (
 )
 from basis_ik.search.precomputed_starts import KEPT
 from basis_ik.search.prepare import prepare
-from basis_ik.search.prepared_chain import NEAR, PATIENCE
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.search.tables_kernel import (
     BOUND_LOWER,
@@ -150,7 +152,7 @@ def test_the_system_of_six_is_solved():
         j = rng.normal(size=(6, 8))
         a, b = j @ j.T, rng.normal(size=6)
         lower = a[np.tril_indices(6)]
-        x = np.array(solve_symmetric_6(*lower, *b))
+        x = np.array(solve_symmetric_6(tuple(lower), tuple(b)))
         assert np.allclose(a @ x, b, atol=1e-8)
 
 
