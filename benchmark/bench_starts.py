@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.pose.batch_kernel import solve_poses
-from basis_ik.pose.diagnosis import FEWEST_STARTS, Inquiry
+from basis_ik.pose.diagnosis import FEWEST_STARTS, Diagnosis
 from basis_ik.pose.solve import MAX_RESTARTS
 from basis_ik.robot.chain_kernel import ChainArrays
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE
@@ -85,9 +85,11 @@ def hard_poses(arm: ChainArrays, seed: int, count: int) -> list[tuple[int, float
     )  # fmt: skip
     hard = []
     for i in np.flatnonzero((figures[:, 2] > FEWEST_STARTS) | (figures[:, 0] == 0.0)):
-        inquiry = Inquiry(ready, targets[i], seeds[i], seeds[i], TOLERANCES, BUDGET, FEWEST_STARTS)
-        found = inquiry.scout() is not None
-        hard.append((int(figures[i, 2]), 0.0 if found else inquiry.least_error()))
+        diagnosis = Diagnosis(
+            ready, targets[i], seeds[i], seeds[i], TOLERANCES, BUDGET, FEWEST_STARTS
+        )
+        found = diagnosis.scout() is not None
+        hard.append((int(figures[i, 2]), 0.0 if found else diagnosis.least_error()))
     return hard
 
 

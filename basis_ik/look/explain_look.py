@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.look.look_kernel import aim
+from basis_ik.look.look_kernel import solve_look
 from basis_ik.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.look.ray_kernel import NO_LENGTH
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
@@ -61,7 +61,7 @@ class Attempt:
 
 
 @dataclass
-class AimInquiry:
+class LookDiagnosis:
     """One failed search, questioned further on what is left of its budget.
 
     Attributes:
@@ -147,61 +147,61 @@ class AimInquiry:
         self, start: FloatArray, variables: FloatArray, steps: int, last: int, *, careful: bool
     ) -> Attempt:
         ready, q = self.ready, np.empty_like(start)
-        status, taken, _, angle, away = aim(
+        status, taken, _, angle, away = solve_look(
             ready.exact, ready.joints, variables, ready.ends, self.point, start, q,
-            ready.new_work(), self.tolerance, max(0, min(steps, self.budget)), 0, last, careful,
+            ready.new_work(), self.tolerance, max(0, min(steps, self.budget)), last, careful,
         )  # fmt: skip
         self.budget -= taken
         return Attempt(q, angle, away, status == ARRIVED)
 
 
-def explain_aim(inquiry: AimInquiry, names: tuple[str, ...]) -> tuple[Attempt, Reason]:
+def explain_look(diagnosis: LookDiagnosis, names: tuple[str, ...]) -> tuple[Attempt, Reason]:
     """Find the best effort, and the reason why there is nothing better.
 
     Args:
-        inquiry: The failed search.
+        diagnosis: The failed search.
         names: (n,) of the joints.
 
     Returns:
         The best effort and the reason, which is REACHED where the point was met by the way.
     """
-    answer = inquiry.least_angle()
+    answer = diagnosis.least_angle()
     if answer.reached:
         return answer, REACHED
     if answer.away <= NO_LENGTH:
-        stay = Attempt(inquiry.at_seed(), answer.angle, answer.away, reached=False)
+        stay = Attempt(diagnosis.at_seed(), answer.angle, answer.away, reached=False)
         return stay, Reason(Verdict.DEGENERATE, 0.0, answer.angle)
-    reason = _obstacle(inquiry, answer, names)
-    if inquiry.inside is not None:
-        return inquiry.inside, REACHED
-    few_starts = inquiry.starts <= FEWEST_STARTS and not inquiry.closed
-    if inquiry.budget <= 0 or few_starts:
-        reason = Reason(Verdict.BUDGET_SPENT, 0.0, answer.angle, starts=inquiry.starts)
+    reason = _obstacle(diagnosis, answer, names)
+    if diagnosis.inside is not None:
+        return diagnosis.inside, REACHED
+    few_starts = diagnosis.starts <= FEWEST_STARTS and not diagnosis.closed
+    if diagnosis.budget <= 0 or few_starts:
+        reason = Reason(Verdict.BUDGET_SPENT, 0.0, answer.angle, starts=diagnosis.starts)
     return answer, reason
 
 
-def _obstacle(inquiry: AimInquiry, answer: Attempt, names: tuple[str, ...]) -> Reason:
+def _obstacle(diagnosis: LookDiagnosis, answer: Attempt, names: tuple[str, ...]) -> Reason:
     """Say what has to give way for the point to be met."""
-    own, proven = inquiry.ready.variables, inquiry.proves
-    starts = 0 if proven else inquiry.starts
-    steps = [(Verdict.LIMIT, own, inquiry.lifted())]
-    if inquiry.variables is not own:
-        steps.insert(0, (Verdict.MOVE_BOUND, inquiry.variables, own))
+    own, proven = diagnosis.ready.variables, diagnosis.proves
+    starts = 0 if proven else diagnosis.starts
+    steps = [(Verdict.LIMIT, own, diagnosis.lifted())]
+    if diagnosis.variables is not own:
+        steps.insert(0, (Verdict.MOVE_BOUND, diagnosis.variables, own))
     for verdict, bounds, wider in steps:
-        free = inquiry.within(wider)
+        free = diagnosis.within(wider)
         if free.reached:
-            k = _limiting(inquiry, answer.q, free.q, bounds, wider)
+            k = _limiting(diagnosis, answer.q, free.q, bounds, wider)
             low, high = bounds[k, LOWER_UPPER]
             bound = low if abs(answer.q[k] - low) < abs(answer.q[k] - high) else high
             return Reason(verdict, 0.0, answer.angle, names[k], float(bound), starts, proven)
-    missing = inquiry.too_near()
+    missing = diagnosis.too_near()
     if missing > 0.0:
         return Reason(Verdict.TOO_NEAR, missing, answer.angle, starts=starts, proven=proven)
-    return Reason(Verdict.ORIENTATION_NOT_FOUND, 0.0, answer.angle, starts=inquiry.starts)
+    return Reason(Verdict.ORIENTATION_NOT_FOUND, 0.0, answer.angle, starts=diagnosis.starts)
 
 
 def _limiting(
-    inquiry: AimInquiry, q: FloatArray, free: FloatArray, bounds: FloatArray, wider: FloatArray
+    diagnosis: LookDiagnosis, q: FloatArray, free: FloatArray, bounds: FloatArray, wider: FloatArray
 ) -> int:
     """Return the variable whose bound, widened alone, lets the ray meet the point.
 
@@ -214,7 +214,7 @@ def _limiting(
     for k in np.flatnonzero(stands):
         one = bounds.copy()
         one[k] = wider[k]
-        if inquiry.within(one).reached:
+        if diagnosis.within(one).reached:
             return int(k)
     beyond = np.maximum(low - free, free - high) / bounds[:, SCALE]
     return int(np.argmax(np.where(stands | ~stands.any(), beyond, -np.inf)))

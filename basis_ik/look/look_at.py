@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.look.explain_look import AimInquiry, explain_aim
-from basis_ik.look.look_kernel import aim
+from basis_ik.look.explain_look import LookDiagnosis, explain_look
+from basis_ik.look.look_kernel import solve_look
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
@@ -120,9 +120,9 @@ def look_at(
         work = ready.spare.pop()
     except IndexError:
         work = ready.new_work()
-    status, steps, fresh, angle, _ = aim(
+    status, steps, fresh, angle, _ = solve_look(
         held.exact, held.joints, held.variables, held.ends, goal, start, positions, work,
-        angle_tolerance, max_iterations, 0, max_restarts, False,
+        angle_tolerance, max_iterations, max_restarts, False,
     )  # fmt: skip
     ready.spare.append(work)
     if status == ARRIVED:
@@ -133,14 +133,14 @@ def look_at(
         raise SolveArgumentError("seed", seed, f"finite and within ±{LARGEST_ANGLE:g}")
     if status == BAD_TARGET:
         raise SolveArgumentError("point", point, f"finite and within {LARGEST_LENGTH:g} m")
-    inquiry = AimInquiry(
+    diagnosis = LookDiagnosis(
         ready, held.variables, goal, start, positions, angle_tolerance,
         max_iterations - steps, fresh + 1,
     )  # fmt: skip
-    answer, reason = explain_aim(inquiry, names)
+    answer, reason = explain_look(diagnosis, names)
     if reason is REACHED:
         ready.prove_inside(answer.q)
-    steps = max_iterations - inquiry.budget
+    steps = max_iterations - diagnosis.budget
     return Solution(read_only(answer.q), reason.verdict, 0.0, answer.angle, steps, fresh, reason)
 
 

@@ -21,9 +21,9 @@ inputs alone.
 from __future__ import annotations
 
 from math import pi
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.look.ray_kernel import (
@@ -43,18 +43,18 @@ from basis_ik.search.pose_search_kernel import (
     MARGIN,
     begin_anew,
     begin_inside,
+    go_back_to_best,
+    keep_best,
     set_bounds,
     take_shortest_turns,
 )
 from basis_ik.search.tables_kernel import (
-    BEST,
     BEST_SCOUT,
     LOWER,
     UPPER,
+    FloatArray,
     PackedChain,
 )
-
-FloatArray = NDArray[np.float64]
 
 NEARBY_STARTS = 4  # fresh starts that are mixed with the seed, each with half as much of it
 CLOSED_STARTS = 8  # where a closed form has no answer, a start can help only at its very edge
@@ -136,8 +136,21 @@ def nearest_branch(
             q[0], q[1] = found[i, 0], found[i, 1]
 
 
+class LookEffort(NamedTuple):
+    """How near a ray is to come to a point, and how long a search for that may go on."""
+
+    tolerance: float
+    """[rad]."""
+    iterations: int
+    """Steps allowed, all descents together."""
+    restarts: int
+    """Number of the last start: 0 is the seed, all others are fresh ones."""
+    careful: bool
+    """See `ray_kernel.descend_to_point`."""
+
+
 @jit
-def aim(
+def solve_look(
     exact: FloatArray,
     joints: FloatArray,
     variables: FloatArray,
@@ -148,76 +161,80 @@ def aim(
     work: FloatArray,
     tolerance: float,
     iterations: int,
-    first: int,
     restarts: int,
     careful: bool,
 ) -> tuple[int, int, int, float, float]:
+    """Run `search_look` from Python, on the fields of its arguments one by one."""
+    chain = PackedChain(exact, joints, variables, ends, np.inf)
+    effort = LookEffort(tolerance, iterations, restarts, careful)
+    return search_look(chain, point, seed, q, work, effort)
+
+
+@helper
+def check_look(seed: FloatArray, point: FloatArray) -> int:
+    """Return BAD_SEED or BAD_TARGET for numbers that no search can start from, else 0."""
+    for k in range(seed.shape[0]):
+        if not abs(seed[k]) <= LARGEST_ANGLE:
+            return BAD_SEED
+    for r in range(3):
+        if not abs(point[r]) <= LARGEST_LENGTH:
+            return BAD_TARGET
+    return 0
+
+
+@helper
+def search_look(
+    chain: PackedChain, point: FloatArray, seed: FloatArray, q: FloatArray, work: FloatArray,
+    effort: LookEffort,
+) -> tuple[int, int, int, float, float]:  # fmt: skip
     """Descend from the nearest closed form or the seed, then from fresh starts, until proven.
 
-    Python calls it with the fields of a `PackedChain` one by one.
-
     Args:
-        exact: Of the chain with the ray as its tip's z, as are `joints`, `variables` and `ends`.
-        joints: (m, 12), see `tables_kernel`.
-        variables: (n, 8), see `tables_kernel`.
-        ends: (2, 3, 4): root_T_first_joint, last_joint_T_ray.
+        chain: The chain with the ray as its tip's z.
         point: (3,) in the root frame [m].
         seed: (n,).
         q: (n,) result: what meets the point, else the least angle of all descents.
-        work: (n + 2 m + 2, 12).
-        tolerance: [rad].
-        iterations: Steps allowed, all descents together.
-        first: Number of the first start: 0 is the seed, all others are fresh ones.
-        restarts: Number of the last start.
-        careful: See `ray_kernel.descend_to_point`.
+        work: (n + 2 m + 3, 12).
+        effort: How near to come, and how long to go on.
 
     Returns:
         REACHED, else how the last descent ended (SPENT, STALLED), BAD_SEED or BAD_TARGET before any
         work; steps; number of the last start; at q the angle left [rad] and the distance of the
         point from the ray's origin [m].
     """
-    n, last = variables.shape[0], variables.shape[0] + joints.shape[0]
-    for k in range(n):
-        if not abs(seed[k]) <= LARGEST_ANGLE:
-            return BAD_SEED, 0, 0, pi, 0.0
-    for r in range(3):
-        if not abs(point[r]) <= LARGEST_LENGTH:
-            return BAD_TARGET, 0, 0, pi, 0.0
-    chain, frame = (
-        PackedChain(exact, joints, variables, ends, np.inf),
-        work[last + 1].reshape((3, 4)),
-    )
-    begin = work[last + 2 :].reshape(-1)[:n]
+    refused = check_look(seed, point)
+    if refused != 0:
+        return refused, 0, 0, pi, 0.0
+    exact, variables, n = chain.exact, chain.variables, q.shape[0]
+    last, restarts, goal = n + chain.joints.shape[0], effort.restarts, MARGIN * effort.tolerance
+    frame, begin = work[last + 1].reshape((3, 4)), work[last + 2 :].reshape(-1)[:n]
     begin_inside(variables, seed, begin)
-    relate_to_point(ends[0], point, work, last)
+    relate_to_point(chain.ends[0], point, work, last)
     set_bounds(variables, LIMITS, work)
-    least, steps, fresh, status = np.inf, 0, first, STALLED
+    least, steps, fresh, status = np.inf, 0, 0, STALLED
     for k in range(n):
         q[k] = begin[k]
-    if first == 0 and not careful and admits_pan_tilt(exact, n):
+    if not effort.careful and admits_pan_tilt(exact, n):
         nearest_branch(exact, variables, point, begin, q, work)
         restarts = min(restarts, CLOSED_STARTS)
     while True:
         if fresh > 0:
             begin_well(chain, begin, fresh, q, work)
-        status, taken, angle = descend_to_point(
-            chain, q, work, MARGIN * tolerance, iterations - steps, careful
-        )
+        left = effort.iterations - steps
+        status, taken, angle = descend_to_point(chain, q, work, goal, left, effort.careful)
         steps += taken
         if status == REACHED and n > 2:
-            steps += pull_to_seed(chain, begin, q, work, MARGIN * tolerance, iterations - steps)
+            steps += pull_to_seed(chain, begin, q, work, goal, effort.iterations - steps)
         take_shortest_turns(variables, begin, q)
         angle, away = exact_miss(exact, q, point, frame)
-        if status == REACHED and angle <= tolerance:
+        if status == REACHED and angle <= effort.tolerance:
             return REACHED, steps, fresh, angle, away
         if angle < least:
             least = angle
-            for k in range(n):
-                work[k, BEST] = q[k]
-        if fresh >= restarts or steps >= iterations:
+            keep_best(q, work)
+        if fresh >= restarts or steps >= effort.iterations:
             break
         fresh += 1
-    for k in range(n):
-        q[k] = work[k, BEST]
+    go_back_to_best(q, work)
     angle, away = exact_miss(exact, q, point, frame)
     return status, steps, fresh, angle, away

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.pose.newton_kernel import settle_each
+from basis_ik.pose.newton_kernel import minimise_each
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, begin_anew
@@ -80,7 +80,7 @@ class Attempt(NamedTuple):
 
 
 @dataclass
-class Inquiry:
+class Diagnosis:
     """One failed search, questioned further on what is left of its budget.
 
     Attributes:
@@ -348,7 +348,7 @@ class Inquiry:
     ) -> list[Attempt]:
         ready, free = self.ready, self.ready.position[WX] == 0.0
         q, figures = np.empty_like(starts), np.empty((len(starts), 2))
-        self.budget -= settle_each(
+        self.budget -= minimise_each(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.full, weights,
             self.target, starts, q, figures, self._work, self._square, *self.tolerances,
             steps, self.budget,

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.pose.diagnosis import Attempt, Inquiry
+from basis_ik.pose.diagnosis import Attempt, Diagnosis
 from basis_ik.search.tables_kernel import LOWER, LOWER_UPPER, SCALE, UPPER
 from basis_ik.verdict import REACHED, Reason, Verdict
 
@@ -33,11 +33,11 @@ FloatArray = npt.NDArray[np.float64]
 AT_LIMIT = 1e-5  # [rad or m] from its limit at which a joint stands there: descents creep up to it
 
 
-def explain(inquiry: Inquiry, held: Attempt, names: tuple[str, ...]) -> tuple[Attempt, Reason]:
+def explain(diagnosis: Diagnosis, held: Attempt, names: tuple[str, ...]) -> tuple[Attempt, Reason]:
     """Find the best effort and the reason why there is nothing better.
 
     Args:
-        inquiry: The failed search.
+        diagnosis: The failed search.
         held: The nearest position.
         names: (n,) of the joints.
 
@@ -45,52 +45,52 @@ def explain(inquiry: Inquiry, held: Attempt, names: tuple[str, ...]) -> tuple[At
         The best effort and the reason, which is REACHED where all that is wanted was found by the
         way.
     """
-    answer = held if inquiry.position_only else inquiry.nearest_orientation(held)
-    if inquiry.meets(answer):
+    answer = held if diagnosis.position_only else diagnosis.nearest_orientation(held)
+    if diagnosis.meets(answer):
         return answer, REACHED
-    answer = inquiry.rest(answer)
-    index = _limiting(inquiry, answer)
-    if inquiry.inside is not None:
-        return inquiry.inside, REACHED
-    verdict = _far_or_near(inquiry, answer)
+    answer = diagnosis.rest(answer)
+    index = _limiting(diagnosis, answer)
+    if diagnosis.inside is not None:
+        return diagnosis.inside, REACHED
+    verdict = _far_or_near(diagnosis, answer)
     if held.reached:
-        proven = inquiry.proven
+        proven = diagnosis.proven
         verdict = Verdict.ORIENTATION_UNREACHABLE if proven else Verdict.ORIENTATION_NOT_FOUND
     joint, bound = None, None
-    if inquiry.budget <= 0:
+    if diagnosis.budget <= 0:
         verdict = Verdict.BUDGET_SPENT
     elif index is not None:
-        lower, upper = inquiry.ready.variables[index, LOWER_UPPER].tolist()
+        lower, upper = diagnosis.ready.variables[index, LOWER_UPPER].tolist()
         bound = lower if abs(answer.q[index] - lower) < abs(answer.q[index] - upper) else upper
         verdict, joint = Verdict.LIMIT, names[index]
-    turn = 0.0 if inquiry.position_only else answer.turned
-    starts = 0 if inquiry.proven else inquiry.starts + 1
-    return answer, Reason(verdict, answer.away, turn, joint, bound, starts, inquiry.proven)
+    turn = 0.0 if diagnosis.position_only else answer.turned
+    starts = 0 if diagnosis.proven else diagnosis.starts + 1
+    return answer, Reason(verdict, answer.away, turn, joint, bound, starts, diagnosis.proven)
 
 
-def _limiting(inquiry: Inquiry, answer: Attempt) -> int | None:
+def _limiting(diagnosis: Diagnosis, answer: Attempt) -> int | None:
     """Return the variable whose limit, lifted, lets the chain reach the target, or come nearer."""
-    variables, matters = inquiry.ready.variables, inquiry.bounded()
-    weights = inquiry.ready.position if inquiry.position_only else inquiry.ready.full
-    free = inquiry.without_any_limits(weights)
+    variables, matters = diagnosis.ready.variables, diagnosis.bounded()
+    weights = diagnosis.ready.position if diagnosis.position_only else diagnosis.ready.full
+    free = diagnosis.without_any_limits(weights)
     if free is None or not free.reached:
         return None
     low, high = variables[:, LOWER], variables[:, UPPER]
     gap = np.minimum(answer.q - low, high - answer.q)
     for k in np.flatnonzero(matters & (gap <= AT_LIMIT)):
-        if inquiry.without_limits(np.arange(len(gap)) == k, weights).reached:
+        if diagnosis.without_limits(np.arange(len(gap)) == k, weights).reached:
             return int(k)
     beyond = np.maximum(low - free.q, free.q - high) / variables[:, SCALE]
     candidates = sorted(np.flatnonzero(matters), key=lambda k: -float(beyond[k]))
     for k in candidates:
-        if gap[k] <= AT_LIMIT and inquiry.better_without(int(k), answer):
+        if gap[k] <= AT_LIMIT and diagnosis.better_without(int(k), answer):
             return int(k)
     return int(candidates[0])
 
 
-def _far_or_near(inquiry: Inquiry, answer: Attempt) -> Verdict:
+def _far_or_near(diagnosis: Diagnosis, answer: Attempt) -> Verdict:
     """Say which is farther from the first joint, the target or the nearest position."""
-    centre = inquiry.ready.ends[0, :, 3]
-    wanted = float(np.linalg.norm(inquiry.target[:3, 3] - centre))
-    got = float(np.linalg.norm(inquiry.ready.tip_position(answer.q) - centre))
+    centre = diagnosis.ready.ends[0, :, 3]
+    wanted = float(np.linalg.norm(diagnosis.target[:3, 3] - centre))
+    got = float(np.linalg.norm(diagnosis.ready.tip_position(answer.q) - centre))
     return Verdict.TOO_FAR if wanted > got else Verdict.TOO_NEAR

@@ -23,11 +23,11 @@ and as simple for the trace of its rotation. Some ten steps settle on a pose to 
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from basis_ik.numerics.jit import helper, jit
+from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.search.descent_kernel import place, walk
 from basis_ik.search.pose_error_kernel import answer, beyond, is_eased, rotation_beyond
 from basis_ik.search.pose_search_kernel import (
@@ -55,6 +55,9 @@ from basis_ik.search.tables_kernel import (
     MOTION_X,
     MOTION_Y,
     MOTION_Z,
+    P0,
+    P1,
+    P2,
     POINT_X,
     POINT_Y,
     POINT_Z,
@@ -73,12 +76,12 @@ from basis_ik.search.tables_kernel import (
     WX,
     WY,
     WZ,
+    FloatArray,
     Frame,
     PackedChain,
     PoseGoal,
+    Triple,
 )
-
-FloatArray = NDArray[np.float64]
 
 FIRST_DAMPING = 0.03  # of the Hessian's diagonal, which is of the order of 1
 LEAST_DAMPING = 1e-9  # holds the directions that change nothing
@@ -88,7 +91,9 @@ SETTLED = 1e-13  # of the squared error: what a step has to promise to be worth 
 
 
 @helper
-def left_over(weights: FloatArray, work: FloatArray, row: int, frame: Frame) -> tuple[float, float]:
+def squared_errors(
+    weights: FloatArray, work: FloatArray, row: int, frame: Frame
+) -> tuple[float, float]:
     """Return the weighted squared errors of position and rotation of a frame target_T_tip."""
     r00, _, _, p0, _, r11, _, p1, _, _, r22, p2 = frame
     d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
@@ -102,8 +107,90 @@ def left_over(weights: FloatArray, work: FloatArray, row: int, frame: Frame) -> 
     return away, weights[WRX] ** 2 * turned
 
 
+class Slopes(NamedTuple):
+    """How half the squared error of a pose answers to motions of its tip."""
+
+    force: Triple
+    """By what it grows with a motion of the tip, along the target's axes."""
+    stiffness: Triple
+    """By what the force grows with such a motion; 0 within a deadband."""
+    c: float
+    """The rotation counts as c (1 - r00) + c (1 - r11) + c2 (1 - r22)."""
+    c2: float
+    eased: bool
+    """Whether the rotation has a deadband: then it counts by its first derivatives alone."""
+    residual: Triple
+    """What is left of such a rotation."""
+
+
 @helper
-def curve(
+def slopes_of(weights: FloatArray, work: FloatArray, row: int, frame: Frame) -> Slopes:
+    """Return how half the squared error answers to motions; see `rotation_beyond` for the row."""
+    g0, g1, g2 = weights[WX] ** 2, weights[WY] ** 2, weights[WZ] ** 2
+    d0, d1 = beyond(frame[P0], weights[BOX_X]), beyond(frame[P1], weights[BOX_Y])
+    d2 = beyond(frame[P2], weights[BOX_Z])
+    force = (g0 * d0, g1 * d1, g2 * d2)
+    g0 = g0 if weights[BOX_X] == 0.0 or d0 != 0.0 else 0.0
+    g1 = g1 if weights[BOX_Y] == 0.0 or d1 != 0.0 else 0.0
+    g2 = g2 if weights[BOX_Z] == 0.0 or d2 != 0.0 else 0.0
+    eased, c = is_eased(weights), 0.5 * weights[WRX] ** 2
+    if eased:
+        residual = rotation_beyond(weights, work, row, frame)
+        return Slopes(force, (g0, g1, g2), 0.0, 0.0, eased, residual)
+    residual = (0.0, 0.0, 0.0)
+    if weights[WRZ] == 0.0:
+        return Slopes(force, (g0, g1, g2), 0.0, 2.0 * c, eased, residual)
+    return Slopes(force, (g0, g1, g2), c, c, eased, residual)
+
+
+@inlined
+def fill_motion(
+    joints: FloatArray, work: FloatArray, n: int, j: int, scale: float, frame: Frame
+) -> None:
+    """Write how a joint moves the tip and turns it, by its scaled variable."""
+    row, turn, slide = n + j, scale * joints[j, TURN], scale * joints[j, SLIDE]
+    x, y, z = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
+    a = frame[P0] - work[row, POINT_X]
+    b = frame[P1] - work[row, POINT_Y]
+    d = frame[P2] - work[row, POINT_Z]
+    work[row, MOTION_X] = turn * (y * d - z * b) + slide * x
+    work[row, MOTION_Y] = turn * (z * a - x * d) + slide * y
+    work[row, MOTION_Z] = turn * (x * b - y * a) + slide * z
+    work[row, SPIN_X], work[row, SPIN_Y], work[row, SPIN_Z] = turn * x, turn * y, turn * z
+
+
+@inlined
+def gradient_by(slopes: Slopes, frame: Frame, work: FloatArray, row: int, rates: int) -> float:
+    """Return the gradient by a joint; write how it changes the residual of a rotation, if eased."""
+    _, r01, r02, _, r10, _, r12, _, r20, r21, _, _ = frame
+    (e0, e1, e2), (e3, e4, e5), c, c2 = slopes.force, slopes.residual, slopes.c, slopes.c2
+    x, y, z = work[row, SPIN_X], work[row, SPIN_Y], work[row, SPIN_Z]
+    pull = e0 * work[row, MOTION_X] + e1 * work[row, MOTION_Y] + e2 * work[row, MOTION_Z]
+    pull -= c * (y * r20 - z * r10 + z * r01 - x * r21) + c2 * (x * r12 - y * r02)
+    if slopes.eased:
+        a, b, d = answer(work, rates, x, y, z)
+        work[row, RATE_X], work[row, RATE_Y], work[row, RATE_Z] = a, b, d
+        pull -= e3 * a + e4 * b + e5 * d
+    return pull  # type: ignore[no-any-return]
+
+
+@inlined
+def torque_change(slopes: Slopes, frame: Frame, work: FloatArray, row: int) -> Triple:
+    """Return by what a joint changes the gradient by turns of the joints before it."""
+    r00, r01, r02, _, r10, r11, r12, _, r20, r21, r22, _ = frame
+    (e0, e1, e2), c, c2 = slopes.force, slopes.c, slopes.c2
+    v0, v1, v2 = work[row, MOTION_X], work[row, MOTION_Y], work[row, MOTION_Z]
+    x, y, z = work[row, SPIN_X], work[row, SPIN_Y], work[row, SPIN_Z]
+    s = c * (r00 + r11) + c2 * r22
+    return (
+        v1 * e2 - v2 * e1 + s * x - c * (x * r00 + y * r01) - c2 * z * r02,
+        v2 * e0 - v0 * e2 + s * y - c * (x * r10 + y * r11) - c2 * z * r12,
+        v0 * e1 - v1 * e0 + s * z - c * (x * r20 + y * r21) - c2 * z * r22,
+    )
+
+
+@helper
+def gradient_and_hessian(
     chain: PackedChain, weights: FloatArray, work: FloatArray, hessian: FloatArray, frame: Frame
 ) -> None:
     """Write half the squared error's gradient into column 0 of `work`, and its Hessian (n, n).
@@ -116,56 +203,25 @@ def curve(
         frame: target_T_tip, as `descent_kernel.place` returned it.
     """
     joints, variables, n = chain.joints, chain.variables, chain.variables.shape[0]
-    r00, r01, r02, p0, r10, r11, r12, p1, r20, r21, r22, p2 = frame
-    g0, g1, g2 = weights[WX] ** 2, weights[WY] ** 2, weights[WZ] ** 2
-    d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
-    e0, e1, e2 = g0 * d0, g1 * d1, g2 * d2
-    g0 = g0 if weights[BOX_X] == 0.0 or d0 != 0.0 else 0.0
-    g1 = g1 if weights[BOX_Y] == 0.0 or d1 != 0.0 else 0.0
-    g2 = g2 if weights[BOX_Z] == 0.0 or d2 != 0.0 else 0.0
-    # The rotation counts as c (1 - r00) + c (1 - r11) + c2 (1 - r22).
-    c = 0.5 * weights[WRX] ** 2
-    c2 = c
-    if weights[WRZ] == 0.0:
-        c, c2 = 0.0, 2.0 * c
-    e3, e4, e5, eased, slopes = 0.0, 0.0, 0.0, is_eased(weights), n + joints.shape[0] + 1
-    if eased:  # by its first derivatives alone
-        c, c2 = 0.0, 0.0
-        e3, e4, e5 = rotation_beyond(weights, work, slopes, frame)
-    s = c * (r00 + r11) + c2 * r22
+    rates = n + joints.shape[0] + 1
+    slopes = slopes_of(weights, work, rates, frame)
     for k in range(n):
         work[k, GRADIENT] = 0.0
         for i in range(n):
             hessian[k, i] = 0.0
     for j in range(joints.shape[0]):
         row, k = n + j, int(joints[j, DRIVER])
-        scale = variables[k, SCALE]
-        turn, slide = scale * joints[j, TURN], scale * joints[j, SLIDE]
-        x, y, z = work[row, AXIS_X], work[row, AXIS_Y], work[row, AXIS_Z]
-        a, b, d = p0 - work[row, POINT_X], p1 - work[row, POINT_Y], p2 - work[row, POINT_Z]
-        v0 = turn * (y * d - z * b) + slide * x
-        v1 = turn * (z * a - x * d) + slide * y
-        v2 = turn * (x * b - y * a) + slide * z
-        x, y, z = turn * x, turn * y, turn * z
-        work[row, MOTION_X], work[row, MOTION_Y], work[row, MOTION_Z] = v0, v1, v2
-        work[row, SPIN_X], work[row, SPIN_Y], work[row, SPIN_Z] = x, y, z
-        pull = e0 * v0 + e1 * v1 + e2 * v2
-        pull -= c * (y * r20 - z * r10 + z * r01 - x * r21) + c2 * (x * r12 - y * r02)
-        a, b, d = 0.0, 0.0, 0.0
-        if eased:
-            a, b, d = answer(work, slopes, x, y, z)
-            work[row, RATE_X], work[row, RATE_Y], work[row, RATE_Z] = a, b, d
-            pull -= e3 * a + e4 * b + e5 * d
-        work[k, GRADIENT] += pull
-        b0 = v1 * e2 - v2 * e1 + s * x - c * (x * r00 + y * r01) - c2 * z * r02
-        b1 = v2 * e0 - v0 * e2 + s * y - c * (x * r10 + y * r11) - c2 * z * r12
-        b2 = v0 * e1 - v1 * e0 + s * z - c * (x * r20 + y * r21) - c2 * z * r22
-        v0, v1, v2 = g0 * v0, g1 * v1, g2 * v2
+        fill_motion(joints, work, n, j, variables[k, SCALE], frame)
+        work[k, GRADIENT] += gradient_by(slopes, frame, work, row, rates)
+        (g0, g1, g2), (b0, b1, b2) = slopes.stiffness, torque_change(slopes, frame, work, row)
+        v0, v1 = g0 * work[row, MOTION_X], g1 * work[row, MOTION_Y]
+        v2 = g2 * work[row, MOTION_Z]
+        a, b, d = work[row, RATE_X], work[row, RATE_Y], work[row, RATE_Z]
         for i in range(j + 1):
             row, h = n + i, int(joints[i, DRIVER])
             bend = v0 * work[row, MOTION_X] + v1 * work[row, MOTION_Y] + v2 * work[row, MOTION_Z]
             bend += b0 * work[row, SPIN_X] + b1 * work[row, SPIN_Y] + b2 * work[row, SPIN_Z]
-            if eased:
+            if slopes.eased:
                 bend += a * work[row, RATE_X] + b * work[row, RATE_Y] + d * work[row, RATE_Z]
             hessian[k, h] += bend
             if i != j:
@@ -222,7 +278,7 @@ def hold_at_bounds(q: FloatArray, work: FloatArray) -> None:
 
 
 @helper
-def settle(
+def minimise(
     chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, square: FloatArray,
     arrival: tuple[float, float], iterations: int,
 ) -> int:  # fmt: skip
@@ -240,11 +296,11 @@ def settle(
     n, hessian, lower = q.shape[0], square[0], square[1]
     rates, tip = n + chain.joints.shape[0] + 1, chain.ends[1]
     frame = place(chain.joints, tip, q, work, n)
-    away, turned = left_over(weights, work, rates, frame)
+    away, turned = squared_errors(weights, work, rates, frame)
     least, damping, taken, fresh = away + turned, FIRST_DAMPING, 0, True
     while taken < iterations and not (away <= arrival[0] and turned <= arrival[1]):
         if fresh:
-            curve(chain, weights, work, hessian, frame)
+            gradient_and_hessian(chain, weights, work, hessian, frame)
             hold_at_bounds(q, work)
         while damping < MOST_DAMPING and not factor(hessian, work, damping, lower):
             damping *= 8.0
@@ -258,7 +314,7 @@ def settle(
             work[k, BEFORE] = q[k]
         walk(chain.variables, q, work, largest)
         frame = place(chain.joints, tip, q, work, n)
-        a, t = left_over(weights, work, rates, frame)
+        a, t = squared_errors(weights, work, rates, frame)
         fresh = a + t < least
         if fresh:
             # Half the squared error falls by `gain` where the model holds.
@@ -273,7 +329,7 @@ def settle(
 
 
 @jit
-def settle_each(
+def minimise_each(
     exact: FloatArray, joints: FloatArray, variables: FloatArray, ends: FloatArray,
     full: FloatArray, weights: FloatArray, target: FloatArray, starts: FloatArray, q: FloatArray,
     figures: FloatArray, work: FloatArray, square: FloatArray,
@@ -310,7 +366,7 @@ def settle_each(
         for row in range(weights.shape[0]):
             w, allowed = weights[row], min(each, iterations - taken)
             arrival = squared_arrival(PoseGoal(w, target, position_tolerance, rotation_tolerance))
-            taken += settle(chain, w, q[i], work, square, arrival, allowed)
+            taken += minimise(chain, w, q[i], work, square, arrival, allowed)
         take_shortest_turns(variables, starts[i], q[i])
         figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = measure(chain, goal, q[i], work)
     return taken

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.pose.diagnosis import FEWEST_STARTS, Inquiry
+from basis_ik.pose.diagnosis import FEWEST_STARTS, Diagnosis
 from basis_ik.pose.explain import explain
 from basis_ik.pose.fabrik_passes import Passes, run_passes
 from basis_ik.pose.timed_search import Finish, Race
@@ -255,31 +255,31 @@ def solve(
         return Solution(
             read_only(positions), reason.verdict, away, turned, steps, fresh, reason, passes
         )
-    inquiry = Inquiry(
+    diagnosis = Diagnosis(
         ready, goal, start, positions, (position_tolerance, orientation_tolerance),
         iterations - steps, fresh, position_only, proven, closed if status == NOWHERE else None,
     )  # fmt: skip
     # Before a long search, a short question that most hopeless targets fail.
-    answer = inquiry.nearest_position()
+    answer = diagnosis.nearest_position()
     reason = REACHED
-    if not inquiry.meets(answer):
-        found = inquiry.go_on(answer, restarts, asked=max_restarts is not None)
+    if not diagnosis.meets(answer):
+        found = diagnosis.go_on(answer, restarts, asked=max_restarts is not None)
         if found is not None:
             answer = found
         else:
-            answer, reason = explain(inquiry, answer, chain.joint_names)
+            answer, reason = explain(diagnosis, answer, chain.joint_names)
             names = chain.joint_names
             limits = {*zip(names, chain.lower, strict=True), *zip(names, chain.upper, strict=True)}
             if reason.verdict is Verdict.LIMIT and (reason.joint, reason.bound) not in limits:
                 reason = replace(reason, verdict=Verdict.MOVE_BOUND)
     if reason is REACHED:
         ready.prove_inside(answer.q)
-    away, steps = answer.away, iterations - inquiry.budget
+    away, steps = answer.away, iterations - diagnosis.budget
     if ready.full[WX] == 0.0:
         away = float(np.linalg.norm(ready.tip_position(answer.q) - goal[:3, 3]))
     return Solution(
         read_only(answer.q), reason.verdict, away, answer.turned,
-        steps, inquiry.starts, reason, passes,
+        steps, diagnosis.starts, reason, passes,
     )  # fmt: skip
 
 

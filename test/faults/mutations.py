@@ -770,7 +770,7 @@ MUTATIONS = tuple(
         (
             "a budget spent on the reason is not reported",
             EXPLAIN,
-            "    if inquiry.budget <= 0:",
+            "    if diagnosis.budget <= 0:",
             "    if False:",
             (59,),
         ),

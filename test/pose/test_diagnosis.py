@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 import transforms3d
 
-from basis_ik.pose.diagnosis import LIFTED_STARTS, MOST_CORNERS, PERSISTENCE, Inquiry
+from basis_ik.pose.diagnosis import LIFTED_STARTS, MOST_CORNERS, PERSISTENCE, Diagnosis
 from basis_ik.pose.solve import MAX_RESTARTS, solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.pose_constraint import PoseConstraint
@@ -72,8 +72,10 @@ def test_scouts_find_what_is_downhill_and_prove_it(robot):
         (chain.forward(truth), True),
         (RigidTransform.from_rpy(0, 0, 0, (3.0, 0, 0)), False),
     ):
-        inquiry = Inquiry(prepared(chain), target.matrix.copy(), seed, seed, (1e-6, 1e-6), 9999, 20)
-        attempt = inquiry.scout()
+        diagnosis = Diagnosis(
+            prepared(chain), target.matrix.copy(), seed, seed, (1e-6, 1e-6), 9999, 20
+        )
+        attempt = diagnosis.scout()
         assert (attempt is not None) == found
         if attempt is not None:
             off = target.inverse() @ chain.forward(attempt.q)

@@ -23,7 +23,7 @@ import pytest
 from closed_arms import chain_of
 from hard_arms import ARMS, H
 
-from basis_ik.pose.diagnosis import Inquiry
+from basis_ik.pose.diagnosis import Diagnosis
 from basis_ik.pose.solve import solve
 
 SINGULAR = [
@@ -128,7 +128,7 @@ def test_what_few_starts_lead_to_is_reached(named, name, truth, seed):
 
 @pytest.mark.parametrize(("cases", "last_resort"), [(SINGULAR, "finish"), (CORNERS, "corners")])
 def test_by_its_last_resort(named, monkeypatch, cases, last_resort):
-    monkeypatch.setattr(Inquiry, last_resort, lambda self: None)
+    monkeypatch.setattr(Diagnosis, last_resort, lambda self: None)
     reached = [solve(named(n), named(n).forward(q), seed).success for n, q, seed in cases]
     assert not all(reached)
 

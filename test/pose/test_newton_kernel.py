@@ -24,7 +24,13 @@ import pytest
 from from_python import from_python, sample
 from random_chains import random_chain
 
-from basis_ik.pose.newton_kernel import curve, factor, left_over, newton_step, settle_each
+from basis_ik.pose.newton_kernel import (
+    factor,
+    gradient_and_hessian,
+    minimise_each,
+    newton_step,
+    squared_errors,
+)
 from basis_ik.robot.chain_kernel import forward
 from basis_ik.search.descent_kernel import place
 from basis_ik.search.pose_search_kernel import relate_to_target
@@ -32,8 +38,9 @@ from basis_ik.search.prepare import prepare
 from basis_ik.search.tables_kernel import GRADIENT, HELD, SCALE, STEP
 from basis_ik.transforms.rigid import RigidTransform
 
-forward, place, relate_to_target, curve, factor, left_over, newton_step = map(
-    from_python, (forward, place, relate_to_target, curve, factor, left_over, newton_step)
+forward, place, relate_to_target, gradient_and_hessian, factor, squared_errors, newton_step = map(
+    from_python,
+    (forward, place, relate_to_target, gradient_and_hessian, factor, squared_errors, newton_step),
 )
 
 WEIGHTS = {
@@ -71,10 +78,10 @@ def test_slope_and_curvature_are_the_derivatives_of_the_error(name, weights):
         return place(ready.joints, ready.ends[1], x * scales, work, n)
 
     def left(x):
-        return sum(left_over(w, work, n + m + 1, frame_at(x)))
+        return sum(squared_errors(w, work, n + m + 1, frame_at(x)))
 
     def slope(x):
-        curve(ready.packed, w, work, hessian, frame_at(x))
+        gradient_and_hessian(ready.packed, w, work, hessian, frame_at(x))
         return work[:n, GRADIENT].copy()
 
     for _ in range(sample(10)):
@@ -110,7 +117,7 @@ def test_a_step_solves_the_damped_system_and_promises_what_the_model_says():
 def settled(ready, weights, target, starts, steps=60, budget=10_000):
     n = len(ready.variables)
     q, figures = np.empty_like(starts), np.empty((len(starts), 2))
-    taken = settle_each(
+    taken = minimise_each(
         ready.exact, ready.joints, ready.variables, ready.ends, weights[0], weights,
         target.matrix.copy(), starts, q, figures, ready.new_work(), np.empty((2, n, n)),
         1e-6, 1e-6, steps, budget,
@@ -132,7 +139,9 @@ def test_it_ends_where_no_small_motion_comes_nearer(weights):
     relate_to_target(ready.ends[0], target.matrix.copy(), work, 2 * n)
 
     def left(q):
-        return sum(left_over(w, work, 2 * n + 1, place(ready.joints, ready.ends[1], q, work, n)))
+        return sum(
+            squared_errors(w, work, 2 * n + 1, place(ready.joints, ready.ends[1], q, work, n))
+        )
 
     for end in q:
         for moved in np.clip(end + 1e-3 * rng.normal(size=(sample(50), n)), -2.5, 2.5):

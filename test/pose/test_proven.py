@@ -24,9 +24,9 @@ import numpy as np
 import pytest
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.look.explain_look import AimInquiry, explain_aim
+from basis_ik.look.explain_look import LookDiagnosis, explain_look
 from basis_ik.look.look_at import look_at
-from basis_ik.pose.diagnosis import LIFTED_STARTS, Inquiry
+from basis_ik.pose.diagnosis import LIFTED_STARTS, Diagnosis
 from basis_ik.pose.explain import explain
 from basis_ik.pose.solve import solve
 from basis_ik.pose.track import track
@@ -114,7 +114,7 @@ def test_weights_against_the_clock_are_refused(robot):
     assert caught.value.argument == "time_limit"
 
 
-class Asked(Inquiry):
+class Asked(Diagnosis):
     """A failed search whose explanation comes to certain positions."""
 
     answer = HOME
@@ -126,25 +126,25 @@ class Asked(Inquiry):
 def question(robot, answer):
     chain = robot("panda")
     seed = HOME + 1e-2
-    inquiry = Asked(
+    diagnosis = Asked(
         prepared(chain), chain.forward(HOME).matrix.copy(), seed, seed, (1e-6, 1e-6), 9999, 20
     )
-    inquiry.answer = answer
-    return chain, inquiry
+    diagnosis.answer = answer
+    return chain, diagnosis
 
 
 def test_an_answer_that_meets_the_tolerances_is_reached(robot):
-    chain, inquiry = question(robot, HOME)
-    held = inquiry.nearest_position()
-    answer, reason = explain(inquiry, held, chain.joint_names)
+    chain, diagnosis = question(robot, HOME)
+    held = diagnosis.nearest_position()
+    answer, reason = explain(diagnosis, held, chain.joint_names)
     assert reason is REACHED
     assert np.array_equal(answer.q, HOME)
 
 
 def test_a_solution_found_without_limits_but_within_them_is_reached(robot):
-    chain, inquiry = question(robot, HOME + 0.1)
-    held = inquiry.nearest_position()
-    answer, reason = explain(inquiry, held, chain.joint_names)
+    chain, diagnosis = question(robot, HOME + 0.1)
+    held = diagnosis.nearest_position()
+    answer, reason = explain(diagnosis, held, chain.joint_names)
     assert reason is REACHED
     off = chain.forward(HOME).inverse() @ chain.forward(answer.q)
     assert np.linalg.norm(off.log()) <= 3e-6
@@ -153,27 +153,27 @@ def test_a_solution_found_without_limits_but_within_them_is_reached(robot):
 
 
 def test_so_it_is_before_the_search_goes_on(robot):
-    _, inquiry = question(robot, HOME)
-    inquiry.scout()
-    found = inquiry.persist(10**6)
-    assert found is inquiry.inside
+    _, diagnosis = question(robot, HOME)
+    diagnosis.scout()
+    found = diagnosis.persist(10**6)
+    assert found is diagnosis.inside
     assert found is not None
 
 
 def test_a_position_that_is_reached_counts_though_another_is_hardly_farther(robot):
     chain = robot("panda")
     near = HOME + 1e-6  # some micrometres off
-    inquiry = Inquiry(
+    diagnosis = Diagnosis(
         prepared(chain), chain.forward(HOME).matrix.copy(), near, HOME, (1e-7, 1e-7), 9999, 20
     )
-    settle = inquiry._settle
+    settle = diagnosis._settle
 
     def lame(starts, weights, steps=60):
         return settle(starts, np.empty((0, 12)))
 
-    inquiry._settle = lame
+    diagnosis._settle = lame
     assert not settle(near[None], np.empty((0, 12)))[0].reached
-    assert inquiry.nearest_position().reached
+    assert diagnosis.nearest_position().reached
 
 
 def test_a_point_that_is_met_by_the_way_is_reached(arm):
@@ -190,7 +190,7 @@ def test_a_point_that_is_met_by_the_way_is_reached(arm):
     assert (failed.verdict, failed.reason.proven) == (Verdict.LIMIT, False)
     assert failed.reason.starts == failed.restarts + 1
 
-    class Lame(AimInquiry):
+    class Lame(LookDiagnosis):
         def least_angle(self):
             return self._run(self.seed, self.variables, 0, 0, careful=True)
 
@@ -199,8 +199,8 @@ def test_a_point_that_is_met_by_the_way_is_reached(arm):
     ready = with_ray(prepared(chain), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     point = chain.forward([0.1, 0.2, 0.1]).apply(np.array([1.0, 0.0, 0.0]))
     seed = np.zeros(3)
-    inquiry = Lame(ready, ready.variables, point, seed, seed, 1e-6, 9999, 21)
-    answer, reason = explain_aim(inquiry, chain.joint_names)
+    diagnosis = Lame(ready, ready.variables, point, seed, seed, 1e-6, 9999, 21)
+    answer, reason = explain_look(diagnosis, chain.joint_names)
     assert reason is REACHED
     assert answer.angle <= 1e-6
 

@@ -221,12 +221,12 @@ def test_any_dtype_and_layout_of_the_seed_gives_the_same_bits(robot):
 
 
 def test_nothing_compiles_after_the_warm_up(robot):
-    from basis_ik.pose.newton_kernel import settle_each
+    from basis_ik.pose.newton_kernel import minimise_each
     from basis_ik.search.pose_search_kernel import solve_pose
 
     chain = robot("panda")
     warm_up(chain)
-    before = len(solve_pose.signatures), len(settle_each.signatures)
+    before = len(solve_pose.signatures), len(minimise_each.signatures)
     far = RigidTransform.from_rpy(0, 0, 0, (5.0, 0, 0))
     near = chain.forward([0, 0, 0, -1, 0, 1, 0])
     for target in (far, near):
@@ -236,7 +236,7 @@ def test_nothing_compiles_after_the_warm_up(robot):
                 solve(chain, target, seed, position_only=position_only)
     behind = RigidTransform.from_rpy(0, 0, 0, (0.0, 0, 0.3))  # within reach, but for the limits
     assert solve(chain, behind).verdict is Verdict.LIMIT
-    assert (len(solve_pose.signatures), len(settle_each.signatures)) == before
+    assert (len(solve_pose.signatures), len(minimise_each.signatures)) == before
 
 
 @pytest.mark.parametrize(
