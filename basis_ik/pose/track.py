@@ -66,7 +66,8 @@ def track(
     The only start is the current positions, so the arm stays on its branch. If the bounds are too
     small to reach the target, the step goes as close as they allow, the verdict is STEP_BOUND, and
     the next call continues from there. A redundant arm moves in the null space of the task, away
-    from its limits, while the target moves; at the target it is at rest.
+    from its limits and from where joints would have to be fast, while the target moves; at the
+    target it is at rest.
 
     Args:
         chain: What to move.
@@ -75,9 +76,9 @@ def track(
             outside the limits are led inwards.
         max_step: Largest change of each joint, (n,) or one for all [rad or m]; above 0. In a loop
             that is `chain.velocity` times the period.
-        previous: Positions one step ago [rad or m]. An arm that is not redundant then passes
-            through a singularity with its velocity, onto the branch where that continues; without,
-            it turns back there and stays on its branch.
+        previous: Positions one step ago [rad or m]. The arm then passes through a singularity with
+            its velocity, onto the branch where that continues; without, it turns back there and
+            stays on its branch. A redundant arm's self-motion does not go on by itself.
         position_only: Leave the orientation free.
         constraint: Which part of the pose counts; None: all of it.
         position_tolerance: [m], above 0.

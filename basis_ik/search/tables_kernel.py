@@ -80,7 +80,7 @@ BOUND_LOWER, BOUND_UPPER = 9, 10  # between which the search may move it
 UNFINISHED = 11  # where a descent stood when its steps were used up
 START = 11  # where a tracking step or a pass starts
 GRADIENT, HELD = 0, 8  # of Newton's method: half the gradient; not 0: it stands at its bound
-CENTRING = 7  # of tracking: the pull to the middle of the limits
+CENTRING = 7  # of tracking: what pulls the self-motion
 TOWARDS, ASIDE = 0, 1  # of a ray: both rows of its Jacobian
 BEST_SCOUT, BEFORE_PULL, PULL = 4, 4, 5
 # Then the joints' m rows: a point of the axis, and its direction.
