@@ -223,12 +223,15 @@ def fill_least(work: FloatArray, n: int, twist: Six) -> Six:
         a53 += j5 * j3
         a54 += j5 * j4
         a55 += j5 * j5
-    e0, e1, e2, e3, e4, e5 = twist
-    z0, z1, z2, z3, z4, z5 = solve_symmetric_6(
-        a00, a10, a11, a20, a21, a22, a30, a31, a32, a33,
-        a40, a41, a42, a43, a44, a50, a51, a52, a53, a54, a55,
-        e0, e1, e2, e3, e4, e5,
+    triangle = (
+        a00,
+        a10, a11,
+        a20, a21, a22,
+        a30, a31, a32, a33,
+        a40, a41, a42, a43, a44,
+        a50, a51, a52, a53, a54, a55,
     )  # fmt: skip
+    z0, z1, z2, z3, z4, z5 = solve_symmetric_6(triangle, twist)
     for k in range(n):
         rate = work[k, JX] * z0 + work[k, JY] * z1 + work[k, JZ] * z2
         work[k, STEP] = rate + work[k, JRX] * z3 + work[k, JRY] * z4 + work[k, JRZ] * z5
