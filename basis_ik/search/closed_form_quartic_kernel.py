@@ -369,15 +369,13 @@ def solve_quartic_pose(
 
 @jit
 def solve_quartic_poses(
-    chain: PackedChain, goals: PoseGoals, form: tuple[FloatArray, float], q: FloatArray,
+    chain: PackedChain, goals: PoseGoals, form: FormArrays, q: FloatArray,
     figures: FloatArray, work: FloatArray, iterations: int,
 ) -> None:  # fmt: skip
     """Do what `closed_form_search_kernel.solve_closed_poses` does, for the arms of this module."""
-    rows, clear = form
-    arrays = FormArrays(rows, clear, np.empty((q.shape[1], COLUMNS + MOST)))
     for i in range(goals.targets.shape[0]):
         goal = PoseGoal(
             goals.weights, goals.targets[i], goals.position_tolerance, goals.rotation_tolerance
         )
-        found = solve_quartic(chain, goal, goals.seeds[i], q[i], work, arrays, iterations)
+        found = solve_quartic(chain, goal, goals.seeds[i], q[i], work, form, iterations)
         note(found, figures[i])

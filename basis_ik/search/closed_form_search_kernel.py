@@ -291,7 +291,7 @@ def solve_closed_pose(
 
 @jit
 def solve_closed_poses(
-    chain: PackedChain, goals: PoseGoals, form: tuple[FloatArray, float], q: FloatArray,
+    chain: PackedChain, goals: PoseGoals, form: FormArrays, q: FloatArray,
     figures: FloatArray, work: FloatArray, iterations: int,
 ) -> None:  # fmt: skip
     """Solve for k targets into q (k, n), each as `solve_closed` does.
@@ -299,19 +299,17 @@ def solve_closed_poses(
     Args:
         chain: The chain.
         goals: What to reach, and from where.
-        form: Rows and what is clear of `FormArrays`.
+        form: The chain's form.
         q: (k, n) result.
         figures: (k, 5) result: whether reached, steps, last start, distance [m], angle [rad].
         work: (n + 2 m + 3, 12).
         iterations: Steps allowed for each target.
     """
-    rows, clear = form
-    arrays = FormArrays(rows, clear, np.empty((q.shape[1], COLUMNS + MOST)))
     for i in range(goals.targets.shape[0]):
         goal = PoseGoal(
             goals.weights, goals.targets[i], goals.position_tolerance, goals.rotation_tolerance
         )
-        found = solve_closed(chain, goal, goals.seeds[i], q[i], work, arrays, iterations)
+        found = solve_closed(chain, goal, goals.seeds[i], q[i], work, form, iterations)
         note(found, figures[i])
 
 
