@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.pose.diagnosis import FEWEST_STARTS, Diagnosis
+from basis_ik.pose.diagnosis import FEWEST_STARTS, Attempt, Diagnosis
 from basis_ik.pose.explain import explain
 from basis_ik.pose.fabrik_passes import Passes, run_passes
 from basis_ik.pose.timed_search import Finish, Race
@@ -199,14 +199,8 @@ def solve(
         if plain.success:
             return plain
         weights = weigh(prepared(chain), constraint, position_only=position_only)
-        q, away, turned, steps = least_error(
-            ready, weights, goal, (start, plain.positions.copy()),
-            (position_tolerance, orientation_tolerance), iterations - plain.iterations,
-        )  # fmt: skip
-        return Solution(
-            read_only(q), plain.verdict, away, turned,
-            plain.iterations + steps, plain.restarts, plain.reason,
-        )  # fmt: skip
+        tolerances = position_tolerance, orientation_tolerance
+        return _with_least_error(ready, weights, goal, start, tolerances, iterations, plain)
     deadline = 0.0
     if time_limit is not None:
         deadline = time.perf_counter() + positive("time_limit", time_limit, "s")
@@ -259,21 +253,7 @@ def solve(
         ready, goal, start, positions, (position_tolerance, orientation_tolerance),
         iterations - steps, fresh, position_only, proven, closed if status == NOWHERE else None,
     )  # fmt: skip
-    # Before a long search, a short question that most hopeless targets fail.
-    answer = diagnosis.nearest_position()
-    reason = REACHED
-    if not diagnosis.meets(answer):
-        found = diagnosis.go_on(answer, restarts, asked=max_restarts is not None)
-        if found is not None:
-            answer = found
-        else:
-            answer, reason = explain(diagnosis, answer, chain.joint_names)
-            names = chain.joint_names
-            limits = {*zip(names, chain.lower, strict=True), *zip(names, chain.upper, strict=True)}
-            if reason.verdict is Verdict.LIMIT and (reason.joint, reason.bound) not in limits:
-                reason = replace(reason, verdict=Verdict.MOVE_BOUND)
-    if reason is REACHED:
-        ready.prove_inside(answer.q)
+    answer, reason = _diagnose(diagnosis, chain, restarts, asked=max_restarts is not None)
     away, steps = answer.away, iterations - diagnosis.budget
     if ready.full[WX] == 0.0:
         away = float(np.linalg.norm(ready.tip_position(answer.q) - goal[:3, 3]))
@@ -281,6 +261,49 @@ def solve(
         read_only(answer.q), reason.verdict, away, answer.turned,
         steps, diagnosis.starts, reason, passes,
     )  # fmt: skip
+
+
+def _with_least_error(
+    ready: PreparedChain, weights: FloatArray, goal: FloatArray, start: FloatArray,
+    tolerances: tuple[float, float], iterations: int, plain: Solution,
+) -> Solution:  # fmt: skip
+    """Return what leaves the least weighted error, for the reasons of a best effort without."""
+    q, away, turned, steps = least_error(
+        ready, weights, goal, (start, plain.positions.copy()), tolerances,
+        iterations - plain.iterations,
+    )  # fmt: skip
+    return Solution(
+        read_only(q), plain.verdict, away, turned,
+        plain.iterations + steps, plain.restarts, plain.reason,
+    )  # fmt: skip
+
+
+def _diagnose(
+    diagnosis: Diagnosis, chain: Chain, restarts: int, *, asked: bool
+) -> tuple[Attempt, Reason]:
+    """Go on with a search that has failed, and explain it if that fails too.
+
+    Args:
+        diagnosis: The search.
+        chain: As it was given: its limits are no bounds on the move.
+        restarts: Number of the last start.
+        asked: Whether so many starts were asked for.
+    """
+    # Before a long search, a short question that most hopeless targets fail.
+    answer, reason = diagnosis.nearest_position(), REACHED
+    if not diagnosis.meets(answer):
+        found = diagnosis.go_on(answer, restarts, asked=asked)
+        if found is not None:
+            answer = found
+        else:
+            names = chain.joint_names
+            answer, reason = explain(diagnosis, answer, names)
+            limits = {*zip(names, chain.lower, strict=True), *zip(names, chain.upper, strict=True)}
+            if reason.verdict is Verdict.LIMIT and (reason.joint, reason.bound) not in limits:
+                reason = replace(reason, verdict=Verdict.MOVE_BOUND)
+    if reason is REACHED:
+        diagnosis.ready.prove_inside(answer.q)
+    return answer, reason
 
 
 def _timed(ready: PreparedChain, end: Finish, *, position_only: bool) -> Solution:
