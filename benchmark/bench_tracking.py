@@ -1,0 +1,137 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""On how much of a feasible motion `track` and `follow` stay, beside clipped least squares.
+
+    python benchmark/bench_tracking.py [--quick] [--seed N] [--json FILE]
+
+Random joint motion within the limits and half of the velocities gives poses at 100 Hz. `track` gets
+them one by one and knows nothing of those to come; so do three steps of damped least squares for
+each pose, clipped to the same bounds, with the best of three dampings. `follow` gets the whole
+path. All start at its first posture. A pose counts if the tip is within 1 mm and 0.01 rad of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "test" / folder) for folder in ("", "numerics", "pose", "search")]
+
+from closed_arms import chain_of  # noqa: E402
+from feasible_motion import PERIOD, feasible_motion, is_on, least_squares_step  # noqa: E402
+from hard_arms import ARMS  # noqa: E402
+
+from basis_ik.path.cartesian_path import follow  # noqa: E402
+from basis_ik.pose.track import track, warm_up  # noqa: E402
+from basis_ik.robot.chain import Chain  # noqa: E402
+from basis_ik.transforms.rigid import RigidTransform  # noqa: E402
+from conftest import robot  # noqa: E402
+
+FloatArray = npt.NDArray[np.float64]
+Advance = Callable[[RigidTransform, FloatArray, FloatArray], FloatArray]
+
+SPARE = ("panda", "iiwa", "gen3", "baxter", "lift_arm", "tiago")
+SIX = ("ur5", "puma560", "jaco", "gantry")
+DAMPINGS = (0.01, 0.03, 0.1)
+PATHS, LEGS = 30, 3
+SEED = 7
+TITLE = "arm        poses   track  without previous   least squares   follow   (whole paths), %"
+
+
+def share(
+    chain: Chain, motions: list[FloatArray], targets: list[list[RigidTransform]], advance: Advance
+) -> tuple[float, float]:
+    """Return the shares of poses met and of whole paths [%]."""
+    met: list[list[bool]] = []
+    for motion, poses in zip(motions, targets, strict=True):
+        q = before = motion[0]
+        met.append([])
+        for target in poses:
+            q, before = advance(target, q, before), q
+            met[-1].append(is_on(chain.forward(q).matrix, target.matrix))
+    return 100.0 * float(np.mean(np.concatenate(met))), 100.0 * float(np.mean([*map(all, met)]))
+
+
+def share_known(
+    chain: Chain, motions: list[FloatArray], targets: list[list[RigidTransform]], bound: FloatArray
+) -> tuple[float, float]:
+    """Return the same of `follow`, which ends where it can go no farther."""
+    reached = [
+        len(follow(chain, poses, motion[0], max_move=bound).positions)
+        for motion, poses in zip(motions, targets, strict=True)
+    ]
+    wanted = [len(poses) for poses in targets]
+    return 100.0 * sum(reached) / sum(wanted), 100.0 * float(np.mean(np.equal(reached, wanted)))
+
+
+def measure(chain: Chain, paths: int, seed: int) -> dict[str, object]:
+    rng = np.random.default_rng(seed)
+    motions = [feasible_motion(chain, rng, LEGS) for _ in range(paths)]
+    targets = [[chain.forward(q) for q in motion] for motion in motions]
+    bound = chain.velocity * PERIOD
+    warm_up(chain)
+
+    def told(target: RigidTransform, q: FloatArray, before: FloatArray) -> FloatArray:
+        return track(chain, target, q, bound, previous=before).positions
+
+    def untold(target: RigidTransform, q: FloatArray, before: FloatArray) -> FloatArray:
+        return track(chain, target, q, bound).positions
+
+    def clipped(
+        damping: float, target: RigidTransform, q: FloatArray, before: FloatArray
+    ) -> FloatArray:
+        return least_squares_step(chain, target.matrix, q, bound, damping)
+
+    run = partial(share, chain, motions, targets)
+    return {
+        "poses": sum(map(len, motions)),
+        "track": run(told),
+        "track_without_previous": run(untold),
+        "least_squares": max(run(partial(clipped, damping)) for damping in DAMPINGS),
+        "follow": share_known(chain, motions, targets, bound),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the paths")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the paths")
+    parser.add_argument("--json", type=Path, help="where to write the figures")
+    arguments = parser.parse_args()
+    rows = {}
+    print(TITLE)
+    for name in SPARE + SIX:
+        chain = chain_of(*ARMS[name]) if name in ARMS else robot(name)
+        row = measure(chain, PATHS // 10 if arguments.quick else PATHS, arguments.seed)
+        rows[name] = row
+        cells = (
+            f"{row[key][0]:7.2f} ({row[key][1]:3.0f})"  # type: ignore[index]
+            for key in ("track", "track_without_previous", "least_squares", "follow")
+        )
+        print(f"{name:9}{row['poses']:7} ", "  ".join(cells), flush=True)
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
