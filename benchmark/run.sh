@@ -14,8 +14,8 @@
 # limitations under the License.
 
 # Runs every bench_*.py here, in an environment of its own that also holds the competitors, which
-# is made when the first benchmark needs it; `latency`, `cold`, `following` and `motion` run in that
-# of make.
+# is made when the first benchmark needs it; `latency`, `cold`, `following`, `motion` and `tracking`
+# run in that of make.
 # Arguments go to each of them (--quick: fewer rounds); BENCH=solve,fabrik runs only those.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -38,7 +38,7 @@ for script in benchmark/bench_*.py; do
   name=${name#bench_}
   case ",${BENCH:-$name}," in *",$name,"*) ;; *) continue ;; esac
   printf '\n== %s\n' "$name"
-  case $name in latency | cold | following | motion) # the node itself, and no competitors
+  case $name in latency | cold | following | motion | tracking) # no competitors
     python "$script" "$@" --json "benchmark/results/$name.json"
     continue ;;
   esac
