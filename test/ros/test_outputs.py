@@ -212,13 +212,18 @@ class Handle:
     accepted = True
 
     def __init__(self):
-        self.cancels = 0
+        self.cancels, self.asked = 0, []
 
     def cancel_goal_async(self):
         self.cancels += 1
 
     def get_result_async(self):
-        return SimpleNamespace(add_done_callback=lambda _: None)
+        return SimpleNamespace(add_done_callback=self.asked.append)
+
+    def end(self, status):
+        """Answer the latest question for the result."""
+        result = SimpleNamespace(status=status, result=SimpleNamespace(error_string=""))
+        self.asked[-1](SimpleNamespace(result=lambda: result))
 
 
 @pytest.mark.parametrize("accepted", ["before", "after"])
@@ -243,7 +248,7 @@ class Controller:
     """An action client and a clock in one: stores goals, and accepts them on request."""
 
     def __init__(self):
-        self.time, self.goals, self.answers = 100.0, [], []
+        self.time, self.goals, self.answers, self.silence = 100.0, [], [], 0.0
 
     def now(self):
         return SimpleNamespace(nanoseconds=round(1e9 * self.time))
@@ -256,7 +261,8 @@ class Controller:
         return SimpleNamespace(add_done_callback=self.answers.append)
 
     def accept(self):
-        self.answers[-1](SimpleNamespace(result=lambda: Handle()))
+        self.handle = Handle()
+        self.answers[-1](SimpleNamespace(result=lambda: self.handle))
 
 
 @pytest.fixture
@@ -270,8 +276,9 @@ def whole(controller):
     output = object.__new__(FollowJointTrajectoryOutput)
     output._client = output._clock = controller
     output._joint_names, output._lag, output._newest, output.sent = ["a", "b"], 0.1, 0, 0
-    output._state = SimpleNamespace(speed_scaling=1.0)
+    output._state = SimpleNamespace(speed_scaling=1.0, silence=lambda _: controller.silence)
     output._phase, output._handle, output._ordered = Phase.MOVING, None, False
+    output._accepted, output._unwanted, output._asked_at = 0, False, -math.inf
     output._override, output._halts, output._boundary = 1.0, False, LIVE
     output.name = "follow_joint_trajectory"
     return output
@@ -341,6 +348,107 @@ def test_at_zero_override_a_motion_without_feedback_is_canceled(controller, whol
     assert whole.advance(pipeline, np.zeros(2), now) is Phase.MOVING, "it has not arrived"
     pipeline.speed_override = 0.5
     assert whole.advance(pipeline, np.zeros(2), now) is Phase.ARRIVED
+
+
+PIPELINE = SimpleNamespace(
+    rest=lambda: None, plan=lambda start, braking: line(1.0), speed_override=1.0
+)
+
+
+def after(controller, whole, seconds):
+    """Advance the output some time later; return its phase."""
+    controller.time += seconds
+    return whole.advance(PIPELINE, np.zeros(2), Moment(0.0, controller.now().nanoseconds))
+
+
+@pytest.fixture
+def forgotten(controller, whole):
+    """An output that cancels a motion of which the controller says nothing; and its handle."""
+    whole._send(line(0.0))
+    controller.accept()
+    controller.time += 0.6
+    whole.brake(PIPELINE)
+    return whole, whole._handle
+
+
+def test_a_motion_that_a_restarted_controller_does_not_know_has_ended(controller, forgotten):
+    whole, handle = forgotten
+    assert after(controller, whole, 0.0) is Phase.BRAKING
+    assert len(handle.asked) == 2, "once on acceptance and once more"
+    handle.end(GoalStatus.STATUS_UNKNOWN)
+    assert after(controller, whole, 0.01) is Phase.IDLE
+    assert whole.failure == "the controller was restarted"
+    whole.begin()
+    assert after(controller, whole, 0.01) is Phase.MOVING
+    assert len(controller.goals) == 2
+    assert after(controller, whole, 0.6) is Phase.MOVING
+    assert len(handle.asked) == 2, "it says nothing about the next motion"
+
+
+def test_a_silent_controller_is_asked_once_in_a_while(controller, forgotten):
+    whole, handle = forgotten
+    for _ in range(20):
+        after(controller, whole, 0.1)
+    assert 4 <= len(handle.asked) <= 6
+
+
+def test_a_silent_controller_is_asked_also_when_the_clock_is_set_back(controller, forgotten):
+    whole, handle = forgotten
+    for count, seconds in enumerate((0.0, -10.0)):
+        after(controller, whole, seconds)
+        assert len(handle.asked) == 2 + count
+
+
+def test_a_motion_accepted_by_a_controller_that_was_gone_is_canceled(controller, whole):
+    whole._send(line(0.0))
+    controller.server_is_ready = lambda: False
+    assert after(controller, whole, 0.01) is Phase.IDLE
+    controller.accept()
+    assert controller.handle.cancels == 1
+
+
+@pytest.mark.parametrize("news", ["feedback", "dead"])
+def test_a_controller_is_asked_only_if_it_is_silent_about_the_motion(controller, whole, news):
+    whole._send(line(0.0))
+    controller.accept()
+    handle = whole._handle
+    controller.silence = 5.0 if news == "dead" else 0.0
+    assert after(controller, whole, 5.0 if news == "dead" else 0.4) is Phase.MOVING
+    assert len(handle.asked) == 1
+
+
+def test_another_answer_about_a_motion_changes_nothing(controller, forgotten):
+    whole, handle = forgotten
+    after(controller, whole, 0.0)
+    handle.end(GoalStatus.STATUS_CANCELED)
+    assert after(controller, whole, 0.01) is Phase.BRAKING
+
+
+@pytest.mark.parametrize("newer", ["sent", "accepted"])
+def test_an_answer_about_an_earlier_motion_does_not_end_a_newer_one(controller, whole, newer):
+    whole._send(line(0.0))
+    controller.accept()
+    handle = whole._handle
+    if newer == "accepted":
+        whole._send(line(1.0))
+    after(controller, whole, 1.0)
+    assert len(handle.asked) == 2
+    if newer == "accepted":
+        controller.accept()
+    else:
+        whole._send(line(1.0))
+    handle.end(GoalStatus.STATUS_UNKNOWN)
+    assert after(controller, whole, 0.01) is Phase.MOVING
+
+
+@pytest.mark.parametrize(("wanted", "phase"), [(True, Phase.MOVING), (False, Phase.IDLE)])
+def test_an_unanswered_motion_ends_if_it_is_not_wanted(controller, whole, wanted, phase):
+    whole._send(line(0.0))
+    if not wanted:
+        whole.brake(PIPELINE)
+    assert after(controller, whole, 0.6) is phase
+    controller.accept()
+    assert controller.handle.cancels == (0 if wanted else 1)
 
 
 def test_a_replacing_motion_has_the_time_of_its_start(controller, whole):

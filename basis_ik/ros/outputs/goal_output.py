@@ -77,6 +77,7 @@ class FollowJointTrajectoryOutput(Output):
         self._handle: ClientGoalHandle | None = None
         self._motion: Motion | None = None
         self._progress = Progress(0.0, 0.0, 1.0, -math.inf)
+        self._asked_at = -math.inf  # ROS time [s] at which a silent controller was asked last
         self._begun_since = (
             math.inf
         )  # ROS time since which it may have begun; until the first feedback
@@ -126,9 +127,9 @@ class FollowJointTrajectoryOutput(Output):
     def advance(self, pipeline: Pipeline, measured: FloatArray, now: Moment) -> Phase:
         """Send a motion when there is one to begin; see `Output.advance`."""
         if self._motion is not None and not self._is_ready():
-            self._newest += 1  # its result will never arrive
-            self._handle = None
-            self._fail("the controller is gone")
+            self._lose("the controller is gone")
+        elif self._motion is not None:
+            self._ask(now)
         if pipeline.speed_override != self._override:
             self._override = pipeline.speed_override
             self._ordered = self._ordered or self._phase is Phase.MOVING
@@ -235,6 +236,31 @@ class FollowJointTrajectoryOutput(Output):
         if self._handle is not None:
             self._handle.cancel_goal_async()
 
+    def _ask(self, now: Moment) -> None:
+        """Ask a controller that has long said nothing about the motion whether it knows it.
+
+        One that was killed and restarted does not, and will never report the end.
+        """
+        clock = 1e-9 * now.clock
+        known = 0.0 <= clock - self._progress.received_at <= FEEDBACK_TIMEOUT
+        asked = 0.0 <= clock - self._asked_at <= FEEDBACK_TIMEOUT
+        if known or asked or self._state.silence(now.clock) > 0.0:
+            return
+        self._asked_at = clock
+        if self._handle is not None:
+            callback = functools.partial(self._on_known, self._handle)
+            heed = self._expect("known", self._newest, callback, END)
+            self._handle.get_result_async().add_done_callback(heed)
+        elif self._unwanted:  # one that is accepted after all is canceled then
+            self._lose("the controller has not answered")
+
+    def _on_known(self, handle: ClientGoalHandle, number: int, answer: Future) -> None:
+        """Handle the answer to `_ask`: every other one also arrives at `_on_end`."""
+        end: Any = answer.result()
+        is_newest = number == self._newest and handle is self._handle
+        if is_newest and end.status == GoalStatus.STATUS_UNKNOWN:
+            self._lose("the controller was restarted")
+
     def _on_goal_response(self, number: int, answer: Future) -> None:
         handle: Any = answer.result()
         if handle.accepted:
@@ -279,6 +305,11 @@ class FollowJointTrajectoryOutput(Output):
         else:
             what = ENDS.get(end.status, f"ended with status {end.status}")
             self._fail(f"the motion was {what} by the controller: {end.result.error_string}")
+
+    def _lose(self, text: str) -> None:
+        self._newest += 1  # its result will never arrive
+        self._handle = None
+        self._fail(text)
 
     def _fail(self, text: str) -> None:
         self._motion, self._begun_since = None, math.inf
