@@ -1147,8 +1147,8 @@ MUTATIONS = tuple(
         (
             "activation ignores another commander",
             IK_NODE,
-            "        self._robot.check_alone()",
-            "        pass",
+            "        self._robot.check_alone()\n        self._robot.activate()",
+            "        self._robot.activate()",
             (72,),
         ),
         (
