@@ -485,13 +485,13 @@ def _spin(node: IkNode, stop: threading.Event) -> int:
     executor = LoopExecutor(node.log_failure, boundary)
     executor.add_node(node)
     while not boundary.run("kernels", node.check_kernels) and not stop.is_set():
-        executor.spin_some()
+        executor.spin_once()
     if not stop.is_set():
         boundary.run("start", node.start)
     gc.freeze()  # a garbage collection of all of numba's objects takes many periods
     while not stop.is_set():
         try:
-            executor.spin_some()
+            executor.spin_once()
             boundary.run("answer", node.handle_target)
         except Exception:
             if not node.context.ok():
