@@ -27,10 +27,7 @@ MOVING = ("revolute", "continuous", "prismatic")
 
 @dataclass(frozen=True)
 class Joint:
-    """One joint; lengths in metres, angles in radians.
-
-    `mimic` holds (master, multiplier, offset): the joint's value is multiplier * master + offset.
-    """
+    """One joint; lengths in metres, angles in radians."""
 
     name: str
     kind: str
@@ -38,9 +35,8 @@ class Joint:
     child: str
     origin: Pose
     axis: Vector
-    mimic: tuple[str, float, float] | None
 
-    def pose(self, value: float = 0.0) -> Pose:
+    def pose(self, value: float) -> Pose:
         """Return where the child stands in the parent when the joint stands at `value`."""
         if self.kind == "prismatic":
             x, y, z = self.axis
@@ -74,12 +70,8 @@ def _joint(joint: ElementTree.Element) -> Joint:
         origin = compose(origin, _turn(axis, angle))
     x, y, z = _vector(joint.find("axis"), "xyz", (1.0, 0.0, 0.0))
     length = math.hypot(x, y, z) if kind in MOVING else 1.0
-    mimic = None
-    if (found := joint.find("mimic")) is not None:
-        multiplier, offset = float(found.get("multiplier", 1.0)), float(found.get("offset", 0.0))
-        mimic = (found.attrib["joint"], multiplier, offset)
     parent, child = (joint.find(end).attrib["link"] for end in ("parent", "child"))
-    return Joint(name, kind, parent, child, origin, (x / length, y / length, z / length), mimic)
+    return Joint(name, kind, parent, child, origin, (x / length, y / length, z / length))
 
 
 def _turn(axis: Vector, angle: float) -> Pose:
