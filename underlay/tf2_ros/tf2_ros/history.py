@@ -161,6 +161,19 @@ def compose(a: Pose, b: Pose) -> Pose:
     )
 
 
+def turned(axis: Vector, angle: float) -> Pose:
+    """The pose that turns about an axis of unit length by an angle [rad]."""
+    x, y, z = (part * math.sin(angle / 2) for part in axis)
+    return (0.0, 0.0, 0.0), (x, y, z, math.cos(angle / 2))
+
+
+def placed(xyz: Vector, rpy: Vector) -> Pose:
+    """The pose at a position [m], turned about fixed axes by roll, then pitch, then yaw [rad]."""
+    roll, pitch, yaw = rpy
+    about_z_y = compose(turned((0.0, 0.0, 1.0), yaw), turned((0.0, 1.0, 0.0), pitch))
+    return compose((xyz, IDENTITY[1]), compose(about_z_y, turned((1.0, 0.0, 0.0), roll)))
+
+
 def inverse(pose: Pose) -> Pose:
     """The pose that undoes one."""
     (tx, ty, tz), (x, y, z, w) = pose
