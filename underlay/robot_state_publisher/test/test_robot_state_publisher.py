@@ -164,8 +164,9 @@ def test_when_the_clock_goes_back_states_are_published_at_once(arm):
     assert arm.stamps() == [10_000.0, 50.0]
 
 
-def test_a_malformed_state_is_passed_over(arm):
-    arm.node._on_joint_state(JointState(name=["turn", "push"], position=[1.0]))
+@pytest.mark.parametrize("names", [["turn", "push"], []])
+def test_a_state_that_is_malformed_or_empty_is_passed_over(arm, names):
+    arm.node._on_joint_state(JointState(name=names, position=[1.0] * len(names[:1])))
     assert not arm.sent
 
 
