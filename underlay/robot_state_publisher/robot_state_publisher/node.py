@@ -22,18 +22,17 @@ import time
 from pathlib import Path
 from threading import Event
 
-import rclpy
 from geometry_msgs.msg import TransformStamped
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterException
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
+from tf2_ros.programs import spin
 
 from robot_state_publisher.joints import MOVING, Joint, read_joints
 
@@ -64,7 +63,6 @@ class RobotStatePublisher(Node):
         joints = read_joints(text)
         self._moving = {j.name: (j, _message(j)) for j in joints if j.kind in MOVING}
         self._published: dict[str, int] = {}
-        self._called = 0
         self._tf = self.create_publisher(TFMessage, "/tf", 100)
         self._tf_static = self.create_publisher(TFMessage, "/tf_static", LATCHED)
         self._description = self.create_publisher(String, "robot_description", LATCHED)
@@ -91,28 +89,20 @@ class RobotStatePublisher(Node):
                 throttle_duration_sec=5.0,
             )
             return
-        now = self.get_clock().now().nanoseconds
-        if now < self._called:  # simulated time goes back
-            self._published.clear()
-        self._called = now
         stamp = state.header.stamp.sec * 1_000_000_000 + state.header.stamp.nanosec
-        oldest = min([now, *(self._published.get(name, 0) for name in state.name)])
-        if stamp >= oldest + self._period:
+        oldest = min((self._published.get(name, 0) for name in state.name), default=stamp)
+        if not oldest <= stamp < oldest + self._period:  # earlier: the clock was set back
             self._publish_moving(state)
             self._published.update(dict.fromkeys(state.name, stamp))
 
     def _publish_moving(self, state: JointState) -> None:
-        positions = dict(zip(state.name, state.position, strict=True))
-        for joint, _ in self._moving.values():
-            if joint.mimic and joint.mimic[0] in positions:
-                master, multiplier, offset = joint.mimic
-                positions.setdefault(joint.name, multiplier * positions[master] + offset)
         messages = []
-        for name in positions.keys() & self._moving.keys():
-            joint, message = self._moving[name]
-            _fill(message, joint, positions[name])
-            message.header.stamp = state.header.stamp
-            messages.append(message)
+        for name, position in zip(state.name, state.position, strict=True):
+            if name in self._moving:
+                joint, message = self._moving[name]
+                _fill(message, joint, position)
+                message.header.stamp = state.header.stamp
+                messages.append(message)
         self._tf.publish(TFMessage(transforms=messages))
 
 
@@ -133,18 +123,11 @@ def main() -> int:
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         files = remove_ros_args(sys.argv)[1:]
-        executor = SingleThreadedExecutor()
-        executor.add_node(RobotStatePublisher(Path(files[0]).read_text() if files else ""))
-        while not stop.is_set():
-            executor.spin_once(timeout_sec=0.1)  # Python sees a signal when this returns
+        description = Path(files[0]).read_text() if files else ""
+        spin(lambda: RobotStatePublisher(description), stop)
         return 0
     except (OSError, ValueError, ParameterException) as error:
-        rclpy.logging.get_logger(NODE_NAME).fatal(str(error))
+        get_logger(NODE_NAME).fatal(str(error))
         return 1
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # it comes too late to change the exit status
-        rclpy.try_shutdown()
