@@ -116,13 +116,10 @@ def look_at(
     goal = _as_point(point)
     held = ready if max_move is None else hold_near(ready, start, max_move)
     positions = np.empty(len(start))
-    try:
-        work = ready.spare.pop()
-    except IndexError:
-        work = ready.new_work()
+    work = ready.take_work()
     status, steps, fresh, angle, _ = solve_look(
-        held.exact, held.joints, held.variables, held.ends, goal, start, positions, work,
-        angle_tolerance, max_iterations, max_restarts, False,
+        held.fields, goal, start, positions, work,
+        (angle_tolerance, max_iterations, max_restarts, False),
     )  # fmt: skip
     ready.spare.append(work)
     if status == ARRIVED:
@@ -134,8 +131,7 @@ def look_at(
     if status == BAD_TARGET:
         raise SolveArgumentError("point", point, f"finite and within {LARGEST_LENGTH:g} m")
     diagnosis = LookDiagnosis(
-        ready, held.variables, goal, start, positions, angle_tolerance,
-        max_iterations - steps, fresh + 1,
+        ready, held, goal, start, positions, angle_tolerance, max_iterations - steps, fresh + 1
     )  # fmt: skip
     answer, reason = explain_look(diagnosis, names)
     if reason is REACHED:

@@ -109,17 +109,13 @@ def run_passes(
         wanted = "'descent' where the position is free or may be off: FABRIK needs a place to go to"
         raise SolveArgumentError("solver", "fabrik", wanted)
     halves = 2 * min(most, MAX_PASSES)
-    try:
-        work = ready.spare.pop()
-    except IndexError:  # another thread has the last one
-        work = ready.new_work()
+    work = ready.take_work()
     q, taken, first = np.empty(len(seed)), 0, 0
     stages: list[Stage] = []
     while True:
         status, more, fresh, away, turned = solve_by_passes(
-            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights, goal,
-            seed, q, work, *tolerances, min(1, halves - taken) if trace else halves, first,
-            restarts,
+            ready.fields, (weights, goal, *tolerances), seed, q, work,
+            (min(1, halves - taken) if trace else halves, first, restarts),
         )  # fmt: skip
         taken, first = taken + more, GO_ON
         if trace and more > 0:

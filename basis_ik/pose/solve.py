@@ -205,11 +205,7 @@ def solve(
     if time_limit is not None:
         deadline = time.perf_counter() + positive("time_limit", time_limit, "s")
     positions = np.empty(len(start))
-    spare = ready.spare
-    try:
-        work = spare.pop()
-    except IndexError:  # another thread has the last one
-        work = ready.new_work()
+    spare, work = ready.spare, ready.take_work()
     steps, first, status = 0, 0, STALLED
     closed = ready.closed_position if position_only else ready.closed
     if closed is not None:

@@ -748,9 +748,9 @@ MUTATIONS = tuple(
         ),
         (
             "the opposite limit is reported",
-            EXPLAIN,
-            "bound = lower if abs(answer.q[index] - lower) < abs",
-            "bound = lower if abs(answer.q[index] - lower) > abs",
+            "search/prepared_chain.py",
+            "lower if abs(q[k] - lower) < abs",
+            "lower if abs(q[k] - lower) > abs",
             (58,),
         ),
         (

@@ -401,7 +401,8 @@ def test_a_trace_from_the_seed_of_a_solution_compiles_no_kernel_anew(robot, monk
     kernel, writable = passes_module.solve_by_passes, []
 
     def watch(*arguments):
-        writable.extend(each.flags.writeable for each in arguments if isinstance(each, np.ndarray))
+        each = [x for y in arguments for x in (y if isinstance(y, tuple) else (y,))]
+        writable.extend(x.flags.writeable for x in each if isinstance(x, np.ndarray))
         return kernel(*arguments)
 
     monkeypatch.setattr(passes_module, "solve_by_passes", watch)
