@@ -113,7 +113,7 @@ def look_at(
         max_restarts = count("max_restarts", max_restarts, 0)
     names = chain.joint_names
     start = ready.middle if seed is None else as_positions("seed", seed, names)
-    goal = _as_point(point)
+    goal = _as_three("point", point, "three numbers [m]")
     held = ready if max_move is None else hold_near(ready, start, max_move)
     positions = np.empty(len(start))
     work = ready.take_work()
@@ -189,20 +189,18 @@ def _prepare_ray(ready: PreparedChain, direction: FloatArray, start: FloatArray)
 
 def as_triple(name: str, values: object) -> FloatArray:
     """Return three coordinates or directions as an array (3,), or refuse them by name."""
+    required = f"three numbers within ±{LARGEST_LENGTH:g}"
+    array = _as_three(name, values, required)
+    if not (np.abs(array) <= LARGEST_LENGTH).all():
+        raise SolveArgumentError(name, values, required)
+    return array
+
+
+def _as_three(name: str, values: object, required: str) -> FloatArray:
     try:
         array = np.array(values, np.float64)
     except (TypeError, ValueError):
         array = np.empty(())
-    if array.shape != (3,) or not (np.abs(array) <= LARGEST_LENGTH).all():
-        raise SolveArgumentError(name, values, f"three numbers within ±{LARGEST_LENGTH:g}")
-    return array
-
-
-def _as_point(point: npt.ArrayLike) -> FloatArray:
-    try:
-        array = np.array(point, np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(())
     if array.shape != (3,):
-        raise SolveArgumentError("point", point, "three numbers [m]")
+        raise SolveArgumentError(name, values, required)
     return array

@@ -87,7 +87,6 @@ class Diagnosis:
         tolerances: Of position [m] and orientation [rad].
         budget: Steps that are left.
         starts: Number of the last start that was made to reach the target.
-        position_only: Whether the orientation is free.
         proven: Whether it is proven that there is no solution.
         closed: The closed form that has proven it, if one has; it also knows what lies beyond the
             limits.
@@ -101,7 +100,6 @@ class Diagnosis:
     tolerances: tuple[float, float]
     budget: int
     starts: int
-    position_only: bool = False
     proven: bool = False
     closed: ClosedForm | None = None
     inside: Attempt | None = None
@@ -119,6 +117,11 @@ class Diagnosis:
         spread = self.ready.variables[:, :COLUMNS].copy()
         for number in range(1, STARTS + 1):
             begin_anew(spread, number, self._starts[number + 1])
+
+    @property
+    def position_only(self) -> bool:
+        """Whether the orientation is free."""
+        return bool(self.ready.full[WRX] == 0.0)
 
     def meets(self, attempt: Attempt) -> bool:
         """Return whether an attempt got all that is wanted."""
@@ -203,7 +206,7 @@ class Diagnosis:
         What can be reached is nearly reached by some scout, and what is not even reached without
         limits is not reached with them either, as a rule.
         """
-        free, error = self.without_any_limits(self.ready.full), self.least_error()
+        free, error = self.without_any_limits(), self.least_error()
         if self.inside is not None:
             return self.inside
         worth = int(HOPE / error) if error * last > HOPE else last
@@ -220,8 +223,7 @@ class Diagnosis:
         ready, first = self.ready, self.starts + 1
         if last < first:
             return None
-        weights = ready.position if self.position_only else ready.full
-        found, self.starts = self._descend(ready, weights, first, last)
+        found, self.starts = self._descend(ready, ready.full, first, last)
         return found if found.reached else None
 
     def finish(self) -> Attempt | None:
@@ -245,7 +247,7 @@ class Diagnosis:
         Few other starts lead to what is reached with many joints at their limits.
         """
         ready = self.ready
-        free = self.without_any_limits(ready.full)
+        free = self.without_any_limits()
         if free is None or not free.reached or self.inside is not None:
             return self.inside
         variables, bounded = ready.variables[:, :COLUMNS].copy(), ready.bounded()
@@ -259,18 +261,19 @@ class Diagnosis:
         self.starts += made
         return found if found.reached else None
 
-    def without_any_limits(self, weights: FloatArray) -> Attempt | None:
+    def without_any_limits(self) -> Attempt | None:
         """Search with all limits lifted, once; None where there are none that matter."""
         bounded = self.ready.bounded()
         if self._free is None and bounded.any():
-            self._free = self.without_limits(bounded, weights)
+            self._free = self.without_limits(bounded)
         return self._free
 
-    def without_limits(self, lifted: npt.NDArray[np.bool_], weights: FloatArray) -> Attempt:
+    def without_limits(self, lifted: npt.NDArray[np.bool_]) -> Attempt:
         """Search with some of the limits lifted, (n,)."""
         if self.closed is not None:
             return self._branch(self.closed, lifted)
-        free = self._descend(self.ready.without_limits(lifted), weights, 0, LIFTED_STARTS)[0]
+        ready, weights = self.ready, self.ready.full
+        free = self._descend(ready.without_limits(lifted), weights, 0, LIFTED_STARTS)[0]
         if free.reached and self.inside is None:
             back = self._settle(free.q[None], np.empty((0, len(weights))))[0]
             self.inside = back if self.meets(back) else None

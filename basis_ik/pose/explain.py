@@ -70,14 +70,13 @@ def explain(diagnosis: Diagnosis, held: Attempt, names: tuple[str, ...]) -> tupl
 def _limiting(diagnosis: Diagnosis, answer: Attempt) -> int | None:
     """Return the variable whose limit, lifted, lets the chain reach the target, or come nearer."""
     variables, matters = diagnosis.ready.variables, diagnosis.ready.bounded()
-    weights = diagnosis.ready.position if diagnosis.position_only else diagnosis.ready.full
-    free = diagnosis.without_any_limits(weights)
+    free = diagnosis.without_any_limits()
     if free is None or not free.reached:
         return None
     low, high = variables[:, LOWER], variables[:, UPPER]
     gap = np.minimum(answer.q - low, high - answer.q)
     for k in np.flatnonzero(matters & (gap <= AT_LIMIT)):
-        if diagnosis.without_limits(np.arange(len(gap)) == k, weights).reached:
+        if diagnosis.without_limits(np.arange(len(gap)) == k).reached:
             return int(k)
     beyond = np.maximum(low - free.q, free.q - high) / variables[:, SCALE]
     candidates = sorted(np.flatnonzero(matters), key=lambda k: -float(beyond[k]))

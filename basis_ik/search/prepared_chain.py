@@ -111,6 +111,11 @@ class PreparedChain:
         """The chain as kernels take it."""
         return self.exact, self.joints, self.variables, self.ends, self.reach
 
+    @cached_property
+    def of_position(self) -> PreparedChain:
+        """The chain where the orientation is free, whatever else is wanted."""
+        return replace(self, full=self.position, closed=self.closed_position)
+
     @property
     def packed(self) -> PackedChain:
         """The chain as kernels take it where 2 µs do not matter."""

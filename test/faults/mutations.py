@@ -763,8 +763,8 @@ MUTATIONS = tuple(
         (
             "BUDGET_SPENT is reported as TOO_FAR",
             "pose/solve.py",
-            "        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=fresh + 1)",
-            "        reason = Reason(Verdict.TOO_FAR, away, turn, starts=fresh + 1)",
+            "        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=last + 1)",
+            "        reason = Reason(Verdict.TOO_FAR, away, turn, starts=last + 1)",
             (59,),
         ),
         (
