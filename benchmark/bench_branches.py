@@ -46,7 +46,6 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
-from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
 from basis_ik.search.prepare import prepared
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.transforms.rigid import RigidTransform
@@ -113,10 +112,9 @@ def count_disproven(chain: Chain, wanted: PoseConstraint | None, targets: int) -
 
 def _is_reached(chain: Chain, wanted: PoseConstraint | None, target: RigidTransform) -> bool:
     ready, weights, goal = constrain(prepared(chain), wanted, target.matrix.copy())
-    status = solve_pose(
-        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights, goal,
-        ready.middle, np.empty_like(ready.middle), ready.new_work(), *TOLERANCES, ENDLESS, 0,
-        PROOF_STARTS, PATIENCE, False, NEAR,
+    status = ready.search(
+        weights, goal, ready.middle, np.empty_like(ready.middle), TOLERANCES, ENDLESS,
+        last=PROOF_STARTS,
     )[0]  # fmt: skip
     return bool(status == REACHED)
 

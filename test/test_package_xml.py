@@ -111,6 +111,17 @@ def test_there_are_no_other_kinds_of_dependency():
     assert {tag for tag in tags if tag.endswith("depend")} == {"exec_depend", "test_depend"}
 
 
+def test_no_address_leads_to_somebody_else():
+    """Until there are a repository and a mailbox, there is no URL, and the mail address says so."""
+    package = ET.parse(ROOT / "package.xml").getroot()
+    (mail,) = (each.get("email") for each in package.iter() if each.get("email"))
+    assert re.fullmatch(r"[a-z]+@[a-z-]+\.invalid", mail)  # REP 149 wants one
+    assert not list(package.iter("url"))
+    setup = (ROOT / "setup.py").read_text()
+    assert re.findall(r"[\w.]+@[\w.-]+", setup) == [mail]
+    assert "url=" not in setup
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [

@@ -25,8 +25,6 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-import numpy as np
-
 from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.search.descent_kernel import place, walk
 from basis_ik.search.pose_error_kernel import answer, beyond, is_eased, rotation_beyond
@@ -76,8 +74,10 @@ from basis_ik.search.tables_kernel import (
     WX,
     WY,
     WZ,
+    ChainFields,
     FloatArray,
     Frame,
+    GoalFields,
     PackedChain,
     PoseGoal,
     Triple,
@@ -330,43 +330,31 @@ def minimise(
 
 @jit
 def minimise_each(
-    exact: FloatArray, joints: FloatArray, variables: FloatArray, ends: FloatArray,
-    full: FloatArray, weights: FloatArray, target: FloatArray, starts: FloatArray, q: FloatArray,
-    figures: FloatArray, work: FloatArray, square: FloatArray,
-    position_tolerance: float, rotation_tolerance: float, each: int, iterations: int,
+    chain: ChainFields, goal: GoalFields, weights: FloatArray, starts: FloatArray,
+    results: tuple[FloatArray, FloatArray], memory: tuple[FloatArray, FloatArray],
+    allowed: tuple[int, int],
 ) -> int:  # fmt: skip
     """Settle from each start, by one row of weights after another; return steps taken in all.
 
-    Python calls it with the fields of a `PackedChain` and a `PoseGoal` one by one.
-
     Args:
-        exact: Of the chain, as are `joints`, `variables` and `ends`.
-        joints: (m, 12), see `tables_kernel`.
-        variables: (n, 8 + s), see `tables_kernel`.
-        ends: (2, 3, 4): root_T_first_joint, last_joint_T_tip.
-        full: (12,) weights of all that is wanted: what the figures are measured by.
+        chain: The fields of the chain.
+        goal: The fields of the goal: by its weights the results are measured.
         weights: (w, 12): each next row goes on where the one before it ended.
-        target: (4, 4) root_T_target.
         starts: (k, n).
-        q: (k, n) result.
-        figures: (k, 2) distance [m] and angle [rad] left.
-        work: (n + 2 m + 3, 12).
-        square: (2, n, n) to work in.
-        position_tolerance: [m].
-        rotation_tolerance: [rad].
-        each: Steps allowed to each row of weights from each start.
-        iterations: Steps allowed in all.
+        results: (k, n) the positions; (k, 2) distance [m] and angle [rad] left there.
+        memory: (n + 2 m + 3, 12) `work`, and (2, n, n) to work in.
+        allowed: Steps allowed to each row of weights from each start; steps allowed in all.
     """
-    chain, taken = PackedChain(exact, joints, variables, ends, np.inf), 0
-    goal = PoseGoal(full, target, position_tolerance, rotation_tolerance)
+    packed, wanted, (q, figures) = PackedChain(*chain), PoseGoal(*goal), results
+    variables, target, (work, square), taken = packed.variables, wanted.target, memory, 0
     set_bounds(variables, LIMITS, work)
-    relate_to_target(ends[0], target, work, variables.shape[0] + joints.shape[0])
+    relate_to_target(packed.ends[0], target, work, variables.shape[0] + packed.joints.shape[0])
     for i in range(starts.shape[0]):
         begin_inside(variables, starts[i], q[i])
         for row in range(weights.shape[0]):
-            w, allowed = weights[row], min(each, iterations - taken)
-            arrival = squared_arrival(PoseGoal(w, target, position_tolerance, rotation_tolerance))
-            taken += minimise(chain, w, q[i], work, square, arrival, allowed)
+            w, most = weights[row], min(allowed[0], allowed[1] - taken)
+            stage = PoseGoal(w, target, wanted.position_tolerance, wanted.rotation_tolerance)
+            taken += minimise(packed, w, q[i], work, square, squared_arrival(stage), most)
         take_shortest_turns(variables, starts[i], q[i])
-        figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = measure(chain, goal, q[i], work)
+        figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = measure(packed, wanted, q[i], work)
     return taken

@@ -250,6 +250,27 @@ def walk(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float)
         q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
 
 
+@inlined
+def squared(residual: Six) -> tuple[float, float]:
+    """Return the squares of a residual's position and of its rotation."""
+    e0, e1, e2, e3, e4, e5 = residual
+    return e0 * e0 + e1 * e1 + e2 * e2, e3 * e3 + e4 * e4 + e5 * e5
+
+
+@inlined
+def keep(q: FloatArray, work: FloatArray) -> None:
+    """Keep q as where a step starts."""
+    for k in range(q.shape[0]):
+        work[k, BEFORE] = q[k]
+
+
+@inlined
+def take_back(q: FloatArray, work: FloatArray) -> None:
+    """Write where the last step started into q."""
+    for k in range(q.shape[0]):
+        q[k] = work[k, BEFORE]
+
+
 @helper
 def begin(work: FloatArray) -> None:
     """Make the next call of `descend`, if not a careful one, a new descent."""
@@ -286,20 +307,17 @@ def descend(
     while True:
         frame = place(joints, tip, q, work, n)
         residual = pose_residual(weights, boxed, work, rates, frame)
-        e0, e1, e2, e3, e4, e5 = residual
-        away, turned = e0 * e0 + e1 * e1 + e2 * e2, e3 * e3 + e4 * e4 + e5 * e5
+        away, turned = squared(residual)
         error = away + turned
         if away <= arrival[0] and turned <= arrival[1]:
             return REACHED, taken, error
         if careful:
             if error > least:
                 trust *= 8.0
-                for k in range(n):
-                    q[k] = work[k, BEFORE]
+                take_back(q, work)
             else:
                 least, trust = error, max(trust / 3.0, 1e-7)
-                for k in range(n):
-                    work[k, BEFORE] = q[k]
+                keep(q, work)
             if trust > 1e9:
                 return STALLED, taken, least
         elif taken >= effort.iterations:

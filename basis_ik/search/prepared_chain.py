@@ -16,7 +16,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,17 @@ from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import (
+    COLUMNS,
+    LOWER,
+    LOWER_UPPER,
+    PERIODIC,
+    PRISMATIC,
+    SCALE,
+    START_LOWER,
+    START_UPPER,
+    UPPER,
+    VARIABLE,
+    ChainFields,
     PackedChain,
 )
 
@@ -94,10 +106,27 @@ class PreparedChain:
     """Work arrays that no call is using. Taking from and adding to a list is atomic in Python, so
     threads share it without a lock; a control loop allocates once."""
 
+    @cached_property
+    def fields(self) -> ChainFields:
+        """The chain as kernels take it."""
+        return self.exact, self.joints, self.variables, self.ends, self.reach
+
+    @cached_property
+    def of_position(self) -> PreparedChain:
+        """The chain where the orientation is free, whatever else is wanted."""
+        return replace(self, full=self.position, closed=self.closed_position)
+
     @property
     def packed(self) -> PackedChain:
         """The chain as kernels take it where 2 µs do not matter."""
-        return PackedChain(self.exact, self.joints, self.variables, self.ends, self.reach)
+        return PackedChain(*self.fields)
+
+    def take_work(self) -> FloatArray:
+        """Return a work array that no call is using, to be appended to `spare` afterwards."""
+        try:
+            return self.spare.pop()
+        except IndexError:  # other threads have them all
+            return self.new_work()
 
     def new_work(self) -> FloatArray:
         """Return a work array for the kernels."""
@@ -107,7 +136,6 @@ class PreparedChain:
         self, weights: FloatArray, target: FloatArray, seed: FloatArray, q: FloatArray,
         tolerances: tuple[float, float], iterations: int, *,
         first: int = 0, last: int = 0, patience: int = PATIENCE, near: float = NEAR,
-        variables: FloatArray | None = None, reach: float | None = None,
         work: FloatArray | None = None,
     ) -> tuple[int, int, int, float, float]:  # fmt: skip
         """Descend from the seed, then from fresh starts, until a descent arrives and is proven.
@@ -126,9 +154,6 @@ class PreparedChain:
             last: Number of the last start.
             patience: Steps of a descent that may fail to get nearer.
             near: Starts with a smaller weighted squared error are not swept; infinite: no sweeps.
-            variables: Other limits and starts than the chain's; None: these.
-            reach: How far from the first joint the tip can be within those limits [m]; None: the
-                chain's.
             work: What the kernel works in; None: an array that no call is using.
 
         Returns:
@@ -136,21 +161,37 @@ class PreparedChain:
             BAD_TARGET before any work. Steps; number of the last start; distance [m] and angle
             [rad] left at q.
         """
-        spare = None
-        if work is None:
-            spare = self.spare
-            try:
-                work = spare.pop()
-            except IndexError:  # other threads have them all
-                work = self.new_work()
+        memory = self.take_work() if work is None else work
         found = solve_pose(
-            self.exact, self.joints, self.variables if variables is None else variables,
-            self.ends, self.reach if reach is None else reach, weights, target, seed, q, work,
-            tolerances[0], tolerances[1], iterations, first, last, patience, False, near,
+            self.fields, (weights, target, tolerances[0], tolerances[1]), seed, q, memory,
+            (iterations, patience, False), (first, last, near),
         )  # fmt: skip
-        if spare is not None:
-            spare.append(work)
+        if work is None:
+            self.spare.append(memory)
         return found
+
+    def bounded(self) -> NDArray[np.bool_]:
+        """Return which variables (n,) have limits that matter: those without room for a turn."""
+        low, high = self.variables[:, LOWER], self.variables[:, UPPER]
+        matters = (self.variables[:, PERIODIC] == 0.0) | (high - low < 2.0 * np.pi)
+        matters &= np.isfinite(low) | np.isfinite(high)
+        return np.asarray(matters)
+
+    def without_limits(self, lifted: NDArray[np.bool_]) -> PreparedChain:
+        """Return the chain without the limits of some variables (n,) and without own starts."""
+        variables = self.variables[:, :COLUMNS].copy()  # own starts suit the limits
+        half = np.where(variables[:, PERIODIC] != 0.0, np.pi, 2.0 * variables[:, SCALE])
+        variables[lifted, LOWER], variables[lifted, UPPER] = -np.inf, np.inf
+        variables[lifted, START_LOWER] = (self.middle - half)[lifted]
+        variables[lifted, START_UPPER] = (self.middle + half)[lifted]
+        joints = self.exact[:-1]
+        slides = lifted[joints[:, VARIABLE].astype(int)] & (joints[:, PRISMATIC] != 0.0)
+        return replace(self, variables=variables, reach=np.inf if slides.any() else self.reach)
+
+    def bound_near(self, k: int, q: FloatArray) -> float:
+        """Return the one of a variable's two limits that is nearer to q (n,) [rad or m]."""
+        lower, upper = self.variables[k, LOWER_UPPER].tolist()
+        return float(lower if abs(q[k] - lower) < abs(q[k] - upper) else upper)
 
     def prove_inside(self, q: FloatArray) -> None:
         """Check positions q (n,) that reached a target against the limits of the whole chain.

@@ -748,9 +748,9 @@ MUTATIONS = tuple(
         ),
         (
             "the opposite limit is reported",
-            EXPLAIN,
-            "bound = lower if abs(answer.q[index] - lower) < abs",
-            "bound = lower if abs(answer.q[index] - lower) > abs",
+            "search/prepared_chain.py",
+            "lower if abs(q[k] - lower) < abs",
+            "lower if abs(q[k] - lower) > abs",
             (58,),
         ),
         (
@@ -763,8 +763,8 @@ MUTATIONS = tuple(
         (
             "BUDGET_SPENT is reported as TOO_FAR",
             "pose/solve.py",
-            "        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=fresh + 1)",
-            "        reason = Reason(Verdict.TOO_FAR, away, turn, starts=fresh + 1)",
+            "        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=last + 1)",
+            "        reason = Reason(Verdict.TOO_FAR, away, turn, starts=last + 1)",
             (59,),
         ),
         (

@@ -33,7 +33,6 @@ from basis_ik.pose.solve_all import solve_all
 from basis_ik.search.closed_form_kernel import MOST
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
-from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
@@ -135,10 +134,9 @@ def test_what_is_proven_many_starts_do_not_disprove(named, name):
         reason = solve(chain, target).reason
         if reason.proven and reason.verdict is not Verdict.TOO_FAR:
             seen += 1
-            status = solve_pose(
-                blind.exact, blind.joints, blind.variables, blind.ends, blind.reach, blind.full,
-                target.matrix.copy(), blind.middle, q, work, 1e-6, 1e-6, 10**7, 0, 1000, 1, False,
-                0.4,
+            status = blind.search(
+                blind.full, target.matrix.copy(), blind.middle, q, (1e-6, 1e-6), 10**7,
+                last=1000, work=work,
             )[0]  # fmt: skip
             assert status != ARRIVED
     assert seen > 3
