@@ -74,6 +74,8 @@ setup(
     zip_safe=True,
     maintainer="basis_ik maintainers",
     maintainer_email="maintainers@basis-ik.invalid",  # as in package.xml, which says why
+    author_email="maintainers@basis-ik.invalid",
+    url="https://basis-ik.invalid/",
     author="basis_ik maintainers",
     description="Inverse kinematics for any arm from its robot_description alone",
     license="Apache-2.0",

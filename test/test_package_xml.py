@@ -112,14 +112,16 @@ def test_there_are_no_other_kinds_of_dependency():
 
 
 def test_no_address_leads_to_somebody_else():
-    """Until there are a repository and a mailbox, there is no URL, and the mail address says so."""
+    """Until there are a repository and a mailbox, all addresses are in .invalid."""
     package = ET.parse(ROOT / "package.xml").getroot()
-    (mail,) = (each.get("email") for each in package.iter() if each.get("email"))
-    assert re.fullmatch(r"[a-z]+@[a-z-]+\.invalid", mail)  # REP 149 wants one
-    assert not list(package.iter("url"))
+    mails = {each.get("email") for each in package.iter() if each.get("email")}
+    urls = {each.get("type"): each.text for each in package.iter("url")}
+    assert set(urls) == {"website", "repository", "bugtracker"}
     setup = (ROOT / "setup.py").read_text()
-    assert re.findall(r"[\w.]+@[\w.-]+", setup) == [mail]
-    assert "url=" not in setup
+    assert set(re.findall(r"[\w.]+@[\w.-]+", setup)) == mails
+    assert f'url="{urls["website"]}"' in setup
+    for address in (*mails, *urls.values()):
+        assert re.match(r"(https://|\w+@)basis-ik\.invalid(/|$)", address)
 
 
 @pytest.mark.parametrize(
