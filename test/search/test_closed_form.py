@@ -26,7 +26,7 @@ from closed_arms import apart, chain_of
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.look.look_at import with_ray
-from basis_ik.pose import solve_all as every_module
+from basis_ik.pose import pose_problem
 from basis_ik.pose.batch import solve_batch
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
@@ -108,7 +108,7 @@ def test_every_solution_is_found_that_brute_force_finds_and_none_twice(named, na
         assert all(apart(a, b) > 1e-3 for i, a in enumerate(found) for b in found[:i])
         with monkeypatch.context() as patch:
             blind = replace(prepared(chain), closed=None)
-            patch.setattr(every_module, "prepared", lambda _, blind=blind: blind)
+            patch.setattr(pose_problem, "prepared", lambda _, blind=blind: blind)
             brute = solve_all(chain, target, seed, starts=200)
         for each in (q, *(s.positions for s in brute)):
             assert apart(found, each).min() < 0.05

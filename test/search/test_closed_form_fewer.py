@@ -26,7 +26,7 @@ from closed_arms import FEWER, apart, chain_of
 
 from basis_ik import warm_up
 from basis_ik.numerics import jit
-from basis_ik.pose import solve_all as every_module
+from basis_ik.pose import pose_problem
 from basis_ik.pose.batch import solve_batch
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
@@ -68,7 +68,7 @@ def compared(chain, target, seed, monkeypatch, constraint=None):
     found = solve_all(chain, target, seed, constraint=constraint, starts=1)
     blind = without_form(chain, constraint)
     with monkeypatch.context() as patch:
-        patch.setattr(every_module, "prepared", lambda _: blind)
+        patch.setattr(pose_problem, "prepared", lambda _: blind)
         brute = solve_all(chain, target, seed, constraint=constraint, starts=200)
     return [each.positions for each in found], [each.positions for each in brute]
 
