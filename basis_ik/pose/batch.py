@@ -33,7 +33,6 @@ from basis_ik.pose.batch_kernel import solve_poses
 from basis_ik.pose.diagnosis import FEWEST_STARTS
 from basis_ik.pose.solve import budget, solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
-from basis_ik.search.closed_form_kernel import MOST
 from basis_ik.search.closed_form_search_kernel import FormArrays
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, NEAR, PATIENCE
@@ -136,8 +135,8 @@ def solve_batch(
                 (iterations, min(restarts, FEWEST_STARTS), PATIENCE, NEAR),
             )  # fmt: skip
         else:
-            form = FormArrays(closed.rows, clear, np.empty((n, COLUMNS + MOST)))
-            closed.solve_poses(
+            form = FormArrays(closed.rows, clear, np.empty((n, COLUMNS + closed.kernels.most)))
+            closed.kernels.solve_poses(
                 ready.packed, wanted, form, positions[rows], figures[rows],
                 ready.new_work(), iterations,
             )  # fmt: skip

@@ -213,7 +213,7 @@ def solve(
     steps, first, status = 0, 0, STALLED
     closed = ready.closed_position if position_only else ready.closed
     if closed is not None:
-        status, steps, fresh, away, turned = closed.solve_pose(
+        status, steps, fresh, away, turned = closed.kernels.solve_pose(
             ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
             ready.position if position_only else ready.full, goal, begin, positions, work,
             position_tolerance, orientation_tolerance, iterations, closed.rows,
