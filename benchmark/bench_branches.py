@@ -36,7 +36,16 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1] / "test" / "search"))
 
-from closed_arms import BOTH_WAYS, FEWER, ROWS, apart, chain_of, random_arm
+from closed_arms import (
+    BOTH_WAYS,
+    FEWER,
+    MEETING,
+    OFFSET_WRISTS,
+    ROWS,
+    apart,
+    chain_of,
+    random_arm,
+)
 
 from basis_ik.pose import solve_all as every
 from basis_ik.pose.solve import ENDLESS, solve
@@ -122,10 +131,10 @@ def _is_reached(chain: Chain, wanted: PoseConstraint | None, target: RigidTransf
 def cases() -> dict[str, tuple[Chain, PoseConstraint | None]]:
     """Return arms, and what is wanted of a pose, by name."""
     made: dict[str, tuple[Chain, PoseConstraint | None]] = {}
-    for name, given in (ROWS | FEWER).items():
+    for name, given in (ROWS | OFFSET_WRISTS | FEWER).items():
         made[name] = chain_of(*given), None
     made["ur5e"] = RobotModel.from_urdf(UR5E.read_text()).chain(), None
-    for name in BOTH_WAYS:
+    for name in (*BOTH_WAYS, *MEETING):
         made[name] = chain_of(*random_arm(name, np.random.default_rng(0), 2.5)), None
     for name in ("anthropomorphic_3r", "oblique_3r"):
         made[f"{name} position"] = made[name][0], PoseConstraint(orientation=False)

@@ -33,7 +33,6 @@ from basis_ik.pose.batch_kernel import solve_poses
 from basis_ik.pose.pose_problem import Allowed
 from basis_ik.pose.solve import Solution, budget, solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
-from basis_ik.search.closed_form_kernel import MOST
 from basis_ik.search.closed_form_search_kernel import FormArrays
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, NEAR, PATIENCE
@@ -165,8 +164,8 @@ def _solve_rows(
         )  # fmt: skip
         return
     clear = form.clear(goals.position_tolerance, goals.rotation_tolerance)
-    arrays = FormArrays(form.rows, clear, np.empty((len(ready.middle), COLUMNS + MOST)))
-    form.solve_poses(
+    arrays = FormArrays(form.rows, clear, np.empty((len(ready.middle), COLUMNS + form.kernels.most)))
+    form.kernels.solve_poses(
         ready.packed, goals, arrays, positions, figures, ready.new_work(), allowed.iterations
     )
 

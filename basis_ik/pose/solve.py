@@ -209,7 +209,7 @@ def _search(
         return solve_pose(ready.fields, wanted, start, q, work, effort, starts)
     (exact, joints, variables, ends, reach), form = ready.fields, ready.closed
     weights, goal, length, angle = wanted
-    found = form.solve_pose(
+    found = form.kernels.solve_pose(
         exact, joints, variables, ends, reach, weights, goal, start, q, work, length, angle,
         allowed.iterations, form.rows, form.clear(length, angle),
     )  # fmt: skip
