@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from feasible_motion import PERIOD, feasible_motion
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.path import cartesian_path as path_module
@@ -244,6 +245,28 @@ def test_a_search_keeps_to_its_budget(robot, monkeypatch):
     monkeypatch.setattr(path_search.Ladder, "_descend", lambda *a: tried.append(0) or descend(*a))
     check(chain, follow(chain, poses, seed, max_move=0.15), poses, 0.15)
     assert 0 < len(tried) <= 1000
+
+
+@pytest.mark.parametrize(("name", "number"), [("panda", 1), ("iiwa", 2), ("iiwa", 3)])
+def test_a_fine_path_is_searched_in_strides(robot, monkeypatch, name, number):
+    chain = robot(name)
+    motion = feasible_motion(chain, np.random.default_rng(number), 2)
+    poses, bound = [chain.forward(q) for q in motion], chain.velocity * PERIOD
+    path = follow(chain, poses, motion[0], max_move=bound)
+    check(chain, path, poses, bound)
+    assert path.success
+    monkeypatch.setattr(path_module, "STRIDES", ())
+    assert follow(chain, poses, motion[0], max_move=bound).fraction < 0.5
+
+
+@pytest.mark.parametrize("count", [2, 7, 15, 22, 39])
+def test_a_path_may_be_shorter_than_a_stride(robot, count):
+    chain = robot("panda")
+    motion = feasible_motion(chain, np.random.default_rng(1), 1)[100:][: 5 * count : 5]
+    poses = [chain.forward(q) for q in motion]
+    path = follow(chain, poses, motion[0], max_move=0.01)
+    check(chain, path, poses, 0.01)
+    assert path.reason.verdict is Verdict.MOVE_BOUND
 
 
 def test_no_poses_are_followed_at_once(robot):
