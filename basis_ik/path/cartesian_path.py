@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,10 +39,6 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 
 MOST_POSES = 1_000_000  # of a line or an arc: more is a step in the wrong unit
-STRIDES = 0.4, 0.2  # [rad or m], moves of a joint between the poses of a coarse search
-LEAST_STRIDE = 5  # poses: a path that is coarser is searched as it is
-STRIDE_SHARES = 0.6, 0.75, 0.9  # of the largest move: poses in between take the rest
-SPARE_SHARE = 0.9  # of that rest, for the pose halfway: those beside it shall have some, too
 RESTARTS = 50  # another start may land on the same branch: the bound on the move decides
 
 
@@ -138,9 +133,9 @@ def follow(
 
     First each is solved from the one before by the nearest solution. Where that does not lead to
     the end, other ways are searched for: from the other solutions of the first pose, and by
-    branching off on the way (`basis_ik.path.ladder`). A fine path is searched in strides of several
-    poses first: a search that moves farther at once sees more ways. The answer is what gets
-    farthest; of ways of one search that get as far, the one that begins nearest to the seed.
+    branching off on the way (`basis_ik.path.ladder`): joints to spare go aside along their
+    self-motion. The answer is what gets farthest; of ways that get as far, the one that begins
+    nearest to the seed.
 
     Whether neighbouring rows keep the bound on the move, and each reaches its pose, is certain.
     That no other way gets farther is not: an arm without joints to spare has few solutions of a
@@ -181,57 +176,18 @@ def follow(
             rows.append(solution.positions)
         return REACHED
 
-    def climb(first: FloatArray, stride: int, share: float) -> list[FloatArray]:
-        """Search for a way over one pose in each stride, and fill in those between."""
-        last = len(targets) - 1
-        chosen = np.linspace(0, last, math.ceil(last / stride) + 1).round().astype(int)
-        bound = share * np.diff(chosen).min() * np.asarray(max_move, np.float64)
-        ladder = Ladder(
-            chain, [targets[i] for i in chosen], here, bound, constraint,
-            (position_tolerance, orientation_tolerance),
-        )  # fmt: skip
-        lane = ladder.climb(first)
-        found = [lane[0]]
-        for (i, before), (j, after) in pairwise(zip(chosen, lane, strict=False)):
-            found += fill(int(i), before, int(j), after)
-            if len(found) <= j:
-                break
-        return found
-
-    def fill(i: int, before: FloatArray, j: int, after: FloatArray) -> list[FloatArray]:
-        """Reach the poses after the i-th up to the j-th, halfway first, as far as that leads."""
-        if j - i == 1:
-            return [after]
-        k = (i + j) // 2
-        spare = np.asarray(max_move, np.float64) - np.abs(after - before) / (j - i)
-        start = before + (k - i) / (j - i) * (after - before)
-        solution = reach(targets[k], start, SPARE_SHARE * (k - i) * spare, RESTARTS)
-        if not solution.success:
-            return []
-        rows = fill(i, before, k, solution.positions)
-        return rows if len(rows) < k - i else rows + fill(k, solution.positions, j, after)
-
     rows: list[FloatArray] = []
     reason = go_on(rows)
     # What cannot be reached from anywhere, no way leads to.
     if 0 < len(rows) < len(targets) and reach(targets[len(rows)], rows[-1], None, None).success:
-        first = rows[0]
-        ways = product(STRIDE_SHARES, _strides(max_move))
-        for share, stride in (*ways, (1.0, 1)):
-            other = climb(first, stride, share)
-            ends = go_on(other)
-            if len(other) > len(rows):
-                rows, reason = other, ends
-            if len(rows) == len(targets):
-                break
+        ladder = Ladder(
+            chain, targets, here, max_move, constraint, (position_tolerance, orientation_tolerance)
+        )
+        other = list(ladder.climb(rows[0]))
+        if len(other) > len(rows):
+            rows, reason = other, go_on(other)
     positions = np.array(rows).reshape(len(rows), len(chain.joint_names))
     return PathSolution(read_only(positions), len(rows) / len(targets) if targets else 1.0, reason)
-
-
-def _strides(max_move: npt.ArrayLike) -> list[int]:
-    """Return how many poses at a time a path is searched before all of them are."""
-    largest = float(np.max(max_move))
-    return [int(size / largest) for size in STRIDES if size / largest >= LEAST_STRIDE]
 
 
 def _count_poses(way: tuple[float, float], turning: tuple[float, float]) -> int:

@@ -22,12 +22,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from closed_arms import chain_of
 from feasible_motion import PERIOD, feasible_motion
+from hard_arms import ARMS
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.path import cartesian_path as path_module
 from basis_ik.path import ladder as path_search
 from basis_ik.path.cartesian_path import arc, follow, line
+from basis_ik.path.lane_kernel import go_along
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
 from basis_ik.robot.robot import RobotModel
@@ -247,16 +250,20 @@ def test_a_search_keeps_to_its_budget(robot, monkeypatch):
     assert 0 < len(tried) <= 1000
 
 
-@pytest.mark.parametrize(("name", "number"), [("panda", 1), ("iiwa", 2), ("iiwa", 3)])
-def test_a_fine_path_is_searched_in_strides(robot, monkeypatch, name, number):
-    chain = robot(name)
+@pytest.mark.parametrize(("name", "number"), [("panda", 1), ("iiwa", 2), ("gen3", 3), ("tiago", 3)])
+def test_joints_to_spare_go_aside_on_a_fine_path(robot, monkeypatch, name, number):
+    chain = chain_of(*ARMS[name]) if name in ARMS else robot(name)
     motion = feasible_motion(chain, np.random.default_rng(number), 2)
     poses, bound = [chain.forward(q) for q in motion], chain.velocity * PERIOD
     path = follow(chain, poses, motion[0], max_move=bound)
     check(chain, path, poses, bound)
     assert path.success
-    monkeypatch.setattr(path_module, "STRIDES", ())
-    assert follow(chain, poses, motion[0], max_move=bound).fraction < 0.5
+
+    def go_straight(*arguments):
+        return go_along(*arguments[:9], np.zeros(len(motion[0])), *arguments[10:])
+
+    monkeypatch.setattr(path_search, "go_along", go_straight)
+    assert follow(chain, poses, motion[0], max_move=bound).fraction < 1.0
 
 
 @pytest.mark.parametrize("count", [2, 7, 15, 22, 39])
