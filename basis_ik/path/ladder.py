@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
-WIDTH = 32  # lanes kept side by side: an arm of six joints has at most 16, a redundant one samples
-BRANCHES = 4  # ways from one position to the next rung; the first one goes straight on
+WIDTHS = 32, 128  # lanes kept side by side, and where these do not get to the end
+WAYS = 5  # at most, from one position to the next rung; the first one goes straight on
+STARTS = 3  # of these, at most, from another start; with joints to spare, one
 MOST_DESCENTS = 1_000_000  # of a search; on longer paths there are fewer lanes
 STRIDE = 0.3  # [rad or m] that a joint may move from rung to rung, where there are joints to spare
 FIRST_STARTS = 200  # from which the first pose is solved
@@ -115,7 +116,7 @@ class Ladder:
         stride = STRIDE / self._max_move.max() if self._spare else 1.0
         self._stride = max(1, int(stride))
         self._unit = self._stride * np.where(np.isfinite(self._max_move), self._max_move, 1.0)
-        self._width = min(WIDTH, max(1, MOST_DESCENTS // (BRANCHES * len(poses))))
+        self._most = max(1, MOST_DESCENTS // (WAYS * len(poses)))
         self._random, self._work = np.random.default_rng(0), ready.new_work()
 
     def climb(self, first: FloatArray) -> FloatArray:
@@ -127,18 +128,22 @@ class Ladder:
         Args:
             first: (n,) that reach the first pose, to begin with among others.
         """
-        lanes = self._climb(self._only(first[np.newaxis]))
-        if len(lanes) < len(self._goals):
-            others = self._climb(self._begin(first))
-            lanes = max(lanes, others, key=len)
-        return lanes
+        widths = [min(width, self._most) for width in WIDTHS]
+        if not self._spare:
+            return self._climb(self._begin(first, widths[0]), widths[0])
+        farthest, alone = first[np.newaxis], self._only(first[np.newaxis])
+        for width in widths:  # the lanes of other beginnings would leave few to this one
+            farthest = max(farthest, self._climb(alone, width), key=len)
+            if len(farthest) == len(self._goals):
+                return farthest
+        return max(farthest, self._climb(self._begin(first, width), width), key=len)
 
-    def _climb(self, begin: _Rung) -> FloatArray:
+    def _climb(self, begin: _Rung, width: int) -> FloatArray:
         """Return the rows (k, n) of a lane from the first rung that gets farthest."""
         rungs, reached = [begin], 1
         while reached < len(self._goals):
             goals = self._goals[reached : reached + self._stride]
-            rung = self._next(rungs[-1], goals, len(rungs) - 1)
+            rung = self._next(rungs[-1], goals, len(rungs) - 1, width)
             if rung is None:
                 break
             rungs.append(rung)
@@ -157,50 +162,51 @@ class Ladder:
         inside: FloatArray = np.clip(rows, self._chain.lower, self._chain.upper)
         return inside
 
-    def _begin(self, first: FloatArray) -> _Rung:
+    def _begin(self, first: FloatArray, width: int) -> _Rung:
         found = solve_all(
             self._chain, self._poses[0], self._seed,
             constraint=self._constraint, starts=FIRST_STARTS,
             position_tolerance=self._tolerances[0], orientation_tolerance=self._tolerances[1],
         )  # fmt: skip
         q = np.array([first, *(solution.positions for solution in found)])
-        return self._only(q).only(self._spread(q, np.arange(len(q)) == 0, SAME))
+        return self._only(q).only(self._spread(q, np.arange(len(q)) == 0, width, SAME))
 
     def _only(self, q: FloatArray) -> _Rung:
         """Return the first rung, of positions (b, n)."""
         none = np.zeros(len(q), np.intp)
         return _Rung(q[:, np.newaxis], q, q, q, q, np.zeros(len(q)), none)
 
-    def _next(self, rung: _Rung, goals: FloatArray, number: int) -> _Rung | None:
+    def _next(self, rung: _Rung, goals: FloatArray, number: int, width: int) -> _Rung | None:
         """Return the rung that most of the goals lead to, or None where no lane goes on."""
-        crowded = len(rung.q) >= self._width
+        crowded = len(rung.q) >= width
         found: list[FloatArray] = []
         parents: list[int] = []
         for parent, (before, q) in enumerate(zip(rung.before, rung.q, strict=True)):
-            aside = self._random.normal(size=len(q)) if self._spare else np.zeros(len(q))
-            sides = (0.0, 1.0, -1.0) if self._spare else (0.0,)
-            for side in sides:
-                found.append(self._go_along(before, q, goals, side * aside))
-                parents.append(parent)
-            if crowded and len(found[-1]):
-                continue
-            for branch in range(len(sides), BRANCHES):
-                start = self._descend(q, goals[0], 1 + number * (BRANCHES - 1) + branch)
-                if start is not None:
-                    way = self._go_along(q, start, goals[1:], np.zeros(len(q)))
-                    found.append(np.vstack([start, way]))
-                    parents.append(parent)
+            ways = [self._go_along(before, q, goals)]
+            if not self._spare:  # the nearest, too, which may turn back at a singularity
+                ways.append(self._go_along(q, q, goals))
+            else:
+                aside = self._random.normal(size=len(q))
+                ways += [self._go_along(before, q, goals, side) for side in (aside, -aside)]
+                ways.append(self._go_along(before, q, goals, clear=True))
+            if not (crowded and any(map(len, ways))):
+                for branch in range(1 if self._spare else STARTS):
+                    start = self._descend(q, goals[0], 2 + number * STARTS + branch)
+                    if start is not None:
+                        ways.append(np.vstack([start, self._go_along(q, start, goals[1:])]))
+            found += ways
+            parents += [parent] * len(ways)
         most = max(map(len, found))
         if most == 0:
             return None
         chosen = [i for i, way in enumerate(found) if len(way) == most]
-        ways, below = np.array([found[i] for i in chosen]), np.array(parents)[chosen]
-        rows = np.concatenate([rung.q[below][:, np.newaxis], ways], axis=1)
-        moves = np.diff(rows, axis=1)
+        rows, below = np.array([found[i] for i in chosen]), np.array(parents)[chosen]
+        whole = np.concatenate([rung.q[below][:, np.newaxis], rows], axis=1)
+        moves = np.diff(whole, axis=1)
         above = _Rung(
-            ways, rows[:, -2], rung.first[below],
-            np.minimum(rung.low[below], ways.min(axis=1)),
-            np.maximum(rung.high[below], ways.max(axis=1)),
+            rows, whole[:, -2], rung.first[below],
+            np.minimum(rung.low[below], rows.min(axis=1)),
+            np.maximum(rung.high[below], rows.max(axis=1)),
             rung.travel[below] + np.linalg.norm(moves, axis=2).sum(axis=1), below,
         )  # fmt: skip
         above = above.only(np.flatnonzero(self._shift(above)[1]))
@@ -209,16 +215,18 @@ class Ladder:
         first = np.diff(above.parents, prepend=-1) != 0  # answer from each position
         if self._spare:
             first = np.arange(len(above.q)) == 0
-        return above.only(self._spread(above.q, first))
+        return above.only(self._spread(above.q, first, width))
 
     def _go_along(
-        self, before: FloatArray, begin: FloatArray, goals: FloatArray, aside: FloatArray
-    ) -> FloatArray:
+        self, before: FloatArray, begin: FloatArray, goals: FloatArray,
+        aside: FloatArray | None = None, clear: bool = False,
+    ) -> FloatArray:  # fmt: skip
         """Return the rows (k, n) of a way from a position over goals, as far as it gets."""
         ready, rows = self._ready, np.empty((len(goals), len(begin)))
+        side = np.zeros(len(begin)) if aside is None else aside.copy()
         reached = go_along(
             ready.exact, ready.joints, ready.variables, ready.ends, self._weights, goals,
-            np.array(before), np.array(begin), self._max_move, aside, rows, self._work,
+            np.array(before), np.array(begin), self._max_move, side, clear, rows, self._work,
             *self._tolerances,
         )  # fmt: skip
         return rows[:reached]
@@ -244,7 +252,7 @@ class Ladder:
         return 2.0 * np.pi * turns, ((least <= most) | ~self._turns).all(axis=1)
 
     def _spread(
-        self, q: FloatArray, straight: npt.NDArray[np.bool_], apart: float = APART
+        self, q: FloatArray, straight: npt.NDArray[np.bool_], width: int, apart: float = APART
     ) -> IntArray:
         """Choose at most the width: lanes that go straight on, then such as are farthest apart.
 
@@ -253,7 +261,7 @@ class Ladder:
         z, gap = q / self._unit, np.full(len(q), np.inf)
         chosen: list[int] = []
         for pool in (np.flatnonzero(straight), np.flatnonzero(~straight)):
-            while len(pool) and len(chosen) < self._width:
+            while len(pool) and len(chosen) < width:
                 best = int(pool[0] if straight[pool[0]] else pool[np.argmax(gap[pool])])
                 if gap[best] > apart:
                     chosen.append(best)

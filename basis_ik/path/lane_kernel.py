@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Some poses of a path one after the other, straight on or aside along the self-motion."""
+"""Some poses of a path one after the other, straight on or aside by self-motion."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from basis_ik.pose.track_kernel import (
     begin_ahead,
     bound_step,
     fill_scaled_columns,
+    keep_clear,
     project,
 )
 from basis_ik.search.descent_kernel import REACHED
@@ -96,7 +97,7 @@ def go_along(
     exact: FloatArray, joints: FloatArray, variables: FloatArray, ends: FloatArray,
     weights: FloatArray, goals: FloatArray, previous: FloatArray, begin: FloatArray,
     bound: FloatArray,
-    aside: FloatArray, rows: FloatArray, work: FloatArray,
+    aside: FloatArray, clear: bool, rows: FloatArray, work: FloatArray,
     position_tolerance: float, rotation_tolerance: float,
 ) -> int:  # fmt: skip
     """Reach poses one after the other, each joint moving by no more than its bound in between.
@@ -116,6 +117,7 @@ def go_along(
         bound: (n,) largest change, above 0, maybe infinite.
         aside: (n,) direction of the scaled variables in which to go as far as the bounds leave it,
             by self-motion; zeros: straight on. It is changed.
+        clear: Whether to go by self-motion to where the arm is free instead, see `keep_clear`.
         rows: (k, n) result.
         work: (n + 2 m + 3, 12).
         position_tolerance: [m].
@@ -142,7 +144,9 @@ def go_along(
         if status != REACHED:
             return i
         keep_best(q, work)
-        if drifts and step_aside(chain, weights, q, aside, work):
+        moved = clear and keep_clear(chain, weights, q, work)
+        moved = moved or (drifts and step_aside(chain, weights, q, aside, work))
+        if moved:
             settled, _, _ = approach(chain, weights, q, work, arrival, ITERATIONS)
             if settled != REACHED:
                 go_back_to_best(q, work)

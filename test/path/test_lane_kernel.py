@@ -46,7 +46,7 @@ class Way:
         reached = go_along(
             ready.exact, ready.joints, ready.variables if variables is None else variables,
             ready.ends, ready.full, self.goals[1:], first if previous is None else previous, first,
-            self.bound, aside, rows, ready.new_work(), TOLERANCE, TOLERANCE,
+            self.bound, aside, False, rows, ready.new_work(), TOLERANCE, TOLERANCE,
         )  # fmt: skip
         assert self.keeps(rows[:reached])
         return rows[:reached]
