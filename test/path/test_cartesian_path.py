@@ -22,11 +22,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from closed_arms import chain_of
+from feasible_motion import PERIOD, feasible_motion
+from hard_arms import ARMS
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.path import cartesian_path as path_module
 from basis_ik.path import ladder as path_search
 from basis_ik.path.cartesian_path import arc, follow, line
+from basis_ik.path.lane_kernel import go_along
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
 from basis_ik.robot.robot import RobotModel
@@ -239,11 +243,43 @@ def test_a_search_keeps_to_its_budget(robot, monkeypatch):
     start, end, seed = rng.uniform(chain.lower, chain.upper, (3, 7))
     poses = line(chain.forward(start), chain.forward(end), step=0.02, turn=0.06)
     tried = []
-    descend = path_search.Ladder._descend
     monkeypatch.setattr(path_search, "MOST_DESCENTS", 1000)
-    monkeypatch.setattr(path_search.Ladder, "_descend", lambda *a: tried.append(0) or descend(*a))
+
+    def counted(*arguments):
+        tried.append(len(arguments[5]))
+        return go_along(*arguments)
+
+    monkeypatch.setattr(path_search, "go_along", counted)
     check(chain, follow(chain, poses, seed, max_move=0.15), poses, 0.15)
-    assert 0 < len(tried) <= 1000
+    assert 0 < sum(tried) <= 3 * 1000  # three searches, the last from other beginnings
+
+
+def go_straight(*arguments):
+    """Go along as the ladder asks, but neither aside nor to where the arm is free."""
+    return go_along(*arguments[:9], np.zeros_like(arguments[9]), False, *arguments[11:])
+
+
+@pytest.mark.parametrize(("name", "number"), [("panda", 1), ("iiwa", 2), ("gen3", 3), ("tiago", 3)])
+def test_joints_to_spare_go_aside_on_a_fine_path(robot, monkeypatch, name, number):
+    chain = chain_of(*ARMS[name]) if name in ARMS else robot(name)
+    motion = feasible_motion(chain, np.random.default_rng(number), 2)
+    poses, bound = [chain.forward(q) for q in motion], chain.velocity * PERIOD
+    path = follow(chain, poses, motion[0], max_move=bound)
+    check(chain, path, poses, bound)
+    assert path.success
+
+    monkeypatch.setattr(path_search, "go_along", go_straight)
+    assert follow(chain, poses, motion[0], max_move=bound).fraction < 1.0
+
+
+@pytest.mark.parametrize("count", [2, 7, 15, 22, 39])
+def test_a_path_may_be_shorter_than_a_stride(robot, count):
+    chain = robot("panda")
+    motion = feasible_motion(chain, np.random.default_rng(1), 1)[100:][: 5 * count : 5]
+    poses = [chain.forward(q) for q in motion]
+    path = follow(chain, poses, motion[0], max_move=0.01)
+    check(chain, path, poses, 0.01)
+    assert path.reason.verdict is Verdict.MOVE_BOUND
 
 
 def test_no_poses_are_followed_at_once(robot):
