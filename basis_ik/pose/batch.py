@@ -164,7 +164,8 @@ def _solve_rows(
         )  # fmt: skip
         return
     clear = form.clear(goals.position_tolerance, goals.rotation_tolerance)
-    arrays = FormArrays(form.rows, clear, np.empty((len(ready.middle), COLUMNS + form.kernels.most)))
+    starts = np.empty((len(ready.middle), COLUMNS + form.kernels.most))
+    arrays = FormArrays(form.rows, clear, starts)
     form.kernels.solve_poses(
         ready.packed, goals, arrays, positions, figures, ready.new_work(), allowed.iterations
     )
