@@ -27,7 +27,7 @@ from from_python import IS_PLAIN, sample
 
 from basis_ik import warm_up
 from basis_ik.numerics import jit
-from basis_ik.pose import solve_all as every_module
+from basis_ik.pose import pose_problem
 from basis_ik.pose.batch import solve_batch
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
@@ -102,7 +102,7 @@ def test_every_solution_is_found_that_brute_force_finds_and_none_twice(named, na
         assert all(apart(a, b) > 1e-3 for i, a in enumerate(found) for b in found[:i])
         with monkeypatch.context() as patch:
             blind = replace(prepared(chain), closed=None)
-            patch.setattr(every_module, "prepared", lambda _, blind=blind: blind)
+            patch.setattr(pose_problem, "prepared", lambda _, blind=blind: blind)
             brute = solve_all(chain, target, seed, starts=sample(300))
         for each in (q, *(s.positions for s in brute)):
             assert apart(found, each).min() < 0.05
@@ -133,11 +133,9 @@ def test_what_is_proven_many_starts_do_not_disprove(named, name):
         reason = solve(chain, target).reason
         if reason.proven and reason.verdict is not Verdict.TOO_FAR:
             seen += 1
-            status = solve_pose(
-                blind.exact, blind.joints, blind.variables, blind.ends, blind.reach, blind.full,
-                target.matrix.copy(), blind.middle, q, work, 1e-6, 1e-6, 10**7, 0, sample(1000), 1,
-                False, 0.4,
-            )[0]  # fmt: skip
+            goal = blind.full, target.matrix.copy(), 1e-6, 1e-6
+            effort, starts = (10**7, 1, False), (0, sample(1000), 0.4)
+            status = solve_pose(blind.fields, goal, blind.middle, q, work, effort, starts)[0]
             assert status != ARRIVED
     assert seen > 1
 
