@@ -45,7 +45,7 @@ SETTLING = 60  # steps after which a descent by Newton's method has settled or n
 SCOUTING = 40  # steps after which two starts can be compared
 STARTS = 8  # fresh starts that get a chance to find a nearer answer than the seed's
 FEWEST_STARTS = 20  # below it, nothing is claimed about a target
-HOPE = 0.5  # by the weighted error of the best scout, how many starts are worth making
+STARTS_BY_ERROR = 0.5  # over the best scout's weighted error: how many starts are worth making
 LIFTED_STARTS = 40  # which is at least this where no limits are in force
 PERSISTENCE = 250  # at most this there, and at least where only limits stand in the way
 NEARLY = 1e-3  # weighted error of a scout that may be on a slow way to where the arm is singular
@@ -209,7 +209,7 @@ class Diagnosis:
         free, error = self.without_any_limits(), self.least_error()
         if self.inside is not None:
             return self.inside
-        worth = int(HOPE / error) if error * last > HOPE else last
+        worth = int(STARTS_BY_ERROR / error) if error * last > STARTS_BY_ERROR else last
         if free is not None and not free.reached:
             worth = worth if error <= NEARLY else 0
         elif free is None:

@@ -203,11 +203,12 @@ def _search(
     Returns:
         See `PreparedChain.search`; or NOWHERE, see `closed_form_search_kernel`.
     """
-    if ready.closed is None:
+    form = ready.closed
+    if form is None:
         starts = 0, allowed.first_restarts, NEAR
         effort = allowed.iterations, PATIENCE, False
         return solve_pose(ready.fields, wanted, start, q, work, effort, starts)
-    (exact, joints, variables, ends, reach), form = ready.fields, ready.closed
+    exact, joints, variables, ends, reach = ready.fields
     weights, goal, length, angle = wanted
     found = form.kernels.solve_pose(
         exact, joints, variables, ends, reach, weights, goal, start, q, work, length, angle,

@@ -33,10 +33,10 @@ from basis_ik.numerics.normal_equations_kernel import (
     with_column_6,
 )
 from basis_ik.search.pose_error_kernel import (
-    answer,
     beyond,
-    is_eased,
+    has_deadband,
     pose_residual,
+    residual_rate,
     sine_cosine,
 )
 from basis_ik.search.tables_kernel import (
@@ -193,7 +193,7 @@ def fill_jacobian(
     if boxed:
         row = n + joints.shape[0] + 1
         for k in range(n):
-            x, y, z = answer(work, row, work[k, JRX], work[k, JRY], work[k, JRZ])
+            x, y, z = residual_rate(work, row, work[k, JRX], work[k, JRY], work[k, JRZ])
             work[k, JRX], work[k, JRY], work[k, JRZ] = x, y, z
 
 
@@ -300,7 +300,7 @@ def descend(
         REACHED, SPENT or STALLED; steps taken; the weighted squared error at q.
     """
     joints, variables, tip, careful = chain.joints, chain.variables, chain.ends[1], effort.careful
-    n, last, boxed = variables.shape[0], work.shape[0] - 1, is_eased(weights)
+    n, last, boxed = variables.shape[0], work.shape[0] - 1, has_deadband(weights)
     rates, least, stalls, trust, taken = n + joints.shape[0] + 1, np.inf, 0.0, DAMPING, 0
     if not careful:
         least, stalls = work[last, DESCENT_LEAST], work[last, DESCENT_STALLS]

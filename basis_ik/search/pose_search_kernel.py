@@ -327,6 +327,14 @@ def prove(
     return REACHED if meets(goal, away, turned) else STALLED, away, turned
 
 
+@helper
+def last_status(status: int, out_of_reach: bool, careful: bool, more: bool) -> int:
+    """Return how a search ended, by how its last descent did and whether it may make more."""
+    if out_of_reach and (careful or status != SPENT):
+        return OUT_OF_REACH
+    return SPENT if more and not out_of_reach else status
+
+
 @jit
 def solve_pose(
     chain: ChainFields, goal: GoalFields, seed: FloatArray, q: FloatArray, work: FloatArray,
@@ -394,10 +402,7 @@ def search(
         fresh, phase = fresh + 1, ENDED + 0 * n  # of one type with what follows
         begin_anew(variables, fresh, q)
     suspend(work, fresh, least, phase if status == SPENT else ENDED + 0 * n)
-    if out_of_reach and (effort.careful or status != SPENT):
-        status = OUT_OF_REACH + 0 * n
-    elif not out_of_reach and fresh < starts.last:
-        status = SPENT + 0 * n
+    status = last_status(status, out_of_reach, effort.careful, fresh < starts.last)
     go_back_to_best(q, work)
     away, turned = measure(chain, goal, q, work)
     return status, steps, fresh, away, turned

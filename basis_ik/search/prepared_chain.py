@@ -102,14 +102,15 @@ class PreparedChain:
     narrowed: dict[object, PreparedChain] = field(init=False, default_factory=dict)
     """Variants for the constraints and rays so far, see `search.pose_constraint.narrow`. Each
     begins with none: what is made of one with other limits must never be taken for the chain's."""
+    fields: ChainFields = field(init=False)
+    """The chain as kernels take it."""
     spare: list[FloatArray] = field(default_factory=list)
     """Work arrays that no call is using. Taking from and adding to a list is atomic in Python, so
     threads share it without a lock; a control loop allocates once."""
 
-    @cached_property
-    def fields(self) -> ChainFields:
-        """The chain as kernels take it."""
-        return self.exact, self.joints, self.variables, self.ends, self.reach
+    def __post_init__(self) -> None:
+        fields = self.exact, self.joints, self.variables, self.ends, self.reach
+        object.__setattr__(self, "fields", fields)
 
     @cached_property
     def of_position(self) -> PreparedChain:
@@ -201,7 +202,8 @@ class PreparedChain:
         Raises:
             OutsideLimitsError: A variable is outside, which is an error in basis_ik.
         """
-        if not is_inside(q, *self.limits):
+        lower, upper = self.limits
+        if not is_inside(q, lower, upper):
             raise OutsideLimitsError(q, self.limits)
 
     def tip_position(self, q: FloatArray) -> FloatArray:
