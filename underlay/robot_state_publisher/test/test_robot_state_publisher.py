@@ -101,6 +101,11 @@ def test_what_is_no_urdf_is_refused_in_one_line(text, reason):
         read_joints(text)
 
 
+def test_a_fixed_joint_may_have_an_axis_without_direction():
+    (it,) = read_joints(urdf("fixed", '<axis xyz="0 0 0"/>'))
+    assert it.child == "b"
+
+
 JOINTS = (
     joint("turn", "revolute", "base", "arm", '<origin xyz="0 0 1"/><axis xyz="0 0 1"/>'),
     joint("push", "prismatic", "arm", "slide"),
@@ -166,7 +171,9 @@ def test_when_the_clock_goes_back_states_are_published_at_once(arm):
 
 @pytest.mark.parametrize("names", [["turn", "push"], []])
 def test_a_state_that_is_malformed_or_empty_is_passed_over(arm, names):
-    arm.node._on_joint_state(JointState(name=names, position=[1.0] * len(names[:1])))
+    state = JointState(name=names, position=[1.0] * len(names[:1]))
+    state.header.stamp.sec = 1000
+    arm.node._on_joint_state(state)
     assert not arm.sent
 
 

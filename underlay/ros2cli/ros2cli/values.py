@@ -93,7 +93,7 @@ def _fill(message: Any, values: Any, path: str) -> None:
             continue
         try:
             setattr(message, name, _as_float(value) if FLOATS.fullmatch(kind) else value)
-        except (AssertionError, TypeError, ValueError, OverflowError):
+        except (AssertionError, TypeError, ValueError):
             raise ValueError(
                 f"Failed to populate field: '{full}' takes {kind}, not {value!r}"
             ) from None

@@ -196,6 +196,7 @@ def test_fields_of_every_kind():
     [
         (Pose(), "{position: {u: 1}}", "no field 'position.u'; there are: x, y, z"),
         (Pose(), "{position: {x: far}}", "'position.x' takes double, not 'far'"),
+        (Pose(), "{position: {x: }}", "'position.x' takes double, not None"),
         (Pose(), "{position: 1}", "field 'position': a dictionary is needed, not 1"),
         (Bool(), "{data: 2}", "'data' takes boolean, not 2"),
         (JointState(), "{name: a}", "'name' takes sequence<string>, not 'a'"),
