@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.path.lane_kernel import go_along
+from basis_ik.path.lane_kernel import ASIDE, CLEAR, ONWARD, go_along
 from basis_ik.pose.solve_all import STEPS_PER_START, solve_all
 from basis_ik.search.arguments import hold_near
 from basis_ik.search.descent_kernel import REACHED
@@ -108,6 +108,7 @@ class Ladder:
         self._seed = ready.middle if seed is None else np.array(seed, np.float64)
         variables = ready.variables.copy()
         self._turns = (variables[:, PERIODIC] != 0.0) & (chain.upper - chain.lower >= 2.0 * np.pi)
+        self._endless = self._turns & np.isinf(chain.upper - chain.lower)
         variables[self._turns, LOWER_UPPER] = -np.inf, np.inf
         self._ready = replace(ready, variables=variables)
         n = len(self._seed)
@@ -183,12 +184,12 @@ class Ladder:
         parents: list[int] = []
         for parent, (before, q) in enumerate(zip(rung.before, rung.q, strict=True)):
             ways = [self._go_along(before, q, goals)]
-            if not self._spare:  # the nearest, too, which may turn back at a singularity
-                ways.append(self._go_along(q, q, goals))
-            else:
+            if self._spare:
                 aside = self._random.normal(size=len(q))
-                ways += [self._go_along(before, q, goals, side) for side in (aside, -aside)]
-                ways.append(self._go_along(before, q, goals, clear=True))
+                ways += [self._go_along(before, q, goals, ASIDE, side) for side in (aside, -aside)]
+                ways.append(self._go_along(before, q, goals, CLEAR))
+            else:  # the nearest, too, which may turn back at a singularity
+                ways.append(self._go_along(q, q, goals))
             if not (crowded and any(map(len, ways))):
                 for branch in range(1 if self._spare else STARTS):
                     start = self._descend(q, goals[0], 2 + number * STARTS + branch)
@@ -219,14 +220,14 @@ class Ladder:
 
     def _go_along(
         self, before: FloatArray, begin: FloatArray, goals: FloatArray,
-        aside: FloatArray | None = None, clear: bool = False,
+        manner: int = ONWARD, aside: FloatArray | None = None,
     ) -> FloatArray:  # fmt: skip
         """Return the rows (k, n) of a way from a position over goals, as far as it gets."""
         ready, rows = self._ready, np.empty((len(goals), len(begin)))
         side = np.zeros(len(begin)) if aside is None else aside.copy()
         reached = go_along(
             ready.exact, ready.joints, ready.variables, ready.ends, self._weights, goals,
-            np.array(before), np.array(begin), self._max_move, side, clear, rows, self._work,
+            np.array(before), np.array(begin), self._max_move, manner, side, rows, self._work,
             *self._tolerances,
         )  # fmt: skip
         return rows[:reached]
@@ -256,16 +257,20 @@ class Ladder:
     ) -> IntArray:
         """Choose at most the width: lanes that go straight on, then such as are farthest apart.
 
-        The order stays, in which those come first that began nearest to the seed.
+        The order stays, in which those come first that began nearest to the seed. Full turns of
+        joints without limits do not count: the lanes would be the same from there on.
         """
-        z, gap = q / self._unit, np.full(len(q), np.inf)
+        gap = np.full(len(q), np.inf)
         chosen: list[int] = []
         for pool in (np.flatnonzero(straight), np.flatnonzero(~straight)):
             while len(pool) and len(chosen) < width:
                 best = int(pool[0] if straight[pool[0]] else pool[np.argmax(gap[pool])])
                 if gap[best] > apart:
                     chosen.append(best)
-                    gap = np.minimum(gap, np.abs(z - z[best]).max(axis=1))
+                    away = q - q[best]
+                    turns = np.round(away[:, self._endless] / (2.0 * np.pi))
+                    away[:, self._endless] -= 2.0 * np.pi * turns
+                    gap = np.minimum(gap, np.abs(away / self._unit).max(axis=1))
                 pool = pool[gap[pool] > apart]
         return np.sort(np.array(chosen))
 

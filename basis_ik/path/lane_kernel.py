@@ -52,6 +52,10 @@ from basis_ik.search.tables_kernel import (
 
 FloatArray = NDArray[np.float64]
 
+ONWARD, ASIDE, CLEAR = 0, 1, 2
+"""How joints to spare move: on as they came; as far to one side as they may; to where the arm is
+free, see `keep_clear`."""
+
 ITERATIONS = 30  # of one descent; from one pose to the next it takes one to four
 FARTHEST = 0.3  # [rad] aside from one pose to the next, or reaches for a slide
 LEAST_FREE = 1e-3  # of a direction: what is left of it across the null space is noise below
@@ -97,7 +101,7 @@ def go_along(
     exact: FloatArray, joints: FloatArray, variables: FloatArray, ends: FloatArray,
     weights: FloatArray, goals: FloatArray, previous: FloatArray, begin: FloatArray,
     bound: FloatArray,
-    aside: FloatArray, clear: bool, rows: FloatArray, work: FloatArray,
+    manner: int, aside: FloatArray, rows: FloatArray, work: FloatArray,
     position_tolerance: float, rotation_tolerance: float,
 ) -> int:  # fmt: skip
     """Reach poses one after the other, each joint moving by no more than its bound in between.
@@ -115,9 +119,8 @@ def go_along(
         previous: (n,) positions two poses before.
         begin: (n,) positions at the pose before.
         bound: (n,) largest change, above 0, maybe infinite.
-        aside: (n,) direction of the scaled variables in which to go as far as the bounds leave it,
-            by self-motion; zeros: straight on. It is changed.
-        clear: Whether to go by self-motion to where the arm is free instead, see `keep_clear`.
+        manner: ONWARD, ASIDE or CLEAR.
+        aside: (n,) direction of the scaled variables, for ASIDE; it is changed.
         rows: (k, n) result.
         work: (n + 2 m + 3, 12).
         position_tolerance: [m].
@@ -127,15 +130,18 @@ def go_along(
         How many poses were reached.
     """
     chain = PackedChain(exact, joints, variables, ends, np.inf)
-    n, before, here, drifts = begin.shape[0], previous, begin, False
-    for k in range(n):
-        drifts = drifts or aside[k] != 0.0
+    n, before, here = begin.shape[0], previous, begin
     for i in range(goals.shape[0]):
         q, goal = rows[i], PoseGoal(weights, goals[i], position_tolerance, rotation_tolerance)
         arrival = squared_arrival(goal)
         bound_step(variables, here, bound, work)
         relate_to_target(ends[0], goals[i], work, n + joints.shape[0])
-        begin_ahead(chain, weights, Pace(here, before, bound, ITERATIONS), q, work)
+        if manner == ONWARD:
+            for k in range(n):
+                ahead = work[k, START] + here[k] - before[k]
+                q[k] = min(work[k, BOUND_UPPER], max(work[k, BOUND_LOWER], ahead))
+        else:
+            begin_ahead(chain, weights, Pace(here, before, bound, ITERATIONS), q, work)
         status, _, _ = approach(chain, weights, q, work, arrival, ITERATIONS)
         if status != REACHED:
             for k in range(n):
@@ -144,8 +150,8 @@ def go_along(
         if status != REACHED:
             return i
         keep_best(q, work)
-        moved = clear and keep_clear(chain, weights, q, work)
-        moved = moved or (drifts and step_aside(chain, weights, q, aside, work))
+        moved = manner == CLEAR and keep_clear(chain, weights, q, work)
+        moved = moved or (manner == ASIDE and step_aside(chain, weights, q, aside, work))
         if moved:
             settled, _, _ = approach(chain, weights, q, work, arrival, ITERATIONS)
             if settled != REACHED:

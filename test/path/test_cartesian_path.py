@@ -30,7 +30,7 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.path import cartesian_path as path_module
 from basis_ik.path import ladder as path_search
 from basis_ik.path.cartesian_path import arc, follow, line
-from basis_ik.path.lane_kernel import go_along
+from basis_ik.path.lane_kernel import ASIDE, CLEAR, ONWARD, go_along
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
 from basis_ik.robot.robot import RobotModel
@@ -254,22 +254,39 @@ def test_a_search_keeps_to_its_budget(robot, monkeypatch):
     assert 0 < sum(tried) <= 3 * 1000  # three searches, the last from other beginnings
 
 
-def go_straight(*arguments):
-    """Go along as the ladder asks, but neither aside nor to where the arm is free."""
-    return go_along(*arguments[:9], np.zeros_like(arguments[9]), False, *arguments[11:])
-
-
-@pytest.mark.parametrize(("name", "number"), [("panda", 1), ("iiwa", 2), ("gen3", 3), ("tiago", 3)])
-def test_joints_to_spare_go_aside_on_a_fine_path(robot, monkeypatch, name, number):
+@pytest.mark.parametrize(("name", "number"), [("iiwa", 2), ("gen3", 3)])
+def test_feasible_motion_of_joints_to_spare_is_followed(robot, name, number):
     chain = chain_of(*ARMS[name]) if name in ARMS else robot(name)
     motion = feasible_motion(chain, np.random.default_rng(number), 2)
     poses, bound = [chain.forward(q) for q in motion], chain.velocity * PERIOD
     path = follow(chain, poses, motion[0], max_move=bound)
     check(chain, path, poses, bound)
     assert path.success
+    assert nearest(chain, poses, motion[0], bound) < len(poses)
 
-    monkeypatch.setattr(path_search, "go_along", go_straight)
-    assert follow(chain, poses, motion[0], max_move=bound).fraction < 1.0
+
+@pytest.mark.parametrize(("name", "number", "without"), [("iiwa", 2, ASIDE), ("gen3", 2, CLEAR)])
+def test_lanes_go_aside_and_to_where_the_arm_is_free(robot, monkeypatch, name, number, without):
+    chain = chain_of(*ARMS[name]) if name in ARMS else robot(name)
+    motion = feasible_motion(chain, np.random.default_rng(number), 2)
+    poses, bound = [chain.forward(q) for q in motion], chain.velocity * PERIOD
+    monkeypatch.setattr(path_search, "WIDTHS", (32,))
+    monkeypatch.setattr(path_search.Ladder, "_descend", lambda *_: None)
+    monkeypatch.setattr(
+        path_search.Ladder, "_begin", lambda ladder, first, width: ladder._only(first[np.newaxis])
+    )
+
+    def climb():
+        ladder = path_search.Ladder(chain, poses, motion[0], bound, None, (1e-6, 1e-6))
+        return len(ladder.climb(motion[0]))
+
+    def go(*arguments):
+        manner = ONWARD if arguments[9] == without else arguments[9]
+        return go_along(*arguments[:9], manner, *arguments[10:])
+
+    assert climb() == len(poses)
+    monkeypatch.setattr(path_search, "go_along", go)
+    assert climb() < 0.5 * len(poses)
 
 
 @pytest.mark.parametrize("count", [2, 7, 15, 22, 39])
