@@ -151,7 +151,7 @@ def main() -> None:
     parser.add_argument("--arms", default="")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    poses, targets = (100, 2) if options.quick else (options.poses, 30)
+    poses, targets = (100, 2) if options.quick else (options.poses, 50)
     only, results = options.arms.split(","), {}
     for name, (chain, wanted) in cases().items():
         if options.arms and name not in only:

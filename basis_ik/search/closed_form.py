@@ -59,6 +59,7 @@ FloatArray = NDArray[np.float64]
 STRICT = 1e-9  # of an equation's size: what rounding makes of one that has just one answer
 SAMPLES = 32
 SAME = 0.1  # [rad] by which a form may miss the angles of a pose: what is nearly exact does
+CLEAR = 1e-4  # a margin that is none of a singularity
 SAFETY = 10.0  # how many times what an arm and an answer may be off must not matter, for a proof
 WORTH_A_QUARTIC = 0.1  # of how far another form is off: how far one that takes longer may be off
 ROUGH = 1e-4  # [sizes], [rad] by which a form is off that an exact one of another family replaces
@@ -188,9 +189,9 @@ def closed_form(
                     if away <= NEARLY * size and turned <= NEARLY and (off < bound or alike):
                         rows = _pack(arm, candidate, whole, backward, off, size)
                         form = ClosedForm(rows, away, turned, size, kernels)
-                        back = _given_back(form, variables, positions, poses)
-                        if 2 * back > SAMPLES and (off < bound or back > most):
-                            best, least, most = form, off, back
+                        back, clear = _given_back(form, variables, positions, poses)
+                        if 2 * back > SAMPLES and (off < bound or clear > most):
+                            best, least, most = form, off, clear
             if least < STRICT:
                 break
         if least < ROUGH or free is Free.ORIENTATION:
@@ -224,22 +225,25 @@ def _given_back(
     variables: FloatArray,
     positions: FloatArray,
     poses: tuple[FloatArray, FloatArray],
-) -> int:
+) -> tuple[int, int]:
     """Return from how many poses a form leads back to the positions (k, n) that they are of.
 
-    Few where an arm has a form but is degenerate in it, as with three axes in one line.
+    Few where an arm has a form but is degenerate in it, as with three axes in one line. And from
+    how many it does so clearly.
     """
     free, target = np.zeros((len(variables), COLUMNS)), np.eye(4)
     free[:, 0], free[:, 1], free[:, 2] = -np.inf, np.inf, 1.0
     locked = variables[:, 0] == variables[:, 1]
     free[locked, :2] = variables[locked, :2]
-    back = 0
+    back = clear = 0
     for q, rotation, place in zip(positions, *poses, strict=True):
         target[:3, :3], target[:3, 3] = rotation, place
         found = form.starts(free, target, np.zeros(len(q)))
         off = np.abs(np.remainder(found.positions - q + np.pi, 2.0 * np.pi) - np.pi)
-        back += bool(found.margin > 0.0 and off.max(axis=1).min(initial=np.inf) < SAME)
-    return back
+        near = off.max(axis=1).min(initial=np.inf) < SAME
+        back += bool(found.margin > 0.0 and near)
+        clear += bool(found.margin > CLEAR and near)
+    return back, clear
 
 
 def _apart(

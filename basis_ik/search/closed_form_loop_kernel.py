@@ -38,15 +38,19 @@ from basis_ik.search.closed_form_kernel import (
     NAME,
     OFFSETS,
     SIZE,
+    TIP,
     FormGoal,
     Vector,
     back,
+    cross,
     find_branches,
     form_goal,
+    plus,
     rise_of,
     rotated,
     row,
     turn_wrist,
+    turned,
 )
 from basis_ik.search.closed_form_quartic_kernel import (
     PARALLELS,
@@ -157,6 +161,73 @@ def find_in_loop(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[i
     return find_branches(form, goal, found)
 
 
+@helper
+def fill_jacobian(form: FloatArray, angles: FloatArray, size: float, table: FloatArray) -> None:
+    """Write how each joint of a form moves and turns the tip, [sizes] and [rad], and the identity.
+
+    Args:
+        form: See `closed_form_kernel.find_branches`.
+        angles: (6,) or more.
+        size: The arm's [m].
+        table: (6, 12) result.
+    """
+    way = row(form, TIP)
+    for i in range(5, -1, -1):
+        axis, angle = row(form, AXES + i), angles[i]
+        way = turned(axis, angle, way)
+        for k in range(i, 6):
+            turn, move = axis, cross(axis, way)
+            if k > i:
+                move = turned(axis, angle, (table[0, k], table[1, k], table[2, k]))
+                turn = turned(axis, angle, (table[3, k], table[4, k], table[5, k]))
+            for c in range(3):
+                table[c, k], table[3 + c, k] = move[c], turn[c]
+        way = plus(way, row(form, OFFSETS + i))
+    for r in range(6):
+        for c in range(6):
+            table[r, 6 + c] = 1.0 if r == c else 0.0
+            if r < 3:
+                table[r, c] /= size
+
+
+@helper
+def invert(table: FloatArray) -> None:
+    """Turn (A, 1) into (1, A⁻¹), (6, 12), of which there are infinities where A is singular."""
+    for k in range(6):
+        best = k
+        for r in range(k + 1, 6):
+            if abs(table[r, k]) > abs(table[best, k]):
+                best = r
+        pivot = table[best, k]
+        for c in range(12):
+            kept = table[k, c]
+            table[k, c] = table[best, c] / pivot
+            if best != k:
+                table[best, c] = kept
+        for r in range(6):
+            factor = table[r, k]
+            if r != k and factor != 0.0:
+                for c in range(12):
+                    table[r, c] -= factor * table[k, c]
+
+
+@helper
+def measure_errors(form: FloatArray, count: int, found: FloatArray) -> None:
+    """Write how many times as far as the target each angle of the branches of a form may be off."""
+    table = np.empty((6, 12))
+    for i in range(count):
+        fill_jacobian(form, found[i], form[SIZE, LENGTH], table)
+        invert(table)
+        worst = 0.0
+        for r in range(6):
+            error = 0.0
+            for c in range(6, 12):
+                error += abs(table[r, c])
+            if not error <= worst:  # NaN too
+                worst = error
+        found[i, ERROR] = worst if worst < np.inf else np.inf
+
+
 @jit
 def loop_branch_starts(
     form: FloatArray,
@@ -170,6 +241,7 @@ def loop_branch_starts(
     goal = open_loop(form, form_goal(form, target, rise, seed), opened)
     count, margin = find_in_loop(opened, goal, found)
     close_loop(int(form[SIZE, FIRST]), count, found)
+    measure_errors(form, count, found)
     return order_starts(form, variables, seed, FormBranches(found, count, margin, rise), starts)
 
 

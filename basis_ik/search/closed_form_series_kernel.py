@@ -34,7 +34,6 @@ from numpy.typing import NDArray
 from basis_ik.numerics.jit import helper
 from basis_ik.search.closed_form_kernel import (
     AXES,
-    ERROR,
     LENGTH,
     OFFSETS,
     SIZE,
@@ -44,7 +43,6 @@ from basis_ik.search.closed_form_kernel import (
     back,
     cross,
     dot,
-    length,
     minus,
     plus,
     rotated,
@@ -60,7 +58,8 @@ ComplexVector = tuple[complex, complex, complex]
 HARMONICS = 12  # of the product
 SAMPLES = 32
 ROUGH = 1e-6  # of the largest coefficient: up to where those that should vanish are rounding
-MOST_STEPS = 4000  # along a series, of which a few hundred mostly do
+TERMS = 10  # of a Taylor series
+MOST_STEPS = 4000  # along a series, of which a hundred mostly do
 NARROW = 1e-6  # [rad] half of an interval in which a series changes by less than rounding does
 ROUNDS = 60  # of approaching the roots of a quartic
 SETTLED = 4  # rounds after which what no longer gets nearer is rounding
@@ -347,12 +346,11 @@ def missed(arm: Reacher, bend: Bend) -> complex:
 
 
 @helper
-def sensitivity(arm: Reacher, way: Way, bend: Bend) -> tuple[complex, float, float]:
+def sensitivity(arm: Reacher, way: Way, bend: Bend) -> tuple[complex, float]:
     """Return how a miss changes with joint 1, and what errors of the target make of it.
 
     Returns:
-        Its derivative; how far it is off if all lengths and angles are; and how far the joints 2 to
-        4 are, for each length that is missing.
+        Its derivative; and how many times as far off as the target.
     """
     h2, h3, a2 = arm.h2, arm.h3, arm.a2
     c3, s3 = ratio(bend.c3, bend.across), ratio(bend.s3, bend.across)
@@ -372,8 +370,7 @@ def sensitivity(arm: Reacher, way: Way, bend: Bend) -> tuple[complex, float, flo
     back2 = back(h2)
     slope = scalar(pull, swung(back2, bend.c2, bend.s2, way.dw))
     slope += scalar(swung(back2, bend.c2, bend.s2, way.dn), axis5)
-    stiff = (extent(to2) + extent(to3) + extent(to4)) / abs(whole)
-    return slope, extent(axis5) + extent(pull) * arm.lever, stiff
+    return slope, extent(axis5) + extent(pull) * arm.lever
 
 
 @helper
@@ -454,19 +451,56 @@ def root_of_series(series: FloatArray, low: float, high: float, derivative: int)
 
 
 @helper
+def expand_slope(series: FloatArray, angle: float, terms: FloatArray) -> None:
+    """Write the first terms (10,) of the Taylor series of a series' slope: of x⁰, x¹ and so on."""
+    turn_c, turn_s, c, s = cos(angle), sin(angle), 1.0, 0.0
+    for j in range(TERMS):
+        terms[j] = 0.0
+    for k in range(HARMONICS + 1):
+        even = -k * k * (series[EVEN, k] * c + series[ODD, k] * s)
+        odd, weight = k * (series[ODD, k] * c - series[EVEN, k] * s), 1.0
+        for j in range(0, TERMS, 2):
+            terms[j] += weight * odd
+            terms[j + 1] += weight * even / (j + 1)
+            weight *= -k * k / ((j + 1.0) * (j + 2.0))
+        c, s = c * turn_c - s * turn_s, s * turn_c + c * turn_s
+
+
+@helper
+def remainder_of(series: FloatArray) -> float:
+    """Return what, times x¹⁰, bounds what the terms of `expand_slope` leave out."""
+    rest = 0.0
+    for k in range(HARMONICS + 1):
+        part = k * series[SIZE_OF, k]
+        for j in range(TERMS):
+            part *= k / (j + 1.0)
+        rest += part
+    return rest
+
+
+@helper
+def may_turn_twice(terms: FloatArray, rest: float, half: float) -> bool:
+    """Tell whether a slope could have two zeros within `half` of where it was expanded."""
+    value, steepness, power = rest * half**TERMS, rest * TERMS * half ** (TERMS - 1), 1.0
+    for j in range(1, TERMS):
+        if j > 1:
+            steepness += j * abs(terms[j]) * power
+        power *= half
+        value += abs(terms[j]) * power
+    return bool(abs(terms[0]) <= value and abs(terms[1]) <= steepness)
+
+
+@helper
 def series_turning_points(series: FloatArray, points: FloatArray) -> int:
     """Write the angles at which a series turns round, in rising order, and the first once more.
 
-    No derivative of a sum of k-th harmonics is larger than k times the one before: what is known in
-    the middle of an interval says whether the slope has no zero in it, or one at most. Else it is
-    halved.
+    Expanded in the middle of an interval, the slope has no zero there, or one at most; else the
+    interval is halved.
 
     Returns:
         How many; 0 where rounding makes more than there can be.
     """
-    steepest = 0.0
-    for k in range(HARMONICS + 1):
-        steepest += k * k * k * series[SIZE_OF, k]
+    terms, rest = np.empty(TERMS), remainder_of(series)
     low, half, number, steps = 0.0, 0.5 * pi / HARMONICS, 0, 0
     before = series_at(series, low)[1]
     while low < 2.0 * pi:
@@ -474,9 +508,8 @@ def series_turning_points(series: FloatArray, points: FloatArray) -> int:
         if steps > MOST_STEPS:
             return 0
         half = min(half, 0.5 * (2.0 * pi - low))
-        _, slope, bend = series_at(series, low + half)
-        turns = abs(slope) <= (abs(bend) + 0.5 * steepest * half) * half
-        if turns and abs(bend) <= steepest * half and half > NARROW:
+        expand_slope(series, low + half, terms)
+        if half > NARROW and may_turn_twice(terms, rest, half):
             half *= 0.5
             continue
         high = low + 2.0 * half
@@ -522,21 +555,17 @@ def room_at(arm: Reacher, angle: float, table: FloatArray, roots: ComplexArray) 
 def write_branch(
     arm: Reacher, form: FloatArray, goal: FormGoal, angle: float, bend: Bend, found: FloatArray
 ) -> None:
-    """Write the angles of a branch (7,) of which the first four joints are known, and the error."""
+    """Write the angles of a branch (7,) of which the first four joints are known."""
     h5, h6, seed = arm.h5, row(form, AXES + 5), goal.seed
-    slope, blur, stiff = sensitivity(arm, way_at(arm, angle), bend)
-    error1 = blur / abs(slope)
-    error = 1.0 + error1 + stiff * arm.lever * (1.0 + error1)
     q2, q4 = atan2(bend.s2.real, bend.c2.real), atan2(bend.s4.real, bend.c4.real)
     q3 = atan2(ratio(bend.s3, bend.across).real, ratio(bend.c3, bend.across).real)
     side = cross(h6, h5)
     a = turned(arm.h2, -q2, turned(arm.h1, -angle, arm.to))
     b = turned(arm.h2, -q2, turned(arm.h1, -angle, rotated(goal.rotation, side)))
     a, b = turned(arm.h4, -q4, turned(arm.h3, -q3, a)), turned(arm.h4, -q4, turned(arm.h3, -q3, b))
-    q5, error5 = angle_onto(h5, h6, a, error, seed[4])
-    q6, error6 = angle_onto(h6, side, turned(h5, -q5, b), length(side) * (error + error5), seed[5])
+    q5, _ = angle_onto(h5, h6, a, 1.0, seed[4])
+    q6, _ = angle_onto(h6, side, turned(h5, -q5, b), 1.0, seed[5])
     found[0], found[1], found[2], found[3], found[4], found[5] = angle, q2, q3, q4, q5, q6
-    found[ERROR] = error + error5 + error6
 
 
 @helper
