@@ -52,6 +52,8 @@ class Reason:
             by a closed form of its kinematics.
         starts: How many starts the search had made when it gave up; 0 where there was none. What
             is not proven claims no more than that none of them arrived.
+        grid: At how many points of a grid over the spare joints all positions of the other joints
+            were calculated; 0 where they have no closed form.
     """
 
     verdict: Verdict
@@ -61,13 +63,15 @@ class Reason:
     bound: float | None = None
     starts: int = 0
     proven: bool = False
+    grid: int = 0
 
     def __str__(self) -> str:
         if self.verdict is Verdict.REACHED:
             return "reached"
         if self.proven or self.starts == 0:
             return self._obstacle()
-        return f"{self._obstacle()}; given up after {self.starts} starts"
+        grid = f"all positions at {self.grid} values of the spare joints and " if self.grid else ""
+        return f"{self._obstacle()}; given up after {grid}{self.starts} starts"
 
     def _obstacle(self) -> str:
         if self.verdict is Verdict.TOO_FAR:

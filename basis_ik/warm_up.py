@@ -189,6 +189,7 @@ def _chain_steps(chain: Callable[[], Chain]) -> list[Step]:
         Step("links", lambda: chain().link_poses(np.zeros(len(chain().joint_names)))),
         Step("poses", lambda: solve.warm_up(chain())),
         Step("poses in closed form", lambda: solve.warm_up(_closed_chain())),
+        Step("joints to spare", lambda: solve.warm_up(_closed_chain(7))),
         Step("closed forms of fewer joints", lambda: prepared(_closed_chain(3))),
         Step("FABRIK's passes", lambda: solve.warm_up_fabrik(chain())),
         Step("points to look at", lambda: look_at.warm_up(chain())),
@@ -336,14 +337,14 @@ def _robot(joints: Sequence[tuple[str, str, str, str]]) -> RobotModel:
 
 @cache
 def _closed_chain(count: int = 6) -> Chain:
-    """Return a chain that has a closed form: axes 2 and 3 are parallel, the last three meet.
+    """Return a chain that has a closed form: axes 2 and 3 are parallel, axes 4 to 6 meet.
 
     Args:
-        count: Number of its joints.
+        count: Number of its joints; of seven, one has to be fixed.
     """
-    axes = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0")
-    places = ("0 0 0", "0.1 0 0.2", "0 0 0.3", "0.3 0 0", "0 0 0", "0 0 0")
-    names = [joint[0] for joint in _JOINTS]
+    axes = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0", "0 0 1")
+    places = ("0 0 0", "0.1 0 0.2", "0 0 0.3", "0.3 0 0", "0 0 0", "0 0 0", "0.1 0 0")
+    names = "abcdefg"
     joints = [(n, "revolute", a, p) for n, a, p in zip(names, axes, places, strict=True)]
     return _robot(joints[:count]).chain("root", names[count - 1])
 

@@ -183,8 +183,9 @@ def _prepare_ray(ready: PreparedChain, direction: FloatArray, start: FloatArray)
     exact[-1, ORIGIN] = ends[1].reshape(12)
     variables = ready.variables[:, :COLUMNS].copy()  # the starts that suit poses are not for aims
     return replace(
-        ready, exact=exact, ends=ends, variables=variables, closed=None, closed_position=None
-    )
+        ready, exact=exact, ends=ends, variables=variables,
+        closed=None, closed_position=None, redundant=None,
+    )  # fmt: skip
 
 
 def as_triple(name: str, values: object) -> FloatArray:

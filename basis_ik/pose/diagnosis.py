@@ -28,6 +28,7 @@ from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, begin_anew
 from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.search.self_motion import sample_starts
 from basis_ik.search.tables_kernel import (
     COLUMNS,
     LOWER,
@@ -50,6 +51,8 @@ LIFTED_STARTS = 40  # which is at least this where no limits are in force
 PERSISTENCE = 250  # at most this there, and at least where only limits stand in the way
 NEARLY = 1e-3  # weighted error of a scout that may be on a slow way to where the arm is singular
 FINISHING = 300  # more steps for it
+STEPS_PER_POINT = 15  # that must be left for a point of the grid over the spare joints
+FEW = 4  # starts from this grid that are worth Newton's method
 UNHURRIED = 100  # patience of the descent after these, whose progress is slow there too
 CLOSE = 0.1  # weighted error up to which they are made where not even the position is reached
 # How many starts are made beyond the limits, by the weighted error of the best scout or its square.
@@ -91,6 +94,8 @@ class Diagnosis:
         closed: The closed form that has proven it, if one has; it also knows what lies beyond the
             limits.
         inside: What reaches the target within the limits after all, found while they were lifted.
+        grid: At how many points of a grid over the spare joints all positions were calculated.
+        hopeful: Whether some of these were near the limits, or there are none.
     """
 
     ready: PreparedChain
@@ -103,6 +108,8 @@ class Diagnosis:
     proven: bool = False
     closed: ClosedForm | None = None
     inside: Attempt | None = None
+    grid: int = 0
+    hopeful: bool = True
     _work: FloatArray = field(init=False)
     _square: FloatArray = field(init=False)
     _starts: FloatArray = field(init=False)
@@ -162,15 +169,20 @@ class Diagnosis:
         found = None if self.position_only else self.scout()
         if found is not None or self.proven:
             return found
-        found = None if self.position_only else self.finish()
-        if found is None and asked:
+        if self.position_only:
+            return self.search(last) if asked else None
+        found = self.finish()
+        if found is not None:
+            return found
+        sampled = self.sample_self_motion()
+        if asked:
             found = self.search(last)
-        elif found is None and not self.position_only:
+        elif self.hopeful:
             if held.reached:
                 found = self.persist(last)
             if found is None and (held.reached or self.least_error() <= CLOSE):
                 found = self.corners()
-        return found
+        return sampled if found is None else found
 
     def nearest_orientation(self, held: Attempt) -> Attempt:
         """Return the nearest orientation at the nearest position, the near one if it is as good."""
@@ -239,6 +251,33 @@ class Diagnosis:
                 )  # fmt: skip
             if self.meets(end):
                 return end
+        return None
+
+    def sample_self_motion(self) -> Attempt | None:
+        """Calculate all positions with the spare joints on a grid, and descend from the best.
+
+        Where none is near the limits, the search is not hopeful any more.
+        """
+        form, variables, weights = self.ready.redundant, self.ready.variables, self.ready.full
+        if form is None:
+            return None
+        most = self.budget // STEPS_PER_POINT
+        for starts, points in sample_starts(form, variables, self.target, self.seed, most):
+            self.grid += points
+            if not len(starts):
+                self.hopeful = False
+                break
+            with_starts = np.hstack([variables[:, :COLUMNS], starts.T])
+            found, _ = self._descend(
+                replace(self.ready, variables=with_starts), weights, 1, len(starts),
+                patience=CORNER_PATIENCE, near=math.inf,
+            )  # fmt: skip
+            ends = [found]
+            if self.grid == points and not found.reached:  # of the first grid
+                ends += self._settle(starts[:FEW], weights[None])
+            for end in ends:
+                if self.meets(end):
+                    return end
         return None
 
     def corners(self) -> Attempt | None:

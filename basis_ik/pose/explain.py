@@ -64,7 +64,9 @@ def explain(diagnosis: Diagnosis, held: Attempt, names: tuple[str, ...]) -> tupl
         bound = diagnosis.ready.bound_near(index, answer.q)
     turn = 0.0 if diagnosis.position_only else answer.turned
     starts = 0 if diagnosis.proven else diagnosis.starts + 1
-    return answer, Reason(verdict, answer.away, turn, joint, bound, starts, diagnosis.proven)
+    return answer, Reason(
+        verdict, answer.away, turn, joint, bound, starts, diagnosis.proven, diagnosis.grid
+    )
 
 
 def _limiting(diagnosis: Diagnosis, answer: Attempt) -> int | None:

@@ -52,6 +52,7 @@ from basis_ik.search.pose_search_kernel import (
 )
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.search.self_motion import sample_starts
 from basis_ik.search.tables_kernel import WRX, WX, GoalFields
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
@@ -401,6 +402,8 @@ def warm_up(chain: Chain) -> None:
     near = chain.forward(ready.middle)
     solve(chain, far, max_iterations=50)
     solve(chain, near)
+    if ready.redundant is not None:  # of two targets none may need it
+        next(sample_starts(ready.redundant, ready.variables, near._m, ready.middle, MAX_ITERATIONS))
     # A part of a pose may have a closed form of its own, whose kernel few chains need.
     if ready.closed_position is not None:
         solve(chain, near, position_only=True)

@@ -149,10 +149,12 @@ def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     placed = ready.closed_position if exactly else None
     exactly = exactly and constraint.orientation
     if constraint.free_axis is None:
-        closed = ready.closed if exactly and not any(constraint.rotation_box) else None
+        exactly = exactly and not any(constraint.rotation_box)
         narrowed = replace(
-            ready, full=full, position=position, reach=reach, closed=closed, closed_position=placed
-        )
+            ready, full=full, position=position, reach=reach,
+            closed=ready.closed if exactly else None, closed_position=placed,
+            redundant=ready.redundant if exactly else None,
+        )  # fmt: skip
         return narrowed if constraint.orientation else narrowed.of_position
     full[WRZ] = 0.0
     turn = _frame_about(constraint.free_axis)
@@ -166,7 +168,7 @@ def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     closed = closed_form(exact, ready.variables, ready.size, Free.AXIS) if exactly else None
     return replace(
         ready, full=full, position=position, reach=reach, exact=exact, ends=ends,
-        target_T_goal=turn, closed=closed, closed_position=placed,
+        target_T_goal=turn, closed=closed, closed_position=placed, redundant=None,
     )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from basis_ik.search.closed_form import closed_form
 from basis_ik.search.closed_form_axes import Free
 from basis_ik.search.precomputed_starts import with_own_starts
 from basis_ik.search.prepared_chain import ROTATION_WEIGHT, PreparedChain
+from basis_ik.search.redundant_form import redundant_form
 from basis_ik.search.tables_kernel import (
     COLUMNS,
     DRIVER,
@@ -80,6 +81,7 @@ def prepare(arrays: ChainArrays) -> PreparedChain:
         position=np.array([unit] * 3 + [0.0] * 9),
         closed=closed_form(exact, variables, size),
         closed_position=closed_form(exact, variables, size, Free.ORIENTATION),
+        redundant=redundant_form(exact, variables, size),
     )
     return replace(ready, variables=with_own_starts(ready))
 

@@ -27,6 +27,7 @@ from basis_ik.robot.safety_kernel import is_inside
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
 from basis_ik.search.proof_kernel import place_exactly
+from basis_ik.search.redundant_form import RedundantForm
 from basis_ik.search.tables_kernel import (
     COLUMNS,
     LOWER,
@@ -98,6 +99,8 @@ class PreparedChain:
     if there is one."""
     closed_position: ClosedForm | None = None
     """The same where the position alone is wanted."""
+    redundant: RedundantForm | None = None
+    """The form of six joints of a chain that has joints to spare, if there is one."""
 
     narrowed: dict[object, PreparedChain] = field(init=False, default_factory=dict)
     """Variants for the constraints and rays so far, see `search.pose_constraint.narrow`. Each
@@ -115,7 +118,7 @@ class PreparedChain:
     @cached_property
     def of_position(self) -> PreparedChain:
         """The chain where the orientation is free, whatever else is wanted."""
-        return replace(self, full=self.position, closed=self.closed_position)
+        return replace(self, full=self.position, closed=self.closed_position, redundant=None)
 
     @property
     def packed(self) -> PackedChain:

@@ -1,0 +1,216 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Positions of an arm with joints to spare: some joints on a grid, the other six in closed form.
+
+Joints at the ends of a chain are fixed until six are left between them. These have the same
+geometry wherever the fixed ones are, and so one form. The fixed joints parametrise the self-motion
+(Lee and Bejczy 1991; He and Liu 2021 fix the last joint of a Panda).
+"""
+
+from __future__ import annotations
+
+from math import floor, isnan, pi
+from typing import NamedTuple
+
+import numpy as np
+
+from basis_ik.numerics.jit import helper, jit
+from basis_ik.search.closed_form_kernel import ERROR, MOST, find_branches, form_goal
+from basis_ik.search.closed_form_search_kernel import drive_branch
+from basis_ik.search.pose_search_kernel import take_shortest_turns
+from basis_ik.search.proof_kernel import place_exactly
+from basis_ik.search.tables_kernel import LOWER, UPPER, FloatArray
+
+
+class SplitChain(NamedTuple):
+    """A chain, taken apart into joints that are fixed, at its ends, and those between them."""
+
+    lead: FloatArray
+    """(a + 1, 16) the joints before those between, and no tip, see `tables_kernel`."""
+    trail: FloatArray
+    """(b + 1, 16) the joints behind them, and the tip."""
+    order: FloatArray
+    """(k + d,) numbers of the variables: of those between, then of the fixed ones that have room
+    between their limits."""
+
+
+@helper
+def write_inner_target(
+    lead: FloatArray, target: FloatArray, trail: FloatArray, inner: FloatArray
+) -> None:
+    """Write lead_T_trail (4, 4), which the joints between have to reach.
+
+    Args:
+        lead: (3, 4) root_T_lead.
+        target: (4, 4) root_T_target.
+        trail: (3, 4) trail_T_target.
+        inner: (4, 4) result.
+    """
+    for r in range(3):
+        x, y, z = lead[0, r], lead[1, r], lead[2, r]
+        a = x * target[0, 0] + y * target[1, 0] + z * target[2, 0]
+        b = x * target[0, 1] + y * target[1, 1] + z * target[2, 1]
+        c = x * target[0, 2] + y * target[1, 2] + z * target[2, 2]
+        for k in range(3):
+            inner[r, k] = a * trail[k, 0] + b * trail[k, 1] + c * trail[k, 2]
+            inner[3, k] = 0.0
+        inner[r, 3] = (
+            x * (target[0, 3] - lead[0, 3])
+            + y * (target[1, 3] - lead[1, 3])
+            + z * (target[2, 3] - lead[2, 3])
+            - inner[r, 0] * trail[0, 3]
+            - inner[r, 1] * trail[1, 3]
+            - inner[r, 2] * trail[2, 3]
+        )
+    inner[3, 3] = 1.0
+
+
+@helper
+def fix_joints(
+    split: SplitChain, target: FloatArray, values: FloatArray, q: FloatArray, inner: FloatArray
+) -> None:
+    """Write values (d,) of the fixed joints into q (n,), and the target of those between."""
+    frames, between = np.empty((2, 3, 4)), split.order.shape[0] - values.shape[0]
+    for i in range(values.shape[0]):
+        q[int(split.order[between + i])] = values[i]
+    place_exactly(split.lead, q, frames[0])
+    place_exactly(split.trail, q, frames[1])
+    write_inner_target(frames[0], target, frames[1], inner)
+
+
+@helper
+def turn_inside(variables: FloatArray, seed: FloatArray, branch: FloatArray) -> float:
+    """Turn a branch (k,) to near the seed, within the limits where that is possible.
+
+    Returns:
+        By how much the worst joint is outside [rad or sizes].
+    """
+    take_shortest_turns(variables, seed, branch)
+    excess = 0.0
+    for k in range(branch.shape[0]):
+        lower, upper = variables[k, LOWER], variables[k, UPPER]
+        if not lower <= branch[k] <= upper:
+            branch[k] += 2.0 * pi * floor((0.5 * (lower + upper) - branch[k]) / (2.0 * pi) + 0.5)
+            excess = max(excess, max(lower - branch[k], branch[k] - upper))
+    return excess
+
+
+@helper
+def keep_branches(
+    split: SplitChain, form: FloatArray, variables: FloatArray, target: FloatArray,
+    seed: FloatArray, q: FloatArray, found: FloatArray, kept: int, bound: float,
+) -> int:  # fmt: skip
+    """Write the positions with the fixed joints as in q (n,); return how many there are then.
+
+    Args:
+        split: The chain.
+        form: (26, 3) of the joints between, see `closed_form_kernel.find_branches`.
+        variables: (k, 8) of these.
+        target: (4, 4) that these are to reach.
+        seed: (k,) likewise.
+        q: (n,).
+        found: (most, n + 1) result: positions, and by how much the worst joint is outside its
+            limits [rad].
+        kept: How many rows of it are in use.
+        bound: By how much they may be outside [rad].
+    """
+    angles, branch, n = np.empty((MOST, ERROR + 1)), np.empty(variables.shape[0]), q.shape[0]
+    count, _ = find_branches(form, form_goal(form, target, 0.0, seed), angles)
+    for i in range(count):
+        if isnan(angles[i, 0]):  # a wrist that cannot be turned so
+            continue
+        drive_branch(form, variables, seed, angles[i], branch)
+        excess = turn_inside(variables, seed, branch)
+        if excess > bound:
+            continue
+        for k in range(n):
+            found[kept, k] = q[k]
+        for k in range(variables.shape[0]):
+            found[kept, int(split.order[k])] = branch[k]
+        found[kept, n] = excess
+        kept += 1
+    return kept
+
+
+@helper
+def is_least(found: FloatArray, i: int, begin: int, end: int, apart: float) -> bool:
+    """Tell whether none of the rows from `begin` to `end` near row i is less outside its limits."""
+    n = found.shape[1] - 1
+    for j in range(begin, end):
+        less = found[j, n] < found[i, n] or (found[j, n] == found[i, n] and j < i)
+        if not less:
+            continue
+        near = True
+        for k in range(n):
+            near = near and abs(found[j, k] - found[i, k]) <= apart
+        if near:
+            return False
+    return True
+
+
+@jit
+def sample_self_motion(
+    split: SplitChain, form: FloatArray, variables: FloatArray, target: FloatArray,
+    q: FloatArray, grid: FloatArray, found: FloatArray, apart: float, bound: float,
+) -> int:  # fmt: skip
+    """Write positions that reach a target with the fixed joints on a grid, least outside limits.
+
+    Of all positions at all points these are the ones that are less outside the limits of the
+    joints between than those near them at the same point and the next ones.
+
+    Args:
+        split: The chain.
+        form: (26, 3) of the joints between, see `closed_form_kernel.find_branches`.
+        variables: (k, 8) of these.
+        target: (4, 4) root_T_target.
+        q: (n,) within the limits: near which joints are turned; overwritten.
+        grid: (boxes, rows, columns, d) values of the fixed joints.
+        found: (8 boxes rows columns, n + 1) result: positions, and by how much the worst joint is
+            outside its limits [rad].
+        apart: By how much joints may differ from one point to the next [rad].
+        bound: By how much they may be outside their limits [rad].
+
+    Returns:
+        How many.
+    """
+    boxes, rows, columns = grid.shape[0], grid.shape[1], grid.shape[2]
+    seed, inner = np.empty(variables.shape[0]), np.empty((4, 4))
+    for k in range(variables.shape[0]):
+        seed[k] = q[int(split.order[k])]
+    first, kept = np.empty((boxes, rows, columns, 2), np.int64), 0
+    for b in range(boxes):
+        for r in range(rows):
+            for c in range(columns):
+                fix_joints(split, target, grid[b, r, c], q, inner)
+                first[b, r, c, 0] = kept
+                kept = keep_branches(split, form, variables, inner, seed, q, found, kept, bound)
+                first[b, r, c, 1] = kept
+    least = np.empty(kept, np.bool_)
+    for b in range(boxes):
+        for r in range(rows):
+            for c in range(columns):
+                for i in range(first[b, r, c, 0], first[b, r, c, 1]):
+                    least[i] = True
+                    for s in range(max(r - 1, 0), min(r + 2, rows)):
+                        for t in range(max(c - 1, 0), min(c + 2, columns)):
+                            begin, end = first[b, s, t, 0], first[b, s, t, 1]
+                            least[i] = least[i] and is_least(found, i, begin, end, apart)
+    count = 0
+    for i in range(kept):
+        if least[i]:
+            for k in range(found.shape[1]):
+                found[count, k] = found[i, k]
+            count += 1
+    return count

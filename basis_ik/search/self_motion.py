@@ -1,0 +1,94 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Starts for arms with joints to spare: the positions that leave their limits least.
+
+A start finds a position within the limits only if its descent leads there. Here the spare joints
+take values from limit to limit, the others follow in closed form, and the grid is refined where
+they are least outside their limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from basis_ik.search.redundant_form import RedundantForm
+from basis_ik.search.tables_kernel import LOWER, SCALE, START_LOWER, START_UPPER, UPPER
+
+FloatArray = npt.NDArray[np.float64]
+
+VALUES = {1: (128, 1), 2: (24, 24)}  # of the fixed joints, by their number
+FINER = {1: (9, 1), 2: (5, 5)}  # around each position that is kept
+LEVELS = 5
+# By how many steps of the fixed joints the others may be outside their limits for hope: near
+# singularities they move that much faster. And as many times as far as the arm is off its form.
+HOPE = 25.0
+APART = 6.0  # steps by which joints differ from one point to the next, if they are on one branch
+KEPT = 48  # starts from a grid
+REFINED = 12  # of these, around which it is refined
+
+
+class Sampled(NamedTuple):
+    """What all positions at the points of a grid come to."""
+
+    starts: FloatArray
+    """(k, n) those least outside the limits, taken into them; none where there is no hope."""
+    points: int
+    """How many points the grid has."""
+
+
+def sample_starts(
+    form: RedundantForm, variables: FloatArray, target: FloatArray, seed: FloatArray, most: int
+) -> Iterator[Sampled]:
+    """Yield starts from a grid, and from ever finer ones around these, as long as there is hope.
+
+    Args:
+        form: Of the chain.
+        variables: (n, 8 or more) of the chain.
+        target: (4, 4) root_T_target.
+        seed: (n,) near which joints are turned.
+        most: Points that the grids may have together.
+    """
+    fixed, lower, upper = form.fixed, variables[:, LOWER], variables[:, UPPER]
+    low, high = variables[fixed, START_LOWER], variables[fixed, START_UPPER]
+    shape = VALUES[len(fixed)]
+    step, corners = (high - low) / (shape[0] - 1), (low[None], high[None])
+    seed, off = np.clip(seed, lower, upper), form.form.away / form.form.size + form.form.turned
+    for _ in range(LEVELS):
+        grid, size = _grid(*corners, shape), float((step / variables[fixed, SCALE]).max())
+        points = grid[..., 0].size
+        if points > most:
+            return
+        most -= points
+        positions, excess = form.sample(
+            variables, target, seed, grid, APART * size, HOPE * (size + off)
+        )
+        starts = positions[np.argsort(excess, kind="stable")[:KEPT]]
+        yield Sampled(np.clip(starts, lower, upper), points)
+        if not len(starts):
+            return
+        around, shape = starts[:REFINED, fixed], FINER[len(fixed)]
+        corners = np.maximum(around - step, low), np.minimum(around + step, high)
+        step = step * 2.0 / (shape[0] - 1)
+
+
+def _grid(low: FloatArray, high: FloatArray, shape: tuple[int, int]) -> FloatArray:
+    """Return the points (k, *shape, d) of grids between corners (k, d)."""
+    rows, columns = np.meshgrid(*(np.linspace(0.0, 1.0, count) for count in shape), indexing="ij")
+    shares = np.stack([rows, columns][: low.shape[1]], axis=-1)
+    return low[:, None, None] + shares * (high - low)[:, None, None]
