@@ -27,7 +27,10 @@ MOVING = ("revolute", "continuous", "prismatic")
 
 @dataclass(frozen=True)
 class Joint:
-    """One joint; lengths in metres, angles in radians."""
+    """One joint; lengths in metres, angles in radians.
+
+    `mimic` holds (master, multiplier, offset): the joint's value is multiplier * master + offset.
+    """
 
     name: str
     kind: str
@@ -35,8 +38,9 @@ class Joint:
     child: str
     origin: Pose
     axis: Vector
+    mimic: tuple[str, float, float] | None
 
-    def pose(self, value: float) -> Pose:
+    def pose(self, value: float = 0.0) -> Pose:
         """Return where the child stands in the parent when the joint stands at `value`."""
         if self.kind == "prismatic":
             x, y, z = self.axis
@@ -67,8 +71,13 @@ def _joint(joint: ElementTree.Element) -> Joint:
     xyz, rpy = (_vector(joint.find("origin"), part, (0.0, 0.0, 0.0)) for part in ("xyz", "rpy"))
     x, y, z = _vector(joint.find("axis"), "xyz", (1.0, 0.0, 0.0))
     length = math.hypot(x, y, z) if kind in MOVING else 1.0
+    mimic = None
+    if (found := joint.find("mimic")) is not None:
+        multiplier, offset = float(found.get("multiplier", 1.0)), float(found.get("offset", 0.0))
+        mimic = (found.attrib["joint"], multiplier, offset)
     parent, child = (joint.find(end).attrib["link"] for end in ("parent", "child"))
-    return Joint(name, kind, parent, child, placed(xyz, rpy), (x / length, y / length, z / length))
+    axis = (x / length, y / length, z / length)
+    return Joint(name, kind, parent, child, placed(xyz, rpy), axis, mimic)
 
 
 def _vector(element: ElementTree.Element | None, name: str, default: Vector) -> Vector:

@@ -63,6 +63,7 @@ class RobotStatePublisher(Node):
         joints = read_joints(text)
         self._moving = {j.name: (j, _message(j)) for j in joints if j.kind in MOVING}
         self._published: dict[str, int] = {}
+        self._called = 0
         self._tf = self.create_publisher(TFMessage, "/tf", 100)
         self._tf_static = self.create_publisher(TFMessage, "/tf_static", LATCHED)
         self._description = self.create_publisher(String, "robot_description", LATCHED)
@@ -89,20 +90,28 @@ class RobotStatePublisher(Node):
                 throttle_duration_sec=5.0,
             )
             return
+        now = self.get_clock().now().nanoseconds
+        if now < self._called:  # simulated time goes back
+            self._published.clear()
+        self._called = now
         stamp = state.header.stamp.sec * 1_000_000_000 + state.header.stamp.nanosec
-        oldest = min((self._published.get(name, 0) for name in state.name), default=stamp)
-        if not oldest <= stamp < oldest + self._period:  # earlier: the clock was set back
+        oldest = min([now, *(self._published.get(name, 0) for name in state.name)])
+        if stamp >= oldest + self._period:
             self._publish_moving(state)
             self._published.update(dict.fromkeys(state.name, stamp))
 
     def _publish_moving(self, state: JointState) -> None:
+        positions = dict(zip(state.name, state.position, strict=True))
+        for joint, _ in self._moving.values():
+            if joint.mimic and joint.mimic[0] in positions:
+                master, multiplier, offset = joint.mimic
+                positions.setdefault(joint.name, multiplier * positions[master] + offset)
         messages = []
-        for name, position in zip(state.name, state.position, strict=True):
-            if name in self._moving:
-                joint, message = self._moving[name]
-                _fill(message, joint, position)
-                message.header.stamp = state.header.stamp
-                messages.append(message)
+        for name in positions.keys() & self._moving.keys():
+            joint, message = self._moving[name]
+            _fill(message, joint, positions[name])
+            message.header.stamp = state.header.stamp
+            messages.append(message)
         self._tf.publish(TFMessage(transforms=messages))
 
 

@@ -109,7 +109,8 @@ def test_a_fixed_joint_may_have_an_axis_without_direction():
 JOINTS = (
     joint("turn", "revolute", "base", "arm", '<origin xyz="0 0 1"/><axis xyz="0 0 1"/>'),
     joint("push", "prismatic", "arm", "slide"),
-    joint("bolt", "fixed", "slide", "gripper", '<origin xyz="0.5 0 0"/>'),
+    joint("second", "continuous", "slide", "finger", '<mimic joint="turn" multiplier="3"/>'),
+    joint("bolt", "fixed", "finger", "gripper", '<origin xyz="0.5 0 0"/>'),
 )
 ARM = f'<robot name="r">{"".join(JOINTS)}</robot>'
 
@@ -122,6 +123,8 @@ class Arm:
         self.node = RobotStatePublisher(ARM)
         self.sent = []
         self.node._tf = SimpleNamespace(publish=lambda it: self.sent.append(deepcopy(it)))
+        self.now = Time(seconds=10_000)
+        self.node.get_clock = lambda: SimpleNamespace(now=lambda: self.now)
 
     def state(self, stamp, **positions):
         message = JointState(name=list(positions), position=list(positions.values()))
@@ -144,15 +147,26 @@ def arm():
     rclpy.shutdown()
 
 
-def test_moving_frames_carry_the_stamp_of_the_state(arm):
+def angle(transform):
+    """Of a turn about x or z."""
+    q = transform.rotation
+    return 2 * math.atan2(q.x + q.z, q.w)
+
+
+def test_moving_frames_carry_the_stamp_of_the_state_and_mimics_follow(arm):
     arm.state(1000.5, turn=0.3, push=0.2, stranger=1.0)
     found = arm.frames()
-    assert {k: v[0] for k, v in found.items()} == {"arm": "base", "slide": "arm"}
-    turned = found["arm"][1]
-    assert 2 * math.atan2(turned.rotation.z, turned.rotation.w) == pytest.approx(0.3)
-    assert turned.translation.z == 1.0
+    assert {k: v[0] for k, v in found.items()} == {"arm": "base", "slide": "arm", "finger": "slide"}
+    assert angle(found["arm"][1]) == pytest.approx(0.3)
+    assert found["arm"][1].translation.z == 1.0
     assert found["slide"][1].translation.x == pytest.approx(0.2)
+    assert angle(found["finger"][1]) == pytest.approx(3 * 0.3)
     assert arm.stamps() == [1000.5]
+
+
+def test_a_state_that_reports_a_mimic_joint_is_believed(arm):
+    arm.state(1000.0, turn=0.3, second=-0.4)
+    assert angle(arm.frames()["finger"][1]) == pytest.approx(-0.4)
 
 
 def test_rate_is_limited_by_the_stamps(arm):
@@ -163,9 +177,18 @@ def test_rate_is_limited_by_the_stamps(arm):
     assert all(b - a > 0.0499 for a, b in itertools.pairwise(arm.stamps()))
 
 
-def test_when_the_clock_goes_back_states_are_published_at_once(arm):
-    for stamp in (10_000.0, 50.0):
+def test_a_stamp_from_the_future_does_not_silence_what_follows(arm):
+    for stamp in (20_000.0, 10_000.0):
         arm.state(stamp, turn=0.1)
+    assert arm.stamps() == [20_000.0]
+    arm.state(10_000.06, turn=0.1)
+    assert len(arm.stamps()) == 2
+
+
+def test_when_the_clock_goes_back_states_are_published_at_once(arm):
+    arm.state(10_000.0, turn=0.1)
+    arm.now = Time(seconds=50)
+    arm.state(50.0, turn=0.1)
     assert arm.stamps() == [10_000.0, 50.0]
 
 
