@@ -22,7 +22,7 @@ knows how far it is off.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -144,9 +144,14 @@ class ClosedForm(NamedTuple):
         return Branches(starts, *found)
 
 
+EVERY = candidates, loop_candidates, meeting_candidates
+"""The families of forms; those that take longer come last."""
+
+
 def closed_form(
-    exact: FloatArray, variables: FloatArray, size: float, free: Free = Free.NOTHING
-) -> ClosedForm | None:
+    exact: FloatArray, variables: FloatArray, size: float, free: Free = Free.NOTHING,
+    families: Sequence[Callable[[Arm], Iterable[Candidate]]] = EVERY,
+) -> ClosedForm | None:  # fmt: skip
     """Return the form that a chain comes nearest to, or None.
 
     Args:
@@ -154,6 +159,7 @@ def closed_form(
         variables: Likewise.
         size: Its unit of length [m].
         free: What of the orientation does not matter.
+        families: Those that count; a later one only where no earlier one is exact.
     """
     given = arm_of(exact, variables, free)
     if given is None:
@@ -168,7 +174,7 @@ def closed_form(
     loose = draw.uniform(-np.pi, np.pi, (SAMPLES, JOINTS))
     best: ClosedForm | None = None
     least, most = np.inf, 0
-    for kinds in (candidates, loop_candidates, meeting_candidates):
+    for kinds in families:
         for whole in with_added_axes(given, size):
             angles = _angles(whole, positions, loose)
             poses = whole.poses(angles)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.search.closed_form import QUICK, ClosedForm, closed_form
-from basis_ik.search.closed_form_axes import JOINTS
+from basis_ik.search.closed_form_axes import JOINTS, candidates
 from basis_ik.search.closed_form_kernel import KIND, MOST, SOFT
 from basis_ik.search.redundant_form_kernel import SplitChain, sample_self_motion
 from basis_ik.search.tables_kernel import COLUMNS, LOWER, ORIGIN, UPPER, VARIABLE
@@ -94,7 +94,9 @@ def redundant_form(exact: FloatArray, variables: FloatArray, size: float) -> Red
         between = slice(int(six[0]), int(six[-1]) + 1)
         fixed = numbers[np.setdiff1d(free, six)]
         split, inner = _split(exact, between, fixed)
-        form = closed_form(inner, variables[numbers[between], :COLUMNS], size)
+        form = closed_form(
+            inner, variables[numbers[between], :COLUMNS], size, families=(candidates,)
+        )
         if form is not None and form.kernels is QUICK:
             form.rows[KIND, SOFT] = max(form.rows[KIND, SOFT], SOFTER)
             found.append(RedundantForm(form, split, fixed))

@@ -700,8 +700,8 @@ MUTATIONS = tuple(
         (
             "the missing distance is halved",
             EXPLAIN,
-            "    return answer, Reason(verdict, answer.away,",
-            "    return answer, Reason(verdict, 0.5 * answer.away,",
+            "        verdict, answer.away, turn,",
+            "        verdict, 0.5 * answer.away, turn,",
             (53, 54, 58),
         ),
         (
