@@ -256,10 +256,16 @@ class Diagnosis:
     def sample_self_motion(self) -> Attempt | None:
         """Calculate all positions with the spare joints on a grid, and descend from the best.
 
-        Where none is near the limits, the search is not hopeful any more.
+        This is worth it where only limits stand in the way. Where no position is near them, the
+        search is not hopeful any more.
         """
         form, variables, weights = self.ready.redundant, self.ready.variables, self.ready.full
         if form is None:
+            return None
+        free = self.without_any_limits(weights)
+        if self.inside is not None:
+            return self.inside
+        if free is not None and not free.reached and self.least_error() > NEARLY:
             return None
         most = self.budget // STEPS_PER_POINT
         for starts, points in sample_starts(form, variables, self.target, self.seed, most):

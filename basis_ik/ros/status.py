@@ -235,6 +235,8 @@ def _reason_values(reason: Reason) -> dict[str, str]:
     values = {"missing_distance": f"{reason.missing:.9g}", "proven": str(reason.proven).lower()}
     if reason.starts:
         values["starts"] = str(reason.starts)
+    if reason.grid:
+        values["grid"] = str(reason.grid)
     if reason.joint is not None:
         values["joint"] = reason.joint
     if reason.bound is not None:

@@ -25,6 +25,7 @@ from math import floor, isnan, pi
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.closed_form_kernel import ERROR, MOST, find_branches, form_goal
@@ -32,6 +33,9 @@ from basis_ik.search.closed_form_search_kernel import drive_branch
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import LOWER, UPPER, FloatArray
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 
 class SplitChain(NamedTuple):
@@ -149,15 +153,34 @@ def is_least(found: FloatArray, i: int, begin: int, end: int, apart: float) -> b
     """Tell whether none of the rows from `begin` to `end` near row i is less outside its limits."""
     n = found.shape[1] - 1
     for j in range(begin, end):
-        less = found[j, n] < found[i, n] or (found[j, n] == found[i, n] and j < i)
-        if not less:
-            continue
-        near = True
-        for k in range(n):
-            near = near and abs(found[j, k] - found[i, k]) <= apart
-        if near:
-            return False
+        if found[j, n] < found[i, n] or (found[j, n] == found[i, n] and j < i):
+            near = True
+            for k in range(n):
+                near = near and abs(found[j, k] - found[i, k]) <= apart
+            if near:
+                return False
     return True
+
+
+@helper
+def mark_least(found: FloatArray, ends: IntArray, apart: float, least: BoolArray) -> None:
+    """Mark the rows that are less outside than those near them at the same point and the next.
+
+    Args:
+        found: See `sample_self_motion`.
+        ends: (boxes, rows, columns, 2) the first row of each point, and the one behind its last.
+        apart: See there.
+        least: (kept,) result.
+    """
+    for b in range(ends.shape[0]):
+        for r in range(ends.shape[1]):
+            for c in range(ends.shape[2]):
+                for i in range(ends[b, r, c, 0], ends[b, r, c, 1]):
+                    least[i] = True
+                    for s in range(max(r - 1, 0), min(r + 2, ends.shape[1])):
+                        for t in range(max(c - 1, 0), min(c + 2, ends.shape[2])):
+                            begin, end = ends[b, s, t, 0], ends[b, s, t, 1]
+                            least[i] = least[i] and is_least(found, i, begin, end, apart)
 
 
 @jit
@@ -186,28 +209,19 @@ def sample_self_motion(
         How many.
     """
     boxes, rows, columns = grid.shape[0], grid.shape[1], grid.shape[2]
-    seed, inner = np.empty(variables.shape[0]), np.empty((4, 4))
+    ends, inner = np.empty((boxes, rows, columns, 2), np.int64), np.empty((4, 4))
+    seed, kept = np.empty(variables.shape[0]), 0
     for k in range(variables.shape[0]):
         seed[k] = q[int(split.order[k])]
-    first, kept = np.empty((boxes, rows, columns, 2), np.int64), 0
     for b in range(boxes):
         for r in range(rows):
             for c in range(columns):
                 fix_joints(split, target, grid[b, r, c], q, inner)
-                first[b, r, c, 0] = kept
+                ends[b, r, c, 0] = kept
                 kept = keep_branches(split, form, variables, inner, seed, q, found, kept, bound)
-                first[b, r, c, 1] = kept
-    least = np.empty(kept, np.bool_)
-    for b in range(boxes):
-        for r in range(rows):
-            for c in range(columns):
-                for i in range(first[b, r, c, 0], first[b, r, c, 1]):
-                    least[i] = True
-                    for s in range(max(r - 1, 0), min(r + 2, rows)):
-                        for t in range(max(c - 1, 0), min(c + 2, columns)):
-                            begin, end = first[b, s, t, 0], first[b, s, t, 1]
-                            least[i] = least[i] and is_least(found, i, begin, end, apart)
-    count = 0
+                ends[b, r, c, 1] = kept
+    least, count = np.empty(kept, np.bool_), 0
+    mark_least(found, ends, apart, least)
     for i in range(kept):
         if least[i]:
             for k in range(found.shape[1]):

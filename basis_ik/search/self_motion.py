@@ -33,8 +33,8 @@ from basis_ik.search.tables_kernel import LOWER, SCALE, START_LOWER, START_UPPER
 FloatArray = npt.NDArray[np.float64]
 
 VALUES = {1: (128, 1), 2: (24, 24)}  # of the fixed joints, by their number
-FINER = {1: (9, 1), 2: (5, 5)}  # around each position that is kept
-LEVELS = 5
+FINER = (9, 1)  # around each position that is kept; a grid of two joints is not refined
+LEVELS = {1: 5, 2: 1}
 # By how many steps of the fixed joints the others may be outside their limits for hope: near
 # singularities they move that much faster. And as many times as far as the arm is off its form.
 HOPE = 25.0
@@ -69,7 +69,7 @@ def sample_starts(
     shape = VALUES[len(fixed)]
     step, corners = (high - low) / (shape[0] - 1), (low[None], high[None])
     seed, off = np.clip(seed, lower, upper), form.form.away / form.form.size + form.form.turned
-    for _ in range(LEVELS):
+    for _ in range(LEVELS[len(fixed)]):
         grid, size = _grid(*corners, shape), float((step / variables[fixed, SCALE]).max())
         points = grid[..., 0].size
         if points > most:
@@ -82,7 +82,7 @@ def sample_starts(
         yield Sampled(np.clip(starts, lower, upper), points)
         if not len(starts):
             return
-        around, shape = starts[:REFINED, fixed], FINER[len(fixed)]
+        around, shape = starts[:REFINED, fixed], FINER
         corners = np.maximum(around - step, low), np.minimum(around + step, high)
         step = step * 2.0 / (shape[0] - 1)
 
