@@ -29,7 +29,6 @@ HARMONICS = 12
 # Rows of a series (3, 16): the coefficients of cos kθ and sin kθ, and their length.
 EVEN, ODD, SIZE_OF = range(3)
 TERMS = 10  # of a Taylor series
-MOST_STEPS = 4000  # along a series, of which a hundred mostly do
 NARROW = 1e-6  # [rad] half of an interval in which a series changes by less than rounding does
 
 
@@ -116,19 +115,18 @@ def may_turn_twice(terms: FloatArray, rest: float, half: float) -> bool:
 def series_turning_points(series: FloatArray, points: FloatArray) -> int:
     """Write the angles at which a series turns round, in rising order, and the first once more.
 
+    Of a series there are 24 at most, and of rounding there may be more.
+
     Expanded in the middle of an interval, the slope has no zero there, or one at most; else the
     interval is halved.
 
     Returns:
-        How many; 0 where rounding makes more than there can be.
+        How many; 0 where `points` has no room for them.
     """
     terms, rest = np.empty(TERMS), remainder_of(series)
-    low, half, number, steps = 0.0, 0.5 * pi / HARMONICS, 0, 0
+    low, half, number = 0.0, 0.5 * pi / HARMONICS, 0
     before = series_at(series, low)[1]
     while low < 2.0 * pi:
-        steps += 1
-        if steps > MOST_STEPS:
-            return 0
         half = min(half, 0.5 * (2.0 * pi - low))
         expand_slope(series, low + half, terms)
         if half > NARROW and may_turn_twice(terms, rest, half):
@@ -137,7 +135,7 @@ def series_turning_points(series: FloatArray, points: FloatArray) -> int:
         high = low + 2.0 * half
         after = series_at(series, high)[1]
         if (before > 0.0) != (after > 0.0):
-            if number == 2 * HARMONICS:
+            if number + 1 == points.shape[0]:
                 return 0
             points[number] = root_of_series(series, low, high, 1)
             number += 1

@@ -78,8 +78,10 @@ def test_between_its_turning_points_a_series_has_all_its_zeros():
         assert np.sort(np.remainder(found, 2 * pi)) == pytest.approx(zeros, abs=1e-6)
 
 
-def test_of_a_series_that_is_flat_nothing_is_told():
-    assert series_turning_points(np.zeros((3, 16)), np.empty(25)) == 0
+def test_where_there_are_more_turning_points_than_there_can_be_none_are_told():
+    series = series_with(np.random.default_rng(6), np.arange(0.0, 6.0, 1.0))
+    assert series_turning_points(series, np.empty(7)) == 6
+    assert series_turning_points(series, np.empty(6)) == 0
 
 
 def test_where_a_series_is_small_its_turning_points_are_found_too():
