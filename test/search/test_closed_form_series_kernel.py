@@ -12,28 +12,28 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The product over four ways, its series, and what follows from that."""
+"""The product over four ways, its series, and how that depends on the target."""
 
-from itertools import pairwise
 from math import pi
 
 import numpy as np
 import pytest
 from from_python import from_python, sample
 
+from basis_ik.numerics import trigonometric_kernel
 from basis_ik.search import closed_form_series_kernel as kernel
 
 (
     approach_roots, bend_at, fill_series, find_ways, missed, nearest_way, product_at, ratio,
-    root_of_series, room_at, sensitivity, series_at, series_turning_points, way_at,
+    room_at, sensitivity, way_at,
 ) = (
     from_python(getattr(kernel, name))
     for name in (
         "approach_roots", "bend_at", "fill_series", "find_ways", "missed", "nearest_way",
-        "product_at", "ratio", "root_of_series", "room_at", "sensitivity", "series_at",
-        "series_turning_points", "way_at",
+        "product_at", "ratio", "room_at", "sensitivity", "way_at",
     )
 )  # fmt: skip
+series_at = from_python(trigonometric_kernel.series_at)
 
 
 def unit(rng):
@@ -70,22 +70,6 @@ def misses(arm, angle):
     square, _ = find_ways(arm, way, table, roots)
     bends = [bend_at(arm, way, table, square, root) for root in roots]
     return np.sort_complex([ratio(missed(arm, bend), bend.across) for bend in bends])
-
-
-def series_with(rng, zeros):
-    """A series with given zeros, and others that are complex."""
-    angles = np.linspace(0.0, 2 * pi, 32, endpoint=False)
-    values = np.ones(32)
-    for zero in zeros:
-        values *= np.sin(0.5 * (angles - zero))
-    for _ in range(12 - len(zeros) // 2):
-        values *= rng.uniform(1.05, 3.0) + np.cos(angles - rng.uniform(-pi, pi))
-    series = np.empty((3, 16))
-    for k in range(16):
-        weight = (2.0 if k else 1.0) / 32
-        series[:2, k] = weight * (np.stack([np.cos(k * angles), np.sin(k * angles)]) @ values)
-    series[2] = np.hypot(*series[:2])
-    return series
 
 
 def test_a_quotient_of_complex_numbers_is_one_and_infinite_or_nan_by_zero():
@@ -130,44 +114,6 @@ def test_the_product_consists_of_twelve_harmonics():
         for angle in rng.uniform(0.0, 2 * pi, 5):
             value = series_at(series, angle)[0]
             assert value == pytest.approx(product_at(arm, angle, table, roots), abs=1e-8 * largest)
-
-
-def test_a_series_has_the_derivatives_that_it_says():
-    rng = np.random.default_rng(3)
-    series = series_with(rng, [0.3, 1.0])
-    for angle in rng.uniform(0.0, 2 * pi, 20):
-        value, slope, bend = series_at(series, angle)
-        after, before = series_at(series, angle + 1e-6), series_at(series, angle - 1e-6)
-        size = series[2].sum()
-        assert value == pytest.approx(0.5 * (after[0] + before[0]), abs=1e-9 * size)
-        assert slope == pytest.approx((after[0] - before[0]) / 2e-6, abs=1e-7 * size)
-        assert bend == pytest.approx((after[1] - before[1]) / 2e-6, abs=1e-6 * size)
-
-
-def test_between_its_turning_points_a_series_has_all_its_zeros():
-    rng = np.random.default_rng(4)
-    for _ in range(sample(100)):
-        zeros = np.sort(rng.uniform(0.0, 2 * pi, 2 * rng.integers(0, 6)))
-        if len(zeros) and np.diff(zeros, append=zeros[0] + 2 * pi).min() < 0.1:
-            continue
-        series, points = series_with(rng, zeros), np.empty(25)
-        count = series_turning_points(series, points)
-        assert count >= max(2, len(zeros))
-        assert points[count] == points[0] + 2 * pi
-        assert (np.diff(points[: count + 1]) > 0.0).all()
-        found = []
-        for low, high in pairwise(points[: count + 1]):
-            ends = series_at(series, low)[0], series_at(series, high)[0]
-            if (ends[0] > 0.0) != (ends[1] > 0.0):
-                found.append(root_of_series(series, low, high, 0))
-            between = [series_at(series, x)[0] for x in np.linspace(low, high, 20)]
-            steps = np.diff(between)
-            assert (steps >= -1e-12).all() or (steps <= 1e-12).all()
-        assert np.sort(np.remainder(found, 2 * pi)) == pytest.approx(zeros, abs=1e-6)
-
-
-def test_of_a_series_that_is_flat_nothing_is_told():
-    assert series_turning_points(np.zeros((3, 16)), np.empty(25)) == 0
 
 
 def test_an_arm_whose_product_is_nothing_is_told():
