@@ -245,11 +245,11 @@ def _search_after_passes(problem: PoseProblem, allowed: Allowed, *, trace: bool)
     """Make FABRIK's passes; where they do not reach the target, search from where they end."""
     ready = problem.ready
     status, passes = run_passes(problem, allowed.iterations, allowed.restarts, trace=trace)
-    refuse(status, "seed", problem.start.tolist(), problem.target)
     q = passes.positions.copy()
     if status == ARRIVED:
         found = status, 0, passes.restarts, passes.position_error, passes.orientation_error
         return _reached(ready, q, found, passes)
+    refuse(status, "seed", problem.start.tolist(), problem.target)
     allowed = allowed._replace(iterations=allowed.iterations - passes.count)
     begin, work = q.copy(), ready.take_work()
     found = _search(ready, problem.wanted, begin, q, work, allowed)
