@@ -139,7 +139,7 @@ def follow(
 
     Whether neighbouring rows keep the bound on the move, and each reaches its pose, is certain.
     That no other way gets farther is not: an arm without joints to spare has few solutions of a
-    pose, all of which are found as a rule; of a redundant arm's continuum a few dozen ways are
+    pose, all of which are found as a rule; of a redundant arm's continuum at most 128 ways are
     followed side by side. The search is bounded by a number of descents, and the same arguments
     give the same bits.
 

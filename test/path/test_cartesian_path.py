@@ -345,3 +345,29 @@ def test_so_fine_a_spacing_that_it_fills_the_memory_is_refused(keywords):
     assert caught.value.argument == next(iter(keywords))
     with pytest.raises(SolveArgumentError, match="too many poses"):
         arc(start, (0, 1, 0), (0, 0, 1), 1.0, **keywords)
+
+
+def test_full_turns_of_joints_without_limits_are_one_lane(robot):
+    for chain, lanes in ((chain_of(*ARMS["gen3"]), 1), (robot("ur5"), 2)):
+        q = np.full(len(chain.joint_names), 0.3)
+        ladder = path_search.Ladder(chain, [chain.forward(q)] * 2, q, 0.1, None, (1e-6, 1e-6))
+        turned = np.array([q, q + 2 * pi * np.eye(len(q))[0]])
+        assert len(ladder._spread(turned, np.array([True, False]), 8)) == lanes
+
+
+def test_more_lanes_and_other_beginnings_are_tried_where_few_lanes_end(robot, monkeypatch):
+    chain, climbs = robot("panda"), []
+    climb = path_search.Ladder._climb
+
+    def climb_and_count(ladder, begin, width):
+        climbs.append((len(begin.q), width))
+        return climb(ladder, begin, width)
+
+    monkeypatch.setattr(path_search.Ladder, "_climb", climb_and_count)
+    start = chain.forward(HOME)
+    far = RigidTransform.from_rpy(0, 0, 0, (2.0, 0.0, 0.0)) @ start
+    for poses, wanted in (([start, start], 1), ([start, far], 3)):
+        climbs.clear()
+        path_search.Ladder(chain, poses, HOME, 0.1, None, (1e-6, 1e-6)).climb(np.array(HOME))
+        assert [width for _, width in climbs] == [32, 128, 128][:wanted]
+        assert [begins == 1 for begins, _ in climbs] == [True, True, False][:wanted]
