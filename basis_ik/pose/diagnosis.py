@@ -262,7 +262,7 @@ class Diagnosis:
         form, variables, weights = self.ready.redundant, self.ready.variables, self.ready.full
         if form is None:
             return None
-        free = self.without_any_limits(weights)
+        free = self.without_any_limits()
         if self.inside is not None:
             return self.inside
         if free is not None and not free.reached and self.least_error() > NEARLY:
