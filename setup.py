@@ -73,10 +73,10 @@ setup(
     },
     zip_safe=True,
     maintainer="basis_ik maintainers",
-    maintainer_email="maintainers@example.com",
+    maintainer_email="maintainers@basis-ik.invalid",  # as in package.xml, which says why
+    author_email="maintainers@basis-ik.invalid",
+    url="https://basis-ik.invalid/",
     author="basis_ik maintainers",
-    author_email="maintainers@example.com",
-    url="https://example.com/basis_ik",
     description="Inverse kinematics for any arm from its robot_description alone",
     license="Apache-2.0",
     entry_points={

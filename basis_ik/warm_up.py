@@ -257,6 +257,7 @@ def library_steps() -> list[Step]:
     from basis_ik.fabrik.ball_limits import BallLimit
     from basis_ik.fabrik.fabrik import sweep_chain
     from basis_ik.fabrik.fabrik_tree import solve_tree
+    from basis_ik.path import ladder
     from basis_ik.pose.batch import solve_batch
 
     def point_within_limits() -> None:
@@ -285,6 +286,7 @@ def library_steps() -> list[Step]:
 
     return [
         Step("batches", solve_poses),
+        Step("paths", lambda: ladder.warm_up(sample_chain())),
         Step("points-at with limits", point_within_limits),
         Step("transform nodes", _combine_nodes),
         Step("FABRIK's sweeps", sweep),

@@ -65,8 +65,8 @@ def run(ready, weights, targets, seeds, q, work, last, patience, careful, near, 
     exact, joints, variables, ends = ready
     for i in range(targets.shape[0]):
         status, steps, starts, _, _ = solve_pose(
-            exact, joints, variables, ends, np.inf, weights, targets[i], seeds[i], q, work,
-            1e-5, 1e-5, 20000, 0, last, patience, careful, near,
+            (exact, joints, variables, ends, np.inf), (weights, targets[i], 1e-5, 1e-5), seeds[i],
+            q, work, (20000, patience, careful), (0, last, near),
         )  # fmt: skip
         out[i, 0], out[i, 1], out[i, 2] = status == REACHED, steps, starts
 

@@ -36,7 +36,16 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1] / "test" / "search"))
 
-from closed_arms import BOTH_WAYS, FEWER, ROWS, apart, chain_of, random_arm
+from closed_arms import (
+    BOTH_WAYS,
+    FEWER,
+    MEETING,
+    OFFSET_WRISTS,
+    ROWS,
+    apart,
+    chain_of,
+    random_arm,
+)
 
 from basis_ik.pose import solve_all as every
 from basis_ik.pose.solve import ENDLESS, solve
@@ -46,7 +55,6 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
-from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
 from basis_ik.search.prepare import prepared
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
 from basis_ik.transforms.rigid import RigidTransform
@@ -113,10 +121,9 @@ def count_disproven(chain: Chain, wanted: PoseConstraint | None, targets: int) -
 
 def _is_reached(chain: Chain, wanted: PoseConstraint | None, target: RigidTransform) -> bool:
     ready, weights, goal = constrain(prepared(chain), wanted, target.matrix.copy())
-    status = solve_pose(
-        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights, goal,
-        ready.middle, np.empty_like(ready.middle), ready.new_work(), *TOLERANCES, ENDLESS, 0,
-        PROOF_STARTS, PATIENCE, False, NEAR,
+    status = ready.search(
+        weights, goal, ready.middle, np.empty_like(ready.middle), TOLERANCES, ENDLESS,
+        last=PROOF_STARTS,
     )[0]  # fmt: skip
     return bool(status == REACHED)
 
@@ -124,10 +131,10 @@ def _is_reached(chain: Chain, wanted: PoseConstraint | None, target: RigidTransf
 def cases() -> dict[str, tuple[Chain, PoseConstraint | None]]:
     """Return arms, and what is wanted of a pose, by name."""
     made: dict[str, tuple[Chain, PoseConstraint | None]] = {}
-    for name, given in (ROWS | FEWER).items():
+    for name, given in (ROWS | OFFSET_WRISTS | FEWER).items():
         made[name] = chain_of(*given), None
     made["ur5e"] = RobotModel.from_urdf(UR5E.read_text()).chain(), None
-    for name in BOTH_WAYS:
+    for name in (*BOTH_WAYS, *MEETING):
         made[name] = chain_of(*random_arm(name, np.random.default_rng(0), 2.5)), None
     for name in ("anthropomorphic_3r", "oblique_3r"):
         made[f"{name} position"] = made[name][0], PoseConstraint(orientation=False)
@@ -144,7 +151,7 @@ def main() -> None:
     parser.add_argument("--arms", default="")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    poses, targets = (100, 2) if options.quick else (options.poses, 30)
+    poses, targets = (100, 2) if options.quick else (options.poses, 50)
     only, results = options.arms.split(","), {}
     for name, (chain, wanted) in cases().items():
         if options.arms and name not in only:

@@ -385,7 +385,7 @@ def one_start(s, g, rest, n):  # type: ignore[no-untyped-def]
         q, p = np.zeros((n, 4)), rest.copy()
         q[:, 0] = 1.0
         for move in moves:
-            move(s, g, q, p, 1e-6, 1e-6, 1.0, SWEEPS, NOTHING)
+            move(s, g, q, p, (1e-6, 1e-6, 1.0), SWEEPS, NOTHING)
         found.append(errors(g, q, p)[0] <= 1e-6)
     return np.array(found)
 

@@ -17,8 +17,8 @@
     python benchmark/bench_starts.py [--quick] [--arms N] [--json FILE]
 
 Random arms of six to eight joints, within limits from a third of a radian wide up, then six and
-seven hinges without any that matter; a thousand poses each. These figures set HOPE, LIFTED_STARTS
-and PERSISTENCE of `basis_ik.pose.diagnosis`.
+seven hinges without any that matter; a thousand poses each. These figures set
+STARTS_BY_ERROR, LIFTED_STARTS and PERSISTENCE of `basis_ik.pose.diagnosis`.
 """
 
 from __future__ import annotations

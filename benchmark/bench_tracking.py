@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "test" / folder) for folder in ("", "numerics", "pose", "search")]
+sys.path[:0] = [str(ROOT / "test" / folder) for folder in ("", "numerics", "search")]
 
 from closed_arms import chain_of  # noqa: E402
 from feasible_motion import PERIOD, feasible_motion, is_on, least_squares_step  # noqa: E402

@@ -39,10 +39,10 @@ for script in benchmark/bench_*.py; do
   case ",${BENCH:-$name}," in *",$name,"*) ;; *) continue ;; esac
   printf '\n== %s\n' "$name"
   case $name in latency | cold | following | motion | tracking) # no competitors
-    python "$script" "$@" --json "benchmark/results/$name.json"
-    continue ;;
+    python "$script" "$@" --json "benchmark/results/$name.json" ;;
+  *)
+    fetch_competitors
+    env -u LD_LIBRARY_PATH -u PYTHONPATH PYTHONPATH=. "$bench/venv/bin/python" "$script" "$@" --json "benchmark/results/$name.json" ;;
   esac
-  fetch_competitors
-  env -u LD_LIBRARY_PATH -u PYTHONPATH PYTHONPATH=. "$bench/venv/bin/python" "$script" "$@" --json "benchmark/results/$name.json"
-  case $name in solve | fabrik | transforms) python docs/figures/draw_bench.py "$name" ;; esac
+  case $name in solve | fabrik | transforms | limiter | latency) python docs/figures/draw_bench.py "$name" ;; esac
 done

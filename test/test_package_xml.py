@@ -111,6 +111,19 @@ def test_there_are_no_other_kinds_of_dependency():
     assert {tag for tag in tags if tag.endswith("depend")} == {"exec_depend", "test_depend"}
 
 
+def test_no_address_leads_to_somebody_else():
+    """Until there are a repository and a mailbox, all addresses are in .invalid."""
+    package = ET.parse(ROOT / "package.xml").getroot()
+    mails = {each.get("email") for each in package.iter() if each.get("email")}
+    urls = {each.get("type"): each.text for each in package.iter("url")}
+    assert set(urls) == {"website", "repository", "bugtracker"}
+    setup = (ROOT / "setup.py").read_text()
+    assert set(re.findall(r"[\w.]+@[\w.-]+", setup)) == mails
+    assert f'url="{urls["website"]}"' in setup
+    for address in (*mails, *urls.values()):
+        assert re.match(r"(https://|\w+@)basis-ik\.invalid(/|$)", address)
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [

@@ -27,6 +27,7 @@ import pytest
 from basis_ik import warm_up
 from basis_ik.numerics import jit
 from basis_ik.robot.robot import RobotModel
+from basis_ik.search.closed_form import QUICK
 from basis_ik.search.prepare import prepared
 from basis_ik.warm_up import Step, WarmUp
 
@@ -92,7 +93,9 @@ def test_all_robots_use_the_same_kernels(robot, tip):
         step.run()
     chain = RobotModel.from_urdf((URDF / f"{robot}.urdf").read_text()).chain(None, tip)
     form = prepared(chain).closed
-    if form is not None and form.is_quartic:  # what only such arms need is compiled with the first
+    if (
+        form is not None and form.kernels is not QUICK
+    ):  # what only such arms need is compiled with the first
         warm_up.prepare(chain)
     before = [(kernel, len(kernel.overloads)) for kernel in jit._kernels]
     warm_up.prepare(chain)
@@ -113,8 +116,11 @@ while entered:
         reached.add(each)
         entered += jit._callees(each)
 left = [each.py_func for each in jit._kernels if each not in reached]
-rare = "basis_ik.search.closed_form_quartic_kernel"  # for the first arm that needs it
-print(*[each.__name__ for each in left if each.__module__ != rare])
+rare = {  # for the first arm that needs it
+    "basis_ik.numerics.trigonometric_kernel",
+    *(f"basis_ik.search.closed_form_{name}_kernel" for name in ("quartic", "loop", "series")),
+}
+print(*[each.__name__ for each in left if each.__module__ not in rare])
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True

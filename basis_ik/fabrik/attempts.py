@@ -27,7 +27,7 @@ from basis_ik.fabrik.fabrik_tree_kernel import sweep_tree
 from basis_ik.fabrik.freedom_kernel import held, scatter
 from basis_ik.fabrik.result import FabrikResult
 from basis_ik.fabrik.skeleton import path
-from basis_ik.fabrik.skeleton_kernel import Goals, Skeleton, errors, follow, place
+from basis_ik.fabrik.skeleton_kernel import Accuracy, Goals, Skeleton, errors, follow, place
 from basis_ik.transforms.rigid_kernel import FloatArray
 from basis_ik.verdict import Verdict
 
@@ -131,13 +131,14 @@ def search(
         The best pose found; of poses that are as good, the one from the earliest start.
     """
     scale = radian(s, g)
+    accuracy = tolerance, turn_tolerance, scale
     best, least, used = None, math.inf, 0
     history: list[FloatArray] = []
     while best is None or used < budget:
         q, p, before = next(starts)
         used = min(used + before, budget)
         trace = np.full(budget - used if record else 0, np.nan)
-        spent = attempt(s, g, q, p, tolerance, turn_tolerance, scale, budget - used, trace)
+        spent = attempt(s, g, q, p, accuracy, budget - used, trace)
         used += spent
         history.append(trace[:spent])
         apart, turned = errors(g, q, p)
@@ -150,16 +151,9 @@ def search(
 
 
 def attempt(
-    s: Skeleton,
-    g: Goals,
-    q: FloatArray,
-    p: FloatArray,
-    tolerance: float,
-    turn_tolerance: float,
-    scale: float,
-    budget: int,
+    s: Skeleton, g: Goals, q: FloatArray, p: FloatArray, accuracy: Accuracy, budget: int,
     record: FloatArray,
-) -> int:
+) -> int:  # fmt: skip
     """Sweep from one start for as long as it pays, then descend from the best pose seen.
 
     Args:
@@ -167,18 +161,16 @@ def attempt(
         g: The goals.
         q: Rotations of the start, shape (m, 4); overwritten with the best found, within limits.
         p: Joint positions of the start [m], shape (m + 1, 3); likewise.
-        tolerance: Distance to stop at [m].
-        turn_tolerance: Angle to stop at [rad].
-        scale: What a radian counts for against metres [m].
+        accuracy: Where to stop, and how angles count.
         budget: Largest number of sweeps and steps together.
         record: Filled with the distance from the goals [m] after each, as far as it goes.
 
     Returns:
         The sweeps and steps used.
     """
-    used = sweep_tree(s, g, q, p, tolerance, turn_tolerance, scale, budget, record)
+    used = sweep_tree(s, g, q, p, accuracy, budget, record)
     rest, left = record[used:], budget - used
-    return used + descend(s, g, q, p, tolerance, turn_tolerance, scale, left, rest)
+    return used + descend(s, g, q, p, accuracy, left, rest)
 
 
 def radian(s: Skeleton, g: Goals) -> float:
@@ -206,8 +198,8 @@ def position_first(s: Skeleton, g: Goals, found: Found, tolerance: float, budget
     none = np.empty(0)
     q, p = found.q.copy(), found.p.copy()
     scale = _AFTERWARDS * radian(s, g)
-    used = attempt(s, g, q, p, tolerance, 0.0, scale, budget, none)
-    used += attempt(s, positions, q, p, tolerance, math.inf, scale, budget - used, none)
+    used = attempt(s, g, q, p, (tolerance, 0.0, scale), budget, none)
+    used += attempt(s, positions, q, p, (tolerance, math.inf, scale), budget - used, none)
     apart, turned = errors(g, q, p)
     return Found(q, p, apart, turned, found.used + used, found.starts, found.record)
 

@@ -26,7 +26,15 @@ import math
 import numpy as np
 
 from basis_ik.fabrik.freedom_kernel import advance, freedoms
-from basis_ik.fabrik.skeleton_kernel import Goals, Skeleton, copy, errors, load, place
+from basis_ik.fabrik.skeleton_kernel import (
+    Accuracy,
+    Goals,
+    Skeleton,
+    copy,
+    errors,
+    load,
+    place,
+)
 from basis_ik.fabrik.swing_twist_kernel import Vector, inverse, product
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.transforms.rigid_kernel import FloatArray
@@ -197,16 +205,9 @@ def _step(
 
 @jit
 def descend(
-    s: Skeleton,
-    g: Goals,
-    q: FloatArray,
-    p: FloatArray,
-    tolerance: float,
-    turn_tolerance: float,
-    scale: float,
-    budget: int,
+    s: Skeleton, g: Goals, q: FloatArray, p: FloatArray, accuracy: Accuracy, budget: int,
     record: FloatArray,
-) -> int:
+) -> int:  # fmt: skip
     """Move all joints downhill until the goals are met, no more is won, or the budget is spent.
 
     Args:
@@ -214,15 +215,14 @@ def descend(
         g: The goals.
         q: Rotations within their limits, shape (m, 4); overwritten with better ones.
         p: Joint positions that belong to them [m], shape (m + 1, 3); likewise.
-        tolerance: Distance to stop at [m].
-        turn_tolerance: Angle to stop at [rad].
-        scale: What a radian counts for against metres [m].
+        accuracy: Where to stop, and how angles count.
         budget: Largest number of steps tried.
         record: Filled with the distance from the goals [m] after each, as far as it goes.
 
     Returns:
         The steps tried.
     """
+    tolerance, turn_tolerance, scale = accuracy
     m = q.shape[0]
     rows = 3 * (g.joints.shape[0] + g.loops.shape[0] + g.turned.shape[0])
     jac, table = np.empty((rows, 3 * m + 3)), np.empty((3 * m, 6))

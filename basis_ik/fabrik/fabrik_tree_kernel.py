@@ -29,6 +29,7 @@ import math
 import numpy as np
 
 from basis_ik.fabrik.skeleton_kernel import (
+    Accuracy,
     Goals,
     IntArray,
     Skeleton,
@@ -79,13 +80,13 @@ def _fitted(axis: FloatArray, bone: Vector, wanted: Vector, otherwise: float) ->
 
 @helper
 def _allowed_by_parent(
-    s: Skeleton, parent: Quaternion, j: int, aimed: Quaternion, x: float, y: float, z: float
+    s: Skeleton, parent: Quaternion, j: int, aimed: Quaternion, along: Vector
 ) -> Quaternion:
-    """Nearest rotation of bone j to `aimed`, along (x, y, z), that its joint to the parent has."""
+    """Nearest rotation of bone j to `aimed`, along a vector, that its joint to the parent has."""
     turn = product(inverse(parent), aimed)
     if s.kinds[j] == HINGE:
         bone = (s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
-        wanted = rotated(inverse(parent), x, y, z)
+        wanted = rotated(inverse(parent), along[0], along[1], along[2])
         angle = _fitted(s.axes[j], bone, wanted, hinge_angle(turn, s.axes[j]))
         angle = nearest_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
         return product(parent, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], angle))
@@ -95,19 +96,39 @@ def _allowed_by_parent(
 
 @helper
 def _allowed_by_child(
-    s: Skeleton, child: Quaternion, j: int, i: int, aimed: Quaternion, x: float, y: float, z: float
+    s: Skeleton, child: Quaternion, j: int, i: int, aimed: Quaternion, along: Vector
 ) -> Quaternion:
-    """Nearest rotation of bone i to `aimed`, along (x, y, z), that the joint to child j has."""
+    """Nearest rotation of bone i to `aimed`, along a vector, that the joint to child j has."""
     turn = product(inverse(aimed), child)
     if s.kinds[j] == HINGE:
         bone = (s.bones[i, 0], s.bones[i, 1], s.bones[i, 2])
-        wanted = rotated(inverse(child), x, y, z)
+        wanted = rotated(inverse(child), along[0], along[1], along[2])
         angle = -_fitted(s.axes[j], bone, wanted, -hinge_angle(turn, s.axes[j]))
         angle = nearest_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
         return product(child, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], -angle))
     frame = load(s.frames, j)
     allowed = clamp_joint(turn, s.kinds[j], s.bounds[j], s.axes[j], frame)
     return product(child, inverse(allowed))
+
+
+@helper
+def _gather_goals(g: Goals, p: FloatArray, sums: FloatArray, votes: IntArray) -> None:
+    """Write where the goals and the loops want the joints: sums of points, and their number."""
+    for i in range(votes.shape[0]):
+        sums[i, 0], sums[i, 1], sums[i, 2], votes[i] = 0.0, 0.0, 0.0, 0
+    for k in range(g.joints.shape[0]):
+        i = g.joints[k]
+        votes[i] += 1
+        for c in range(3):
+            sums[i, c] += g.points[k, c]
+    for k in range(g.loops.shape[0]):
+        a, b = g.loops[k, 0], g.loops[k, 1]
+        votes[a] += 1
+        votes[b] += 1
+        for c in range(3):
+            middle = 0.5 * (p[a, c] + p[b, c])
+            sums[a, c] += middle
+            sums[b, c] += middle
 
 
 @helper
@@ -125,21 +146,7 @@ def backward(
         sums: Scratch, shape (m + 1, 3).
         votes: Scratch, shape (m + 1,).
     """
-    for i in range(votes.shape[0]):
-        sums[i, 0], sums[i, 1], sums[i, 2], votes[i] = 0.0, 0.0, 0.0, 0
-    for k in range(g.joints.shape[0]):
-        i = g.joints[k]
-        votes[i] += 1
-        for c in range(3):
-            sums[i, c] += g.points[k, c]
-    for k in range(g.loops.shape[0]):
-        a, b = g.loops[k, 0], g.loops[k, 1]
-        votes[a] += 1
-        votes[b] += 1
-        for c in range(3):
-            middle = 0.5 * (p[a, c] + p[b, c])
-            sums[a, c] += middle
-            sums[b, c] += middle
+    _gather_goals(g, p, sums, votes)
     for k in range(g.turned.shape[0]):
         store(q, g.turned[k], load(g.turns, k))
     for j in range(q.shape[0] - 1, -1, -1):
@@ -156,7 +163,7 @@ def backward(
             child = s.children[j]
             while child >= 0:
                 if g.active[child] == 1:
-                    aimed = _allowed_by_child(s, load(q, child), child, j, aimed, x, y, z)
+                    aimed = _allowed_by_child(s, load(q, child), child, j, aimed, (x, y, z))
                 child = s.siblings[child]
         store(q, j, aimed)
         x, y, z = rotated(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
@@ -197,23 +204,16 @@ def forward(s: Skeleton, g: Goals, q: FloatArray, p: FloatArray) -> None:
         else:
             aimed = aim(s, q, j, x, y, z)
         parent = load(q, start - 1)
-        store(q, j, _allowed_by_parent(s, parent, j, aimed, x, y, z))
+        store(q, j, _allowed_by_parent(s, parent, j, aimed, (x, y, z)))
         x, y, z = rotated(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         p[end, 0], p[end, 1], p[end, 2] = p[start, 0] + x, p[start, 1] + y, p[start, 2] + z
 
 
 @jit
 def sweep_tree(
-    s: Skeleton,
-    g: Goals,
-    q: FloatArray,
-    p: FloatArray,
-    tolerance: float,
-    turn_tolerance: float,
-    scale: float,
-    budget: int,
+    s: Skeleton, g: Goals, q: FloatArray, p: FloatArray, accuracy: Accuracy, budget: int,
     record: FloatArray,
-) -> int:
+) -> int:  # fmt: skip
     """Sweep for as long as it pays.
 
     Args:
@@ -221,15 +221,14 @@ def sweep_tree(
         g: The goals.
         q: Rotations of the start, shape (m, 4); overwritten with the best found, within limits.
         p: Joint positions of the start [m], shape (m + 1, 3); likewise.
-        tolerance: Distance to stop at [m].
-        turn_tolerance: Angle to stop at [rad].
-        scale: What a radian counts for against metres [m].
+        accuracy: Where to stop, and how angles count.
         budget: Largest number of sweeps; before the first, the start is brought within limits.
         record: Filled with the distance from the goals [m] after each, as far as it goes.
 
     Returns:
         The sweeps used.
     """
+    tolerance, turn_tolerance, scale = accuracy
     sums, votes = np.empty_like(p), np.empty(p.shape[0], np.int64)
     best, best_q, best_p = math.inf, np.empty_like(q), np.empty_like(p)
     milestone, used = math.inf, 0

@@ -112,6 +112,20 @@ def descent(h: FloatArray, a: float, b: float, c: float) -> tuple[float, float, 
 
 
 @helper
+def _turn(guides: FloatArray, x: float, y: float, z: float) -> None:
+    """Turn every direction to that of its sum with (x, y, z); along x where the sum is 0."""
+    for i in range(guides.shape[0]):
+        if guides[i, 3] == 0.0:
+            continue
+        u, v, w = guides[i, 0] + x, guides[i, 1] + y, guides[i, 2] + z
+        norm = math.sqrt(u * u + v * v + w * w)
+        if norm > 0.0:
+            guides[i, 0], guides[i, 1], guides[i, 2] = u / norm, v / norm, w / norm
+        else:
+            guides[i, 0], guides[i, 1], guides[i, 2] = 1.0, 0.0, 0.0
+
+
+@helper
 def lean(
     guides: FloatArray, chord: float, tolerance: float, record: FloatArray
 ) -> tuple[float, int]:
@@ -162,13 +176,5 @@ def lean(
                 break
             share *= 0.5
         x, y, z, value, away = nx, ny, nz, trial, closer
-    for i in range(n):
-        if guides[i, 3] == 0.0:
-            continue
-        u, v, w = guides[i, 0] + x, guides[i, 1] + y, guides[i, 2] + z
-        norm = math.sqrt(u * u + v * v + w * w)
-        if norm > 0.0:
-            guides[i, 0], guides[i, 1], guides[i, 2] = u / norm, v / norm, w / norm
-        else:
-            guides[i, 0], guides[i, 1], guides[i, 2] = 1.0, 0.0, 0.0
+    _turn(guides, x, y, z)
     return away, used

@@ -82,6 +82,10 @@ class Goals(NamedTuple):
     active: IntArray
 
 
+Accuracy = tuple[float, float, float]
+"""Distance [m] and angle [rad] to stop at; what a radian counts for against metres [m]."""
+
+
 @helper
 def load(q: FloatArray, j: int) -> Quaternion:
     """Read bone j's rotation; the root's surroundings (−1) are at rest."""

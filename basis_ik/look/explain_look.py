@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,28 +24,22 @@ import numpy.typing as npt
 from basis_ik.look.look_kernel import solve_look
 from basis_ik.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.look.ray_kernel import NO_LENGTH
+from basis_ik.pose.diagnosis import FEWEST_STARTS, LIFTED_STARTS, STARTS
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_search_kernel import begin_anew, begin_inside
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.tables_kernel import (
     LOWER,
-    LOWER_UPPER,
-    PERIODIC,
     R22,
     SCALE,
-    START_LOWER,
-    START_UPPER,
     UPPER,
 )
 from basis_ik.verdict import REACHED, Reason, Verdict
 
 FloatArray = npt.NDArray[np.float64]
 
-FEWEST_STARTS = 20  # below it, nothing is claimed about a point
 SETTLING = 250  # steps after which a careful descent has settled or never will
 SCOUTING = 60  # steps after which two starts can be compared
-STARTS = 8  # fresh starts that get a chance to leave a smaller angle than the seed's
-LIFTED_STARTS = 40  # fresh starts for the question whether it would go without limits
 BETTER_BY = 1e-3  # [rad] by which another answer has to be better to be preferred to the seed's
 AT_BOUND = 1e-9
 
@@ -66,7 +60,7 @@ class LookDiagnosis:
 
     Attributes:
         ready: The chain, with its ray, and its own limits.
-        variables: (n, 8) with the limits that were held.
+        held: The same with the limits that were held.
         point: (3,) in the root frame [m].
         seed: (n,).
         found: (n,) what the search left.
@@ -77,7 +71,7 @@ class LookDiagnosis:
     """
 
     ready: PreparedChain
-    variables: FloatArray
+    held: PreparedChain
     point: FloatArray
     seed: FloatArray
     found: FloatArray
@@ -95,15 +89,15 @@ class LookDiagnosis:
             start = self.found
             if number > 0:
                 start = np.empty_like(self.seed)
-                begin_anew(self.variables, number, start)
+                begin_anew(self.held.variables, number, start)
             scout = self._settle(start, SCOUTING)
             if scout.reached or scout.angle < best.angle - BETTER_BY - self.tolerance:
                 best = self._settle(scout.q, SETTLING)
         return best
 
-    def within(self, variables: FloatArray) -> Attempt:
+    def within(self, wider: PreparedChain) -> Attempt:
         """Search within other limits."""
-        free = self._run(self.seed, variables, self.budget, LIFTED_STARTS, careful=False)
+        free = self._run(wider, self.seed, self.budget, LIFTED_STARTS, careful=False)
         if free.reached and self.inside is None:
             back = self._settle(free.q, 0)
             self.inside = back if back.reached else None
@@ -112,16 +106,8 @@ class LookDiagnosis:
     def at_seed(self) -> FloatArray:
         """Return the seed, inside the limits that were held."""
         q = np.empty_like(self.seed)
-        begin_inside(self.variables, self.seed, q)
+        begin_inside(self.held.variables, self.seed, q)
         return q
-
-    def lifted(self) -> FloatArray:
-        """Return limits that are none."""
-        variables, middle = self.ready.variables.copy(), self.ready.middle
-        half = np.where(variables[:, PERIODIC] != 0.0, np.pi, 2.0 * variables[:, SCALE])
-        variables[:, LOWER], variables[:, UPPER] = -np.inf, np.inf
-        variables[:, START_LOWER], variables[:, START_UPPER] = middle - half, middle + half
-        return variables
 
     @property
     def closed(self) -> bool:
@@ -141,15 +127,15 @@ class LookDiagnosis:
         return float(missing) if found == 0 else 0.0
 
     def _settle(self, start: FloatArray, steps: int) -> Attempt:
-        return self._run(start, self.variables, steps, 0, careful=True)
+        return self._run(self.held, start, steps, 0, careful=True)
 
     def _run(
-        self, start: FloatArray, variables: FloatArray, steps: int, last: int, *, careful: bool
+        self, ready: PreparedChain, start: FloatArray, steps: int, last: int, *, careful: bool
     ) -> Attempt:
-        ready, q = self.ready, np.empty_like(start)
+        q = np.empty_like(start)
         status, taken, _, angle, away = solve_look(
-            ready.exact, ready.joints, variables, ready.ends, self.point, start, q,
-            ready.new_work(), self.tolerance, max(0, min(steps, self.budget)), last, careful,
+            ready.fields, self.point, start, q, ready.new_work(),
+            (self.tolerance, max(0, min(steps, self.budget)), last, careful),
         )  # fmt: skip
         self.budget -= taken
         return Attempt(q, angle, away, status == ARRIVED)
@@ -182,18 +168,17 @@ def explain_look(diagnosis: LookDiagnosis, names: tuple[str, ...]) -> tuple[Atte
 
 def _obstacle(diagnosis: LookDiagnosis, answer: Attempt, names: tuple[str, ...]) -> Reason:
     """Say what has to give way for the point to be met."""
-    own, proven = diagnosis.ready.variables, diagnosis.proves
+    own, proven = diagnosis.ready, diagnosis.proves
     starts = 0 if proven else diagnosis.starts
-    steps = [(Verdict.LIMIT, own, diagnosis.lifted())]
-    if diagnosis.variables is not own:
-        steps.insert(0, (Verdict.MOVE_BOUND, diagnosis.variables, own))
-    for verdict, bounds, wider in steps:
+    steps = [(Verdict.LIMIT, own, own.without_limits(np.full(len(names), True)))]
+    if diagnosis.held is not own:
+        steps.insert(0, (Verdict.MOVE_BOUND, diagnosis.held, own))
+    for verdict, held, wider in steps:
         free = diagnosis.within(wider)
         if free.reached:
-            k = _limiting(diagnosis, answer.q, free.q, bounds, wider)
-            low, high = bounds[k, LOWER_UPPER]
-            bound = low if abs(answer.q[k] - low) < abs(answer.q[k] - high) else high
-            return Reason(verdict, 0.0, answer.angle, names[k], float(bound), starts, proven)
+            k = _limiting(diagnosis, answer.q, free.q, held, wider)
+            bound = held.bound_near(k, answer.q)
+            return Reason(verdict, 0.0, answer.angle, names[k], bound, starts, proven)
     missing = diagnosis.too_near()
     if missing > 0.0:
         return Reason(Verdict.TOO_NEAR, missing, answer.angle, starts=starts, proven=proven)
@@ -201,20 +186,19 @@ def _obstacle(diagnosis: LookDiagnosis, answer: Attempt, names: tuple[str, ...])
 
 
 def _limiting(
-    diagnosis: LookDiagnosis, q: FloatArray, free: FloatArray, bounds: FloatArray, wider: FloatArray
-) -> int:
+    diagnosis: LookDiagnosis, q: FloatArray, free: FloatArray, held: PreparedChain,
+    wider: PreparedChain,
+) -> int:  # fmt: skip
     """Return the variable whose bound, widened alone, lets the ray meet the point.
 
     Where it takes several: of those that stand at their bounds, the one that would go farthest.
     """
-    low, high = bounds[:, LOWER], bounds[:, UPPER]
-    # A full turn is all there is.
-    matters = (bounds[:, PERIODIC] == 0.0) | ~(high - low >= 2.0 * np.pi)
-    stands = matters & (np.minimum(q - low, high - q) <= AT_BOUND)
+    low, high = held.variables[:, LOWER], held.variables[:, UPPER]
+    stands = held.bounded() & (np.minimum(q - low, high - q) <= AT_BOUND)
     for k in np.flatnonzero(stands):
-        one = bounds.copy()
-        one[k] = wider[k]
-        if diagnosis.within(one).reached:
+        variables = held.variables.copy()
+        variables[k] = wider.variables[k]
+        if diagnosis.within(replace(held, variables=variables)).reached:
             return int(k)
-    beyond = np.maximum(low - free, free - high) / bounds[:, SCALE]
+    beyond = np.maximum(low - free, free - high) / held.variables[:, SCALE]
     return int(np.argmax(np.where(stands | ~stands.any(), beyond, -np.inf)))

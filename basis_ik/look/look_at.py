@@ -113,16 +113,13 @@ def look_at(
         max_restarts = count("max_restarts", max_restarts, 0)
     names = chain.joint_names
     start = ready.middle if seed is None else as_positions("seed", seed, names)
-    goal = _as_point(point)
+    goal = _as_three("point", point, "three numbers [m]")
     held = ready if max_move is None else hold_near(ready, start, max_move)
     positions = np.empty(len(start))
-    try:
-        work = ready.spare.pop()
-    except IndexError:
-        work = ready.new_work()
+    work = ready.take_work()
     status, steps, fresh, angle, _ = solve_look(
-        held.exact, held.joints, held.variables, held.ends, goal, start, positions, work,
-        angle_tolerance, max_iterations, max_restarts, False,
+        held.fields, goal, start, positions, work,
+        (angle_tolerance, max_iterations, max_restarts, False),
     )  # fmt: skip
     ready.spare.append(work)
     if status == ARRIVED:
@@ -134,8 +131,7 @@ def look_at(
     if status == BAD_TARGET:
         raise SolveArgumentError("point", point, f"finite and within {LARGEST_LENGTH:g} m")
     diagnosis = LookDiagnosis(
-        ready, held.variables, goal, start, positions, angle_tolerance,
-        max_iterations - steps, fresh + 1,
+        ready, held, goal, start, positions, angle_tolerance, max_iterations - steps, fresh + 1
     )  # fmt: skip
     answer, reason = explain_look(diagnosis, names)
     if reason is REACHED:
@@ -194,20 +190,18 @@ def _prepare_ray(ready: PreparedChain, direction: FloatArray, start: FloatArray)
 
 def as_triple(name: str, values: object) -> FloatArray:
     """Return three coordinates or directions as an array (3,), or refuse them by name."""
+    required = f"three numbers within ±{LARGEST_LENGTH:g}"
+    array = _as_three(name, values, required)
+    if not (np.abs(array) <= LARGEST_LENGTH).all():
+        raise SolveArgumentError(name, values, required)
+    return array
+
+
+def _as_three(name: str, values: object, required: str) -> FloatArray:
     try:
         array = np.array(values, np.float64)
     except (TypeError, ValueError):
         array = np.empty(())
-    if array.shape != (3,) or not (np.abs(array) <= LARGEST_LENGTH).all():
-        raise SolveArgumentError(name, values, f"three numbers within ±{LARGEST_LENGTH:g}")
-    return array
-
-
-def _as_point(point: npt.ArrayLike) -> FloatArray:
-    try:
-        array = np.array(point, np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(())
     if array.shape != (3,):
-        raise SolveArgumentError("point", point, "three numbers [m]")
+        raise SolveArgumentError(name, values, required)
     return array

@@ -52,6 +52,7 @@ from basis_ik.search.tables_kernel import (
     BEST_SCOUT,
     LOWER,
     UPPER,
+    ChainFields,
     FloatArray,
     PackedChain,
 )
@@ -151,23 +152,11 @@ class LookEffort(NamedTuple):
 
 @jit
 def solve_look(
-    exact: FloatArray,
-    joints: FloatArray,
-    variables: FloatArray,
-    ends: FloatArray,
-    point: FloatArray,
-    seed: FloatArray,
-    q: FloatArray,
-    work: FloatArray,
-    tolerance: float,
-    iterations: int,
-    restarts: int,
-    careful: bool,
-) -> tuple[int, int, int, float, float]:
-    """Run `search_look` from Python, on the fields of its arguments one by one."""
-    chain = PackedChain(exact, joints, variables, ends, np.inf)
-    effort = LookEffort(tolerance, iterations, restarts, careful)
-    return search_look(chain, point, seed, q, work, effort)
+    chain: ChainFields, point: FloatArray, seed: FloatArray, q: FloatArray, work: FloatArray,
+    effort: tuple[float, int, int, bool],
+) -> tuple[int, int, int, float, float]:  # fmt: skip
+    """Run `search_look` from Python, with the fields of its named tuples."""
+    return search_look(PackedChain(*chain), point, seed, q, work, LookEffort(*effort))
 
 
 @helper

@@ -424,7 +424,7 @@ class Jog:
         states[:, 0] = q
         rate = np.zeros(6) if rate is None else rate
         lost = states_on_line(
-            self._exact, twist, rate, self._in_tip, self._axes, self._columns, self._work,
+            (self._exact, twist, rate, self._in_tip), (self._axes, self._columns, self._work),
             self._moves, states,
         )  # fmt: skip
         return states, float(lost)

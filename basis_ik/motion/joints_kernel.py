@@ -72,7 +72,7 @@ def plan_joints(memory: FloatArray, limits: FloatArray) -> float:
         x, v, a = memory[i, POSITION], memory[i, SPEED], memory[i, RATE]
         distance, highest = memory[i, GOAL] - x, limits[VELOCITY, i]
         top, most = limits[ACCELERATION, i], limits[JERK, i]
-        plan(distance, v, a, -highest, highest, top, most, memory[i, PROFILE:])
+        plan(distance, v, a, (-highest, highest, top, most), memory[i, PROFILE:])
         memory[i, START], memory[i, START + 1], memory[i, START + 2] = x, v, a
         slowest = max(slowest, duration(memory[i, PROFILE:]))
         resting = resting and v == 0.0 and a == 0.0
@@ -99,7 +99,7 @@ def _together(
         slowest: Duration of the longest profile [s].
     """
     line = memory[0, PROFILE:].copy()
-    plan(1.0, 0.0, 0.0, -velocity, velocity, acceleration, jerk, line)
+    plan(1.0, 0.0, 0.0, (-velocity, velocity, acceleration, jerk), line)
     straight = duration(line) <= STRAIGHT * slowest
     for i in range(memory.shape[0]):
         row, distance = memory[i, PROFILE:], memory[i, GOAL] - memory[i, POSITION]
@@ -247,7 +247,7 @@ def _follow(
     c = min(max(c, -CURVE * top), CURVE * top)
     for _ in range(2):
         rest = top - abs(c)
-        plan(goal - x, v - w, a - c, -speed - w, speed - w, rest, jerk, row)
+        plan(goal - x, v - w, a - c, (-speed - w, speed - w, rest, jerk), row)
         y, u, b, ended = sample(row, x, v - w, a - c, period)
         y, u, b = (
             (goal if ended else y) + period * (w + 0.5 * period * c),
@@ -260,7 +260,7 @@ def _follow(
     passed = _passed(y, u, b, limits, i, row)
     if passed != 0:
         bound = limits[UPPER if passed > 0 else LOWER, i]
-        plan(bound - x, v, a, -speed, speed, top, jerk, row)
+        plan(bound - x, v, a, (-speed, speed, top, jerk), row)
         y, u, b, ended = sample(row, x, v, a, period)
         y = bound if ended else y
     _keep(memory, i, y, u, b, limits)
@@ -353,25 +353,18 @@ def _keeps_speed(now: FloatArray, then: FloatArray, limits: FloatArray, i: int) 
 
 @jit
 def look_ahead(
-    memory: FloatArray,
-    limits: FloatArray,
-    time: float,
-    period: float,
-    ahead: float,
-    settled: FloatArray,
-    times: FloatArray,
-    states: FloatArray,
-) -> int:
+    memory: FloatArray, limits: FloatArray, clock: tuple[float, float, float],
+    settled: FloatArray, times: FloatArray, states: FloatArray,
+) -> int:  # fmt: skip
     """Write the last states, and the motion without new goals: it continues, then brakes to rest.
 
     Args:
         memory: (n, 27).
         limits: (5, n).
-        time: Since the profiles' start [s]; if not positive, the last step followed no profile,
-            and the joints continue with their present state.
-        period: [s].
-        ahead: Time until braking begins [s]; it begins at once if the joints could not stop in time
-            then, or would be too fast.
+        clock: Time since the profiles' start [s]; if not positive, the last step followed no
+            profile, and the joints continue with their present state. The period [s]. The time
+            until braking begins [s]; it begins at once if the joints could not stop in time then,
+            or would be too fast.
         settled: (h, 3, n) positions, velocities and accelerations, a period apart, up to now.
         times: (h + k,) since the first of those [s], output: theirs, and the start, the samples and
             the end of braking.
@@ -381,6 +374,7 @@ def look_ahead(
         The number of states written: if braking takes less than a period only its end is written,
         and the present state is not written twice.
     """
+    time, period, ahead = clock
     work, h, n = memory.copy(), settled.shape[0], memory.shape[0]
     for j in range(h):
         times[j] = j * period

@@ -354,7 +354,8 @@ class Limiter:
             away.
         """
         count = kernels.look_ahead(
-            self._memory, self._kept, self._ticks * self.period, self.period, AHEAD * self.period,
+            self._memory, self._kept,
+            (self._ticks * self.period, self.period, AHEAD * self.period),
             self._final[-self._count :], self._times, self._states,
         )  # fmt: skip
         states = self._states[:count].copy()

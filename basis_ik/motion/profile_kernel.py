@@ -179,14 +179,7 @@ def plan_stop(v: float, a: float, top: float, jerk: float, row: FloatArray) -> N
 
 @helper
 def plan(
-    distance: float,
-    v: float,
-    a: float,
-    lowest: float,
-    highest: float,
-    top: float,
-    jerk: float,
-    row: FloatArray,
+    distance: float, v: float, a: float, bounds: tuple[float, float, float, float], row: FloatArray
 ) -> None:
     """Write the quickest profile that comes to rest at a distance; NaN if that is not finite.
 
@@ -197,12 +190,10 @@ def plan(
         distance: From the present position to the goal.
         v: Velocity.
         a: Acceleration.
-        lowest: Least velocity, negative.
-        highest: Largest velocity, positive.
-        top: Largest acceleration, positive.
-        jerk: Largest jerk, positive.
+        bounds: Least velocity, negative; largest velocity, acceleration and jerk, positive.
         row: (20,) profile.
     """
+    lowest, highest, top, jerk = bounds
     row[:] = 0.0 if isfinite(distance + v + a) else nan
     x, v, a = _recover(v, a, lowest, highest, top, jerk, row)
     distance -= x

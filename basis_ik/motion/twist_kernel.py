@@ -124,8 +124,8 @@ def _speeds(line: Line, time: float, scratch: Scratch, q: FloatArray, speeds: Fl
 
 @jit
 def states_on_line(
-    exact: FloatArray, twist: FloatArray, rate: FloatArray, in_tip: bool,
-    axes: FloatArray, twists: FloatArray, work: FloatArray, moves: FloatArray, states: FloatArray,
+    line: tuple[FloatArray, FloatArray, FloatArray, bool],
+    scratch: tuple[FloatArray, FloatArray, FloatArray], moves: FloatArray, states: FloatArray,
 ) -> float:  # fmt: skip
     """Write velocities and accelerations of joints whose tip moves with a twist.
 
@@ -133,26 +133,21 @@ def states_on_line(
     velocities' derivative along the motion, by central differences: exact up to INSTANT squared.
 
     Args:
-        exact: (m + 1, 16), see `proof_kernel.place_exactly`.
-        twist: (6,) of the tip, linear first.
-        rate: (6,) its derivative.
-        in_tip: Whether both are along the axes of the tip, and turn with it; else of the root.
-        axes: (m, 6) scratch.
-        twists: (n, 6) scratch.
-        work: (2, 12) scratch.
+        line: The fields of a `Line`.
+        scratch: The fields of `Scratch`.
         moves: (3, n) scratch.
         states: (n, 3) positions, input; velocities and accelerations, output.
 
     Returns:
         The part of the twist that no joint velocities achieve, in [0, 1].
     """
-    line, scratch = Line(exact, twist, rate, in_tip), Scratch(axes, twists, work)
+    motion, memory = Line(*line), Scratch(*scratch)
     q, speeds, lost = moves[0], moves[1], 0.0
     for side in (0.0, 1.0, -1.0):  # here, ahead, behind
         time = INSTANT * side
         for k in range(q.shape[0]):
             q[k] = states[k, 0] + time * states[k, 1]
-        missed = _speeds(line, time, scratch, q, speeds)
+        missed = _speeds(motion, time, memory, q, speeds)
         for k in range(q.shape[0]):
             if side == 0.0:
                 lost, states[k, 1], states[k, 2] = missed, speeds[k], 0.0

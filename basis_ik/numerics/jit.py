@@ -170,7 +170,7 @@ def _callees(kernel: Dispatcher) -> list[Dispatcher]:
 # What is compiled -------------------------------------------------------------------------------
 
 
-def _tell_terminal() -> None:
+def _announce_on_terminal() -> None:
     if sys.stderr is not None and sys.stderr.isatty():
         print("basis_ik: compiling the solver's kernels, once; some seconds", file=sys.stderr)
 
@@ -178,14 +178,14 @@ def _tell_terminal() -> None:
 class _FirstCompilation(event.Listener):  # type: ignore[misc]
     """Tells once in a process that a kernel is really compiled, and not fetched from the cache."""
 
-    tell: Callable[[], None] = staticmethod(_tell_terminal)
+    announce: Callable[[], None] = staticmethod(_announce_on_terminal)
     happened = False
 
     def on_start(self, event: event.Event) -> None:
         if self.happened or event.data["dispatcher"] not in _kernels:
             return
         self.happened = True
-        self.tell()
+        self.announce()
         remove_old_caches()
 
     def on_end(self, event: event.Event) -> None:
@@ -196,13 +196,13 @@ _first_compilation = _FirstCompilation()
 event.register("numba:compile", _first_compilation)
 
 
-def when_compiling(tell: Callable[[], None]) -> None:
+def when_compiling(announce: Callable[[], None]) -> None:
     """Say who is told, instead of the terminal, when a kernel is really compiled.
 
     Args:
-        tell: Is called once at most in a process, in the thread that compiles.
+        announce: Is called once at most in a process, in the thread that compiles.
     """
-    _first_compilation.tell = tell
+    _first_compilation.announce = announce
 
 
 # Where it is kept -------------------------------------------------------------------------------

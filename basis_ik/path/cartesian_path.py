@@ -133,12 +133,13 @@ def follow(
 
     First each is solved from the one before by the nearest solution. Where that does not lead to
     the end, other ways are searched for: from the other solutions of the first pose, and by
-    branching off on the way (`basis_ik.path.ladder`). The answer is what gets farthest;
-    of ways that get as far, the one that begins nearest to the seed.
+    branching off on the way (`basis_ik.path.ladder`): joints to spare go aside along their
+    self-motion. The answer is what gets farthest; of ways that get as far, the one that begins
+    nearest to the seed.
 
     Whether neighbouring rows keep the bound on the move, and each reaches its pose, is certain.
     That no other way gets farther is not: an arm without joints to spare has few solutions of a
-    pose, all of which are found as a rule; of a redundant arm's continuum a few dozen ways are
+    pose, all of which are found as a rule; of a redundant arm's continuum at most 128 ways are
     followed side by side. The search is bounded by a number of descents, and the same arguments
     give the same bits.
 

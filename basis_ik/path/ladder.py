@@ -14,9 +14,9 @@
 
 """The search for joint positions along a whole path, where the nearest choice ends early.
 
-A ladder: each pose is a rung of joint positions that reach it, and positions of neighbouring rungs
-are linked where no joint moves farther than allowed. What is nearest now may run into a limit
-later; of all the lanes up the ladder, one that gets farthest is taken.
+A ladder: rungs are joint positions that reach one pose, and positions of neighbouring rungs are
+linked by ways on which no joint moves farther than allowed from pose to pose. What is nearest now
+may run into a limit later; of all the lanes up the ladder, one that gets farthest is taken.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.path.lane_kernel import ASIDE, CLEAR, ONWARD, go_along
 from basis_ik.pose.solve_all import STEPS_PER_START, solve_all
 from basis_ik.search.arguments import hold_near
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.prepare import prepared
-from basis_ik.search.tables_kernel import LOWER_UPPER, PERIODIC
+from basis_ik.search.tables_kernel import LOWER_UPPER, PERIODIC, ROTATION
 from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
@@ -42,9 +43,11 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
-WIDTH = 32  # lanes kept side by side: an arm of six joints has at most 16, a redundant one samples
-BRANCHES = 4  # descents from one position to the next pose; the first one goes straight on
-MOST_DESCENTS = 100_000  # of a search; on longer paths there are fewer lanes
+WIDTHS = 32, 128  # lanes kept side by side, and where these do not get to the end
+WAYS = 5  # at most, from one position to the next rung; the first one goes straight on
+STARTS = 3  # of these, at most, from another start; with joints to spare, one
+MOST_DESCENTS = 1_000_000  # of a search; on longer paths there are fewer lanes
+STRIDE = 0.3  # [rad or m] that a joint may move from rung to rung, where there are joints to spare
 FIRST_STARTS = 200  # from which the first pose is solved
 APART = 0.25  # of the allowed move: lanes nearer to each other than this are one
 SAME = 1e-3  # likewise at the first pose, where lanes that begin side by side may part
@@ -54,7 +57,8 @@ SAME = 1e-3  # likewise at the first pose, where lanes that begin side by side m
 class _Rung:
     """The joint positions (b, n) that reach one pose, and what is known of the lanes to them."""
 
-    q: FloatArray
+    way: FloatArray  # (b, s, n) from the rung below, without that
+    before: FloatArray  # (b, n) at the pose before
     first: FloatArray  # (b, n) where each lane began
     low: FloatArray  # (b, n) least and greatest of each joint on the way
     high: FloatArray
@@ -63,9 +67,14 @@ class _Rung:
 
     def only(self, chosen: IntArray) -> _Rung:
         return _Rung(
-            self.q[chosen], self.first[chosen], self.low[chosen], self.high[chosen],
-            self.travel[chosen], self.parents[chosen],
+            self.way[chosen], self.before[chosen], self.first[chosen], self.low[chosen],
+            self.high[chosen], self.travel[chosen], self.parents[chosen],
         )  # fmt: skip
+
+    @property
+    def q(self) -> FloatArray:
+        ends: FloatArray = self.way[:, -1]
+        return ends
 
 
 class Ladder:
@@ -94,16 +103,22 @@ class Ladder:
     ) -> None:
         self._chain, self._poses, self._constraint = chain, poses, constraint
         self._tolerances = float(tolerances[0]), float(tolerances[1])
-        ready, self._weights, _ = constrain(prepared(chain), constraint, poses[0]._m)
+        targets = np.array([pose._m for pose in poses])
+        ready, self._weights, self._goals = constrain(prepared(chain), constraint, targets)
         self._seed = ready.middle if seed is None else np.array(seed, np.float64)
         variables = ready.variables.copy()
         self._turns = (variables[:, PERIODIC] != 0.0) & (chain.upper - chain.lower >= 2.0 * np.pi)
+        self._endless = self._turns & np.isinf(chain.upper - chain.lower)
         variables[self._turns, LOWER_UPPER] = -np.inf, np.inf
         self._ready = replace(ready, variables=variables)
-        self._max_move = max_move
-        move = np.broadcast_to(np.asarray(max_move, np.float64), self._seed.shape)
-        self._unit = np.where(np.isfinite(move), move, 1.0)
-        self._width = min(WIDTH, max(1, MOST_DESCENTS // (BRANCHES * len(poses))))
+        n = len(self._seed)
+        self._max_move = np.array(np.broadcast_to(np.asarray(max_move, np.float64), n))
+        self._spare = np.count_nonzero(self._weights[: ROTATION.stop] > 0.0) < n
+        stride = STRIDE / self._max_move.max() if self._spare else 1.0
+        self._stride = max(1, int(stride))
+        self._unit = self._stride * np.where(np.isfinite(self._max_move), self._max_move, 1.0)
+        self._most = max(1, MOST_DESCENTS // (WAYS * len(poses)))
+        self._random, self._work = np.random.default_rng(0), ready.new_work()
 
     def climb(self, first: FloatArray) -> FloatArray:
         """Return the rows (k, n) of a lane that gets farthest.
@@ -114,62 +129,108 @@ class Ladder:
         Args:
             first: (n,) that reach the first pose, to begin with among others.
         """
-        rungs = [self._begin(first)]
-        for number, pose in enumerate(self._poses[1:]):
-            rung = self._next(rungs[-1], pose, number)
+        widths = [min(width, self._most) for width in WIDTHS]
+        if not self._spare:
+            return self._climb(self._begin(first, widths[0]), widths[0])
+        farthest, alone = first[np.newaxis], self._only(first[np.newaxis])
+        for width in widths:  # the lanes of other beginnings would leave few to this one
+            farthest = max(farthest, self._climb(alone, width), key=len)
+            if len(farthest) == len(self._goals):
+                return farthest
+        return max(farthest, self._climb(self._begin(first, width), width), key=len)
+
+    def _climb(self, begin: _Rung, width: int) -> FloatArray:
+        """Return the rows (k, n) of a lane from the first rung that gets farthest."""
+        rungs, reached = [begin], 1
+        while reached < len(self._goals):
+            goals = self._goals[reached : reached + self._stride]
+            rung = self._next(rungs[-1], goals, len(rungs) - 1, width)
             if rung is None:
                 break
             rungs.append(rung)
+            reached += rung.way.shape[1]
+            if rung.way.shape[1] < len(goals):
+                break
         last = rungs[-1]
         turns = self._shift(last)[0]
         begins = np.linalg.norm(last.first + turns - self._seed, axis=1)
         lane = int(np.lexsort((last.travel, begins))[0])
-        shift, rows = turns[lane], []
+        shift, ways = turns[lane], []
         for rung in reversed(rungs):
-            rows.append(rung.q[lane] + shift)
+            ways.append(rung.way[lane])
             lane = int(rung.parents[lane])
-        inside: FloatArray = np.clip(rows[::-1], self._chain.lower, self._chain.upper)
+        rows = np.concatenate(ways[::-1]) + shift
+        inside: FloatArray = np.clip(rows, self._chain.lower, self._chain.upper)
         return inside
 
-    def _begin(self, first: FloatArray) -> _Rung:
+    def _begin(self, first: FloatArray, width: int) -> _Rung:
         found = solve_all(
             self._chain, self._poses[0], self._seed,
             constraint=self._constraint, starts=FIRST_STARTS,
             position_tolerance=self._tolerances[0], orientation_tolerance=self._tolerances[1],
         )  # fmt: skip
         q = np.array([first, *(solution.positions for solution in found)])
-        none = np.zeros(len(q), np.intp)
-        rung = _Rung(q, q, q, q, np.zeros(len(q)), none)
-        return rung.only(self._spread(q, np.arange(len(q)) == 0, SAME))
+        return self._only(q).only(self._spread(q, np.arange(len(q)) == 0, width, SAME))
 
-    def _next(self, rung: _Rung, pose: RigidTransform, number: int) -> _Rung | None:
-        """Return the rung above, or None where no lane goes on."""
-        goal = constrain(prepared(self._chain), self._constraint, pose._m)[2]
-        crowded = len(rung.q) >= self._width
+    def _only(self, q: FloatArray) -> _Rung:
+        """Return the first rung, of positions (b, n)."""
+        none = np.zeros(len(q), np.intp)
+        return _Rung(q[:, np.newaxis], q, q, q, q, np.zeros(len(q)), none)
+
+    def _next(self, rung: _Rung, goals: FloatArray, number: int, width: int) -> _Rung | None:
+        """Return the rung that most of the goals lead to, or None where no lane goes on."""
+        crowded = len(rung.q) >= width
         found: list[FloatArray] = []
         parents: list[int] = []
-        for parent, q in enumerate(rung.q):
-            before = len(found)
-            for branch in range(BRANCHES):
-                start = 0 if branch == 0 else 1 + number * (BRANCHES - 1) + branch
-                answer = self._descend(q, goal, start)
-                if answer is not None:
-                    found.append(answer)
-                    parents.append(parent)
-                if crowded and len(found) > before:
-                    break
-        if not found:
+        for parent, (before, q) in enumerate(zip(rung.before, rung.q, strict=True)):
+            ways = [self._go_along(before, q, goals)]
+            if self._spare:
+                aside = self._random.normal(size=len(q))
+                ways += [self._go_along(before, q, goals, ASIDE, side) for side in (aside, -aside)]
+                ways.append(self._go_along(before, q, goals, CLEAR))
+            else:  # the nearest, too, which may turn back at a singularity
+                ways.append(self._go_along(q, q, goals))
+            if not (crowded and any(map(len, ways))):
+                for branch in range(1 if self._spare else STARTS):
+                    start = self._descend(q, goals[0], 2 + number * STARTS + branch)
+                    if start is not None:
+                        ways.append(np.vstack([start, self._go_along(q, start, goals[1:])]))
+            found += ways
+            parents += [parent] * len(ways)
+        most = max(map(len, found))
+        if most == 0:
             return None
-        q, below = np.array(found), np.array(parents)
+        chosen = [i for i, way in enumerate(found) if len(way) == most]
+        rows, below = np.array([found[i] for i in chosen]), np.array(parents)[chosen]
+        whole = np.concatenate([rung.q[below][:, np.newaxis], rows], axis=1)
+        moves = np.diff(whole, axis=1)
         above = _Rung(
-            q, rung.first[below], np.minimum(rung.low[below], q), np.maximum(rung.high[below], q),
-            rung.travel[below] + np.linalg.norm(q - rung.q[below], axis=1), below,
+            rows, whole[:, -2], rung.first[below],
+            np.minimum(rung.low[below], rows.min(axis=1)),
+            np.maximum(rung.high[below], rows.max(axis=1)),
+            rung.travel[below] + np.linalg.norm(moves, axis=2).sum(axis=1), below,
         )  # fmt: skip
         above = above.only(np.flatnonzero(self._shift(above)[1]))
         if not len(above.q):
             return None
-        straight = np.diff(above.parents, prepend=-1) != 0  # the first answer from each position
-        return above.only(self._spread(above.q, straight))
+        first = np.diff(above.parents, prepend=-1) != 0  # answer from each position
+        if self._spare:
+            first = np.arange(len(above.q)) == 0
+        return above.only(self._spread(above.q, first, width))
+
+    def _go_along(
+        self, before: FloatArray, begin: FloatArray, goals: FloatArray,
+        manner: int = ONWARD, aside: FloatArray | None = None,
+    ) -> FloatArray:  # fmt: skip
+        """Return the rows (k, n) of a way from a position over goals, as far as it gets."""
+        ready, rows = self._ready, np.empty((len(goals), len(begin)))
+        side = np.zeros(len(begin)) if aside is None else aside.copy()
+        reached = go_along(
+            ready.exact, ready.joints, ready.variables, ready.ends, self._weights, goals,
+            np.array(before), np.array(begin), self._max_move, manner, side, rows, self._work,
+            *self._tolerances,
+        )  # fmt: skip
+        return rows[:reached]
 
     def _descend(self, q: FloatArray, goal: FloatArray, start: int) -> FloatArray | None:
         near = hold_near(self._ready, q, self._max_move)
@@ -192,19 +253,30 @@ class Ladder:
         return 2.0 * np.pi * turns, ((least <= most) | ~self._turns).all(axis=1)
 
     def _spread(
-        self, q: FloatArray, straight: npt.NDArray[np.bool_], apart: float = APART
+        self, q: FloatArray, straight: npt.NDArray[np.bool_], width: int, apart: float = APART
     ) -> IntArray:
         """Choose at most the width: lanes that go straight on, then such as are farthest apart.
 
-        The order stays, in which those come first that began nearest to the seed.
+        The order stays, in which those come first that began nearest to the seed. Full turns of
+        joints without limits do not count: the lanes would be the same from there on.
         """
-        z, gap = q / self._unit, np.full(len(q), np.inf)
+        gap = np.full(len(q), np.inf)
         chosen: list[int] = []
         for pool in (np.flatnonzero(straight), np.flatnonzero(~straight)):
-            while len(pool) and len(chosen) < self._width:
+            while len(pool) and len(chosen) < width:
                 best = int(pool[0] if straight[pool[0]] else pool[np.argmax(gap[pool])])
                 if gap[best] > apart:
                     chosen.append(best)
-                    gap = np.minimum(gap, np.abs(z - z[best]).max(axis=1))
+                    away = q - q[best]
+                    turns = np.round(away[:, self._endless] / (2.0 * np.pi))
+                    away[:, self._endless] -= 2.0 * np.pi * turns
+                    gap = np.minimum(gap, np.abs(away / self._unit).max(axis=1))
                 pool = pool[gap[pool] > apart]
         return np.sort(np.array(chosen))
+
+
+def warm_up(chain: Chain) -> None:
+    """Compile what a search along a path calls."""
+    q = prepared(chain).middle
+    pose = chain.forward(q)
+    Ladder(chain, [pose, pose], q, 0.1, None, (1e-6, 1e-6)).climb(q)

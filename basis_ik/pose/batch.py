@@ -16,13 +16,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,14 +30,14 @@ import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.pose.batch_kernel import solve_poses
-from basis_ik.pose.diagnosis import FEWEST_STARTS
-from basis_ik.pose.solve import budget, solve
+from basis_ik.pose.pose_problem import Allowed
+from basis_ik.pose.solve import Solution, budget, solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count, positive
-from basis_ik.search.closed_form_kernel import MOST
 from basis_ik.search.closed_form_search_kernel import FormArrays
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, NEAR, PATIENCE
 from basis_ik.search.prepare import prepared
+from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.tables_kernel import (
     ANGLE,
     COLUMNS,
@@ -111,54 +111,75 @@ def solve_batch(
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
     matrices = _as_matrices(targets)
-    ready, weights, goals = constrain(prepared(chain), constraint, matrices)
-    if position_only:
-        weights = ready.position
+    ready, weights, goals = constrain(
+        prepared(chain), constraint, matrices, position_only=position_only
+    )
     n = len(ready.middle)
     starts = _as_seeds(ready.middle if seeds is None else seeds, len(goals), n)
     position_tolerance = positive("position_tolerance", position_tolerance, "m")
     orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
-    iterations, restarts = budget(max_iterations, max_restarts, timed=False)
+    allowed = budget(max_iterations, max_restarts, timed=False)
     workers = os.cpu_count() or 1 if threads is None else count("threads", threads, 1)
+    wanted = PoseGoals(weights, goals, starts, position_tolerance, orientation_tolerance)
     positions, figures = np.empty((len(goals), n)), np.empty((len(goals), 5))
-    oriented = not position_only and (constraint is None or constraint.orientation)
-    closed = ready.closed if oriented else ready.closed_position
-    clear = math.inf if closed is None else closed.clear(position_tolerance, orientation_tolerance)
+    alone = partial(
+        solve, chain, position_only=position_only, constraint=constraint,
+        position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance,
+        max_iterations=max_iterations, max_restarts=max_restarts,
+    )  # fmt: skip
 
     def work_on(begin: int) -> int:
         rows = slice(begin, begin + CHUNK)
-        wanted = PoseGoals(
-            weights, goals[rows], starts[rows], position_tolerance, orientation_tolerance
-        )
-        if closed is None:
-            solve_poses(
-                ready.packed, wanted, positions[rows], figures[rows], ready.new_work(),
-                (iterations, min(restarts, FEWEST_STARTS), PATIENCE, NEAR),
-            )  # fmt: skip
-        else:
-            form = FormArrays(closed.rows, clear, np.empty((n, COLUMNS + MOST)))
-            closed.solve_poses(
-                ready.packed, wanted, form, positions[rows], figures[rows],
-                ready.new_work(), iterations,
-            )  # fmt: skip
+        _solve_rows(ready, wanted, rows, positions[rows], figures[rows], allowed)
         for i in begin + np.flatnonzero(figures[rows, IS_REACHED] == 0.0):
-            single = solve(
-                chain, RigidTransform.from_matrix(matrices[i]), starts[i],
-                position_only=position_only,
-                constraint=constraint, position_tolerance=position_tolerance,
-                orientation_tolerance=orientation_tolerance, max_iterations=max_iterations,
-                max_restarts=max_restarts,
-            )  # fmt: skip
-            positions[i] = single.positions
-            figures[i] = (
-                single.success, single.iterations, single.restarts, single.position_error,
-                single.orientation_error,
-            )  # fmt: skip
+            single = alone(RigidTransform.from_matrix(matrices[i]), starts[i])
+            positions[i], figures[i] = single.positions, _figures_of(single)
         return len(goals[rows])
 
     with ThreadPoolExecutor(workers) as pool:
         pieces = [pool.submit(work_on, begin) for begin in range(0, len(goals), CHUNK)]
         _wait(pieces, len(goals) if progress else 0)
+    return _as_batch(positions, figures)
+
+
+def _solve_rows(
+    ready: PreparedChain, goals: PoseGoals, rows: slice, positions: FloatArray,
+    figures: FloatArray, allowed: Allowed,
+) -> None:  # fmt: skip
+    """Solve for some of the targets, without going on where that fails.
+
+    Args:
+        ready: The chain.
+        goals: What to reach, and from where.
+        rows: Which of them.
+        positions: (k, n) result.
+        figures: (k, 5) result, see `tables_kernel`.
+        allowed: How long to go on for each target.
+    """
+    goals, form = goals._replace(targets=goals.targets[rows], seeds=goals.seeds[rows]), ready.closed
+    if form is None:
+        solve_poses(
+            ready.packed, goals, positions, figures, ready.new_work(),
+            (allowed.iterations, allowed.first_restarts, PATIENCE, NEAR),
+        )  # fmt: skip
+        return
+    clear = form.clear(goals.position_tolerance, goals.rotation_tolerance)
+    starts = np.empty((len(ready.middle), COLUMNS + form.kernels.most))
+    arrays = FormArrays(form.rows, clear, starts)
+    form.kernels.solve_poses(
+        ready.packed, goals, arrays, positions, figures, ready.new_work(), allowed.iterations
+    )
+
+
+def _figures_of(solution: Solution) -> tuple[float, ...]:
+    """Return a solution's row of the figures (k, 5)."""
+    return (
+        solution.success, solution.iterations, solution.restarts, solution.position_error,
+        solution.orientation_error,
+    )  # fmt: skip
+
+
+def _as_batch(positions: FloatArray, figures: FloatArray) -> BatchSolution:
     return BatchSolution(
         read_only(positions),
         read_only(figures[:, IS_REACHED] > 0.0),

@@ -32,14 +32,10 @@ from basis_ik.search.self_motion import sample_starts
 from basis_ik.search.tables_kernel import (
     COLUMNS,
     LOWER,
-    PERIODIC,
-    PRISMATIC,
     ROTATION,
-    SCALE,
     START_LOWER,
     START_UPPER,
     UPPER,
-    VARIABLE,
     WRX,
     WX,
 )
@@ -50,7 +46,7 @@ SETTLING = 60  # steps after which a descent by Newton's method has settled or n
 SCOUTING = 40  # steps after which two starts can be compared
 STARTS = 8  # fresh starts that get a chance to find a nearer answer than the seed's
 FEWEST_STARTS = 20  # below it, nothing is claimed about a target
-HOPE = 0.5  # by the weighted error of the best scout, how many starts are worth making
+STARTS_BY_ERROR = 0.5  # over the best scout's weighted error: how many starts are worth making
 LIFTED_STARTS = 40  # which is at least this where no limits are in force
 PERSISTENCE = 250  # at most this there, and at least where only limits stand in the way
 NEARLY = 1e-3  # weighted error of a scout that may be on a slow way to where the arm is singular
@@ -94,7 +90,6 @@ class Diagnosis:
         tolerances: Of position [m] and orientation [rad].
         budget: Steps that are left.
         starts: Number of the last start that was made to reach the target.
-        position_only: Whether the orientation is free.
         proven: Whether it is proven that there is no solution.
         closed: The closed form that has proven it, if one has; it also knows what lies beyond the
             limits.
@@ -110,7 +105,6 @@ class Diagnosis:
     tolerances: tuple[float, float]
     budget: int
     starts: int
-    position_only: bool = False
     proven: bool = False
     closed: ClosedForm | None = None
     inside: Attempt | None = None
@@ -130,6 +124,11 @@ class Diagnosis:
         spread = self.ready.variables[:, :COLUMNS].copy()
         for number in range(1, STARTS + 1):
             begin_anew(spread, number, self._starts[number + 1])
+
+    @property
+    def position_only(self) -> bool:
+        """Whether the orientation is free."""
+        return bool(self.ready.full[WRX] == 0.0)
 
     def meets(self, attempt: Attempt) -> bool:
         """Return whether an attempt got all that is wanted."""
@@ -219,10 +218,10 @@ class Diagnosis:
         What can be reached is nearly reached by some scout, and what is not even reached without
         limits is not reached with them either, as a rule.
         """
-        free, error = self.without_any_limits(self.ready.full), self.least_error()
+        free, error = self.without_any_limits(), self.least_error()
         if self.inside is not None:
             return self.inside
-        worth = int(HOPE / error) if error * last > HOPE else last
+        worth = int(STARTS_BY_ERROR / error) if error * last > STARTS_BY_ERROR else last
         if free is not None and not free.reached:
             worth = worth if error <= NEARLY else 0
         elif free is None:
@@ -236,8 +235,7 @@ class Diagnosis:
         ready, first = self.ready, self.starts + 1
         if last < first:
             return None
-        weights = ready.position if self.position_only else ready.full
-        found, self.starts = self._descend(weights, ready.variables, ready.reach, first, last)
+        found, self.starts = self._descend(ready, ready.full, first, last)
         return found if found.reached else None
 
     def finish(self) -> Attempt | None:
@@ -248,7 +246,7 @@ class Diagnosis:
             end = self._settle(scout.q[None], self.ready.full[None], FINISHING)[0]
             if not self.meets(end):
                 end, _ = self._descend(
-                    self.ready.full, self.ready.variables, self.ready.reach, 0, 0,
+                    self.ready, self.ready.full, 0, 0,
                     seed=end.q, patience=UNHURRIED, near=math.inf,
                 )  # fmt: skip
             if self.meets(end):
@@ -264,7 +262,7 @@ class Diagnosis:
         form, variables, weights = self.ready.redundant, self.ready.variables, self.ready.full
         if form is None:
             return None
-        free = self.without_any_limits(weights)
+        free = self.without_any_limits()
         if self.inside is not None:
             return self.inside
         if free is not None and not free.reached and self.least_error() > NEARLY:
@@ -277,7 +275,7 @@ class Diagnosis:
                 break
             with_starts = np.hstack([variables[:, :COLUMNS], starts.T])
             found, _ = self._descend(
-                weights, with_starts, self.ready.reach, 1, len(starts),
+                replace(self.ready, variables=with_starts), weights, 1, len(starts),
                 patience=CORNER_PATIENCE, near=math.inf,
             )  # fmt: skip
             ends = [found]
@@ -294,42 +292,33 @@ class Diagnosis:
         Few other starts lead to what is reached with many joints at their limits.
         """
         ready = self.ready
-        free = self.without_any_limits(ready.full)
+        free = self.without_any_limits()
         if free is None or not free.reached or self.inside is not None:
             return self.inside
-        variables, bounded = ready.variables[:, :COLUMNS].copy(), self.bounded()
+        variables, bounded = ready.variables[:, :COLUMNS].copy(), ready.bounded()
         span = BEYOND * (variables[:, START_UPPER] - variables[:, START_LOWER])
         variables[bounded, START_LOWER] -= span[bounded]
         variables[bounded, START_UPPER] += span[bounded]
         error = self.least_error()
         worth = int(min(max(CORNERS / error, CORNERS_BY_SQUARE / error**2), MOST_CORNERS))
-        found, made = self._descend(
-            ready.full, variables, ready.reach, 1, worth, patience=CORNER_PATIENCE
-        )
+        wider = replace(ready, variables=variables)
+        found, made = self._descend(wider, ready.full, 1, worth, patience=CORNER_PATIENCE)
         self.starts += made
         return found if found.reached else None
 
-    def without_any_limits(self, weights: FloatArray) -> Attempt | None:
+    def without_any_limits(self) -> Attempt | None:
         """Search with all limits lifted, once; None where there are none that matter."""
-        if self._free is None and self.bounded().any():
-            self._free = self.without_limits(self.bounded(), weights)
+        bounded = self.ready.bounded()
+        if self._free is None and bounded.any():
+            self._free = self.without_limits(bounded)
         return self._free
 
-    def bounded(self) -> npt.NDArray[np.bool_]:
-        """Return which variables (n,) have limits that matter: those without room for a turn."""
-        low, high = self.ready.variables[:, LOWER], self.ready.variables[:, UPPER]
-        matters = (self.ready.variables[:, PERIODIC] == 0.0) | (high - low < 2.0 * np.pi)
-        matters &= np.isfinite(low) | np.isfinite(high)
-        return np.asarray(matters)
-
-    def without_limits(self, lifted: npt.NDArray[np.bool_], weights: FloatArray) -> Attempt:
+    def without_limits(self, lifted: npt.NDArray[np.bool_]) -> Attempt:
         """Search with some of the limits lifted, (n,)."""
         if self.closed is not None:
             return self._branch(self.closed, lifted)
-        joints = self.ready.exact[:-1]
-        slides = lifted[joints[:, VARIABLE].astype(int)] & (joints[:, PRISMATIC] != 0.0)
-        reach = np.inf if slides.any() else self.ready.reach
-        free = self._descend(weights, self._lifted(lifted), reach, 0, LIFTED_STARTS)[0]
+        ready, weights = self.ready, self.ready.full
+        free = self._descend(ready.without_limits(lifted), weights, 0, LIFTED_STARTS)[0]
         if free.reached and self.inside is None:
             back = self._settle(free.q[None], np.empty((0, len(weights))))[0]
             self.inside = back if self.meets(back) else None
@@ -346,28 +335,19 @@ class Diagnosis:
 
     def better_without(self, k: int, answer: Attempt) -> bool:
         """Return whether the answer gets better when the limits of one variable are lifted."""
-        lifted = self._lifted(np.arange(len(self.seed)) == k)
-        eased = replace(self, ready=replace(self.ready, variables=lifted))
-        other = eased._settle(answer.q[None], self.ready.position[None])[0]
+        lifted = self.ready.without_limits(np.arange(len(self.seed)) == k)
+        wider = replace(self, ready=lifted)
+        other = wider._settle(answer.q[None], self.ready.position[None])[0]
         nearer = other.away < answer.away - BETTER_BY * self.ready.size - self.tolerances[0]
         if not (nearer or self.position_only):
-            other = eased._turn_in_place([answer])[0]
+            other = wider._turn_in_place([answer])[0]
             nearer = other.turned < answer.turned - BETTER_TURN - self.tolerances[1]
-        self.budget = eased.budget
+        self.budget = wider.budget
         return nearer
 
     def _error(self, attempt: Attempt) -> float:
         away, turned = self.ready.full[[WX, WRX]].tolist()
         return math.hypot(away * attempt.away, turned * attempt.turned)
-
-    def _lifted(self, lifted: npt.NDArray[np.bool_]) -> FloatArray:
-        variables = self.ready.variables[:, :COLUMNS].copy()  # own starts suit the limits
-        middle = self.ready.middle
-        half = np.where(variables[:, PERIODIC] != 0.0, np.pi, 2.0 * variables[:, SCALE])
-        variables[lifted, LOWER], variables[lifted, UPPER] = -np.inf, np.inf
-        variables[lifted, START_LOWER] = (middle - half)[lifted]
-        variables[lifted, START_UPPER] = (middle + half)[lifted]
-        return variables
 
     def _distinct(self) -> list[Attempt]:
         """Return the scouts that ended at different bottoms."""
@@ -394,9 +374,8 @@ class Diagnosis:
         ready, free = self.ready, self.ready.position[WX] == 0.0
         q, figures = np.empty_like(starts), np.empty((len(starts), 2))
         self.budget -= minimise_each(
-            ready.exact, ready.joints, ready.variables, ready.ends, ready.full, weights,
-            self.target, starts, q, figures, self._work, self._square, *self.tolerances,
-            steps, self.budget,
+            ready.fields, (ready.full, self.target, *self.tolerances), weights, starts,
+            (q, figures), (self._work, self._square), (steps, self.budget),
         )  # fmt: skip
         return [
             Attempt(end, 0.0 if free else away, turned, free or away <= self.tolerances[0])
@@ -404,14 +383,13 @@ class Diagnosis:
         ]
 
     def _descend(
-        self, weights: FloatArray, variables: FloatArray, reach: float, first: int, last: int,
+        self, ready: PreparedChain, weights: FloatArray, first: int, last: int,
         *, seed: FloatArray | None = None, patience: int = PATIENCE, near: float = NEAR,
     ) -> tuple[Attempt, int]:  # fmt: skip
-        ready, q = self.ready, np.empty_like(self.seed)
+        q = np.empty_like(self.seed)
         status, taken, fresh, away, turned = ready.search(
             weights, self.target, self.seed if seed is None else seed, q, self.tolerances,
             max(0, self.budget), first=first, last=last, patience=patience, near=near,
-            variables=variables, reach=reach,
         )  # fmt: skip
         self.budget -= taken
         return Attempt(q, away, turned, status == REACHED), fresh

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.pose.diagnosis import Attempt, Diagnosis
-from basis_ik.search.tables_kernel import LOWER, LOWER_UPPER, SCALE, UPPER
+from basis_ik.search.tables_kernel import LOWER, SCALE, UPPER
 from basis_ik.verdict import REACHED, Reason, Verdict
 
 FloatArray = npt.NDArray[np.float64]
@@ -60,9 +60,8 @@ def explain(diagnosis: Diagnosis, held: Attempt, names: tuple[str, ...]) -> tupl
     if diagnosis.budget <= 0:
         verdict = Verdict.BUDGET_SPENT
     elif index is not None:
-        lower, upper = diagnosis.ready.variables[index, LOWER_UPPER].tolist()
-        bound = lower if abs(answer.q[index] - lower) < abs(answer.q[index] - upper) else upper
         verdict, joint = Verdict.LIMIT, names[index]
+        bound = diagnosis.ready.bound_near(index, answer.q)
     turn = 0.0 if diagnosis.position_only else answer.turned
     starts = 0 if diagnosis.proven else diagnosis.starts + 1
     return answer, Reason(
@@ -72,15 +71,14 @@ def explain(diagnosis: Diagnosis, held: Attempt, names: tuple[str, ...]) -> tupl
 
 def _limiting(diagnosis: Diagnosis, answer: Attempt) -> int | None:
     """Return the variable whose limit, lifted, lets the chain reach the target, or come nearer."""
-    variables, matters = diagnosis.ready.variables, diagnosis.bounded()
-    weights = diagnosis.ready.position if diagnosis.position_only else diagnosis.ready.full
-    free = diagnosis.without_any_limits(weights)
+    variables, matters = diagnosis.ready.variables, diagnosis.ready.bounded()
+    free = diagnosis.without_any_limits()
     if free is None or not free.reached:
         return None
     low, high = variables[:, LOWER], variables[:, UPPER]
     gap = np.minimum(answer.q - low, high - answer.q)
     for k in np.flatnonzero(matters & (gap <= AT_LIMIT)):
-        if diagnosis.without_limits(np.arange(len(gap)) == k, weights).reached:
+        if diagnosis.without_limits(np.arange(len(gap)) == k).reached:
             return int(k)
     beyond = np.maximum(low - free.q, free.q - high) / variables[:, SCALE]
     candidates = sorted(np.flatnonzero(matters), key=lambda k: -float(beyond[k]))

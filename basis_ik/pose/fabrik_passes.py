@@ -23,10 +23,10 @@ import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.pose.fabrik_passes_kernel import NOW, TURNED, solve_by_passes
+from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.robot.chain import Chain
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import GO_ON, begin_anew, begin_inside
-from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import BOX_X, WX
@@ -84,17 +84,12 @@ class Passes:
 
 
 def run_passes(
-    ready: PreparedChain, weights: FloatArray, goal: FloatArray, seed: FloatArray,
-    tolerances: tuple[float, float], most: int, restarts: int, *, trace: bool,
-) -> tuple[int, Passes]:  # fmt: skip
+    problem: PoseProblem, most: int, restarts: int, *, trace: bool
+) -> tuple[int, Passes]:
     """Pass backward and forward until a start reaches the target.
 
     Args:
-        ready: The chain.
-        weights: (12,) of what is wanted.
-        goal: (4, 4) root_T_goal.
-        seed: (n,).
-        tolerances: Of position [m] and orientation [rad].
+        problem: What to reach.
         most: Passes allowed; no more than `MAX_PASSES` are made.
         restarts: Starts allowed after the seed's.
         trace: Whether to note where the joints are after each pass.
@@ -105,27 +100,24 @@ def run_passes(
     Raises:
         SolveArgumentError: The position is not wanted, or something has a tolerance of its own.
     """
+    ready, seed, weights = problem.ready, problem.start, problem.ready.full
     if weights[WX] == 0.0 or weights[BOX_X:].any():
         wanted = "'descent' where the position is free or may be off: FABRIK needs a place to go to"
         raise SolveArgumentError("solver", "fabrik", wanted)
     halves = 2 * min(most, MAX_PASSES)
-    try:
-        work = ready.spare.pop()
-    except IndexError:  # another thread has the last one
-        work = ready.new_work()
+    work = ready.take_work()
     q, taken, first = np.empty(len(seed)), 0, 0
     stages: list[Stage] = []
     while True:
         status, more, fresh, away, turned = solve_by_passes(
-            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights, goal,
-            seed, q, work, *tolerances, min(1, halves - taken) if trace else halves, first,
-            restarts,
+            ready.fields, problem.wanted, seed, q, work,
+            (min(1, halves - taken) if trace else halves, first, restarts),
         )  # fmt: skip
         taken, first = taken + more, GO_ON
         if trace and more > 0:
             if not stages or stages[-1].start != fresh:
                 stages.append(_started(ready, seed, fresh))
-            stages.append(_passed(ready, work, goal, fresh, backward=taken % 2 == 1))
+            stages.append(_passed(ready, work, problem.goal, fresh, backward=taken % 2 == 1))
         if not trace or more == 0 or status == REACHED:
             break
     ready.spare.append(work)
@@ -164,11 +156,9 @@ def trace_passes(
     Returns:
         The start, then two stages for each pass; again for each further start.
     """
-    ready = prepared(chain)
-    weights = ready.position if position_only else ready.full
-    goal, restarts = target._m, most  # each start makes one pass at least
-    start = np.array(seed)  # writable, as kernels are compiled for
-    return run_passes(ready, weights, goal, start, tolerances, most, restarts, trace=True)[1].stages
+    fields = read_problem(chain, target, seed, *tolerances, position_only=position_only)
+    problem = PoseProblem(chain, *fields)
+    return run_passes(problem, most, most, trace=True)[1].stages  # each start makes a pass at least
 
 
 def _started(ready: PreparedChain, seed: FloatArray, start: int) -> Stage:

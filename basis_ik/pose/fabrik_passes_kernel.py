@@ -64,6 +64,7 @@ from basis_ik.search.pose_search_kernel import (
     keep_best,
     measure,
     meets,
+    prove,
     relate_to_target,
     set_bounds,
     take_shortest_turns,
@@ -80,8 +81,10 @@ from basis_ik.search.tables_kernel import (
     WRX,
     WRZ,
     WX,
+    ChainFields,
     FloatArray,
     Frame,
+    GoalFields,
     Nine,
     PackedChain,
     PoseGoal,
@@ -493,28 +496,56 @@ def _begin_next(variables: FloatArray, q: FloatArray, work: FloatArray, restarts
     return True
 
 
+@helper
+def _note_error(
+    goal: PoseGoal, q: FloatArray, work: FloatArray, tip: Frame
+) -> tuple[float, float, float]:
+    """Return the weighted squared error at q, the distance [m] and the angle [rad]; keep the best.
+
+    Args:
+        goal: What to reach.
+        q: (n,).
+        work: Its last row has the least error so far.
+        tip: target_T_tip at q.
+    """
+    weights, state = goal.weights, work[work.shape[0] - 1]
+    spins = weights[WRX] > 0.0 and weights[WRZ] == 0.0
+    away, turned = _left(weights, tip, spins)
+    error = (weights[WX] * away) ** 2 + (weights[WRX] * turned) ** 2
+    if error < state[ALL_LEAST]:
+        state[ALL_LEAST] = error
+        keep_best(q, work)
+    return error, away, turned
+
+
+@helper
+def _make_pass(
+    chain: PackedChain, weights: FloatArray, q: FloatArray, work: FloatArray, tip: Frame
+) -> None:
+    """Pass along the chain once, outwards if the last pass was not; extrapolate after these."""
+    memory, state = q.shape[0] + chain.joints.shape[0] + 2, work[work.shape[0] - 1]
+    outwards, free = state[OUTWARDS] != 0.0, weights[WRX] == 0.0
+    spins = weights[WRX] > 0.0 and weights[WRZ] == 0.0
+    if outwards:
+        motion = _begin_forward(work, memory, tip)
+    else:
+        motion = _begin_backward(weights, q, work, memory, tip)
+    unit = 1.0 / weights[WX] ** 2
+    course = Pass(outwards, 1.0 if outwards else -1.0, unit, spins, free)
+    _pass_along(chain.joints, q, work, course, tip, motion)
+    if outwards:
+        _extrapolate(chain.variables, q, work, int(state[PASSES]))
+        state[PASSES] += 1.0
+    state[OUTWARDS] = 0.0 if outwards else 1.0
+
+
 @jit
 def solve_by_passes(
-    exact: FloatArray,
-    joints: FloatArray,
-    variables: FloatArray,
-    ends: FloatArray,
-    reach: float,
-    weights: FloatArray,
-    target: FloatArray,
-    seed: FloatArray,
-    q: FloatArray,
-    work: FloatArray,
-    position_tolerance: float,
-    rotation_tolerance: float,
-    halves: int,
-    first: int,
-    restarts: int,
-) -> Found:
-    """Run `search_by_passes` from Python, on the fields of its arguments one by one."""
-    chain = PackedChain(exact, joints, variables, ends, reach)
-    goal = PoseGoal(weights, target, position_tolerance, rotation_tolerance)
-    return search_by_passes(chain, goal, seed, q, work, (halves, first, restarts))
+    chain: ChainFields, goal: GoalFields, seed: FloatArray, q: FloatArray, work: FloatArray,
+    allowed: tuple[int, int, int],
+) -> Found:  # fmt: skip
+    """Run `search_by_passes` from Python, with the fields of its named tuples."""
+    return search_by_passes(PackedChain(*chain), PoseGoal(*goal), seed, q, work, allowed)
 
 
 @helper
@@ -544,10 +575,8 @@ def search_by_passes(
     refused = check_start(seed, goal.target)
     if refused != 0:
         return refused, 0, 0, np.inf, np.inf
-    (halves, first, restarts), weights, n = allowed, goal.weights, q.shape[0]
+    (halves, first, restarts), n = allowed, q.shape[0]
     memory, state = n + chain.joints.shape[0] + 2, work[work.shape[0] - 1]
-    free, spins = weights[WRX] == 0.0, weights[WRX] > 0.0 and weights[WRZ] == 0.0
-    unit = 1.0 / weights[WX] ** 2
     if first == GO_ON:
         _go_back_to_now(q, work, memory)
     else:
@@ -557,38 +586,25 @@ def search_by_passes(
         status, halves = OUT_OF_REACH + 0 * n, 0
     while True:
         tip = place(chain.joints, chain.ends[1], q, work, n)
-        outwards = state[OUTWARDS] != 0.0
-        if not outwards:
-            away, turned = _left(weights, tip, spins)
-            error = (weights[WX] * away) ** 2 + (weights[WRX] * turned) ** 2
-            if error < state[ALL_LEAST]:
-                state[ALL_LEAST] = error
-                keep_best(q, work)
+        inwards = state[OUTWARDS] == 0.0
+        if inwards:
+            error, away, turned = _note_error(goal, q, work, tip)
             if meets(goal, away, turned):
                 _keep_now(q, work, memory)
                 take_shortest_turns(chain.variables, seed, q)
-                away, turned = measure(chain, goal, q, work)
-                if meets(goal, away, turned):
-                    return REACHED, taken, int(state[FRESH]), away, turned
+                proof, away, turned = prove(chain, goal, q, work)
+                if proof == REACHED:
+                    return proof, taken, int(state[FRESH]), away, turned
                 _go_back_to_now(q, work, memory)
         if taken >= halves:
             break
-        if not outwards and _stalls(state, error):
+        if inwards and _stalls(state, error):
             if _begin_next(chain.variables, q, work, restarts):
                 continue
             status = STALLED + 0 * n
             break
-        if outwards:
-            motion = _begin_forward(work, memory, tip)
-        else:
-            motion = _begin_backward(weights, q, work, memory, tip)
-        course = Pass(outwards, 1.0 if outwards else -1.0, unit, spins, free)
-        _pass_along(chain.joints, q, work, course, tip, motion)
+        _make_pass(chain, goal.weights, q, work, tip)
         taken += 1
-        if outwards:
-            _extrapolate(chain.variables, q, work, int(state[PASSES]))
-            state[PASSES] += 1.0
-        state[OUTWARDS] = 0.0 if outwards else 1.0
     _keep_now(q, work, memory)
     go_back_to_best(q, work)
     take_shortest_turns(chain.variables, seed, q)

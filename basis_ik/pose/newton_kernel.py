@@ -25,11 +25,14 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-import numpy as np
-
 from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.search.descent_kernel import place, walk
-from basis_ik.search.pose_error_kernel import answer, beyond, is_eased, rotation_beyond
+from basis_ik.search.pose_error_kernel import (
+    beyond,
+    has_deadband,
+    residual_rate,
+    rotation_beyond,
+)
 from basis_ik.search.pose_search_kernel import (
     LIMITS,
     begin_inside,
@@ -76,8 +79,10 @@ from basis_ik.search.tables_kernel import (
     WX,
     WY,
     WZ,
+    ChainFields,
     FloatArray,
     Frame,
+    GoalFields,
     PackedChain,
     PoseGoal,
     Triple,
@@ -98,7 +103,7 @@ def squared_errors(
     r00, _, _, p0, _, r11, _, p1, _, _, r22, p2 = frame
     d0, d1, d2 = beyond(p0, weights[BOX_X]), beyond(p1, weights[BOX_Y]), beyond(p2, weights[BOX_Z])
     away = (weights[WX] * d0) ** 2 + (weights[WY] * d1) ** 2 + (weights[WZ] * d2) ** 2
-    if is_eased(weights):
+    if has_deadband(weights):
         e3, e4, e5 = rotation_beyond(weights, work, row, frame)
         return away, e3 * e3 + e4 * e4 + e5 * e5
     turned = 2.0 * (1.0 - r22)
@@ -108,7 +113,7 @@ def squared_errors(
 
 
 class Slopes(NamedTuple):
-    """How half the squared error of a pose answers to motions of its tip."""
+    """How half the squared error of a pose changes with motions of its tip."""
 
     force: Triple
     """By what it grows with a motion of the tip, along the target's axes."""
@@ -117,7 +122,7 @@ class Slopes(NamedTuple):
     c: float
     """The rotation counts as c (1 - r00) + c (1 - r11) + c2 (1 - r22)."""
     c2: float
-    eased: bool
+    boxed: bool
     """Whether the rotation has a deadband: then it counts by its first derivatives alone."""
     residual: Triple
     """What is left of such a rotation."""
@@ -125,7 +130,7 @@ class Slopes(NamedTuple):
 
 @helper
 def slopes_of(weights: FloatArray, work: FloatArray, row: int, frame: Frame) -> Slopes:
-    """Return how half the squared error answers to motions; see `rotation_beyond` for the row."""
+    """Return how half the squared error changes with motions; see `rotation_beyond` for the row."""
     g0, g1, g2 = weights[WX] ** 2, weights[WY] ** 2, weights[WZ] ** 2
     d0, d1 = beyond(frame[P0], weights[BOX_X]), beyond(frame[P1], weights[BOX_Y])
     d2 = beyond(frame[P2], weights[BOX_Z])
@@ -133,14 +138,14 @@ def slopes_of(weights: FloatArray, work: FloatArray, row: int, frame: Frame) -> 
     g0 = g0 if weights[BOX_X] == 0.0 or d0 != 0.0 else 0.0
     g1 = g1 if weights[BOX_Y] == 0.0 or d1 != 0.0 else 0.0
     g2 = g2 if weights[BOX_Z] == 0.0 or d2 != 0.0 else 0.0
-    eased, c = is_eased(weights), 0.5 * weights[WRX] ** 2
-    if eased:
+    boxed, c = has_deadband(weights), 0.5 * weights[WRX] ** 2
+    if boxed:
         residual = rotation_beyond(weights, work, row, frame)
-        return Slopes(force, (g0, g1, g2), 0.0, 0.0, eased, residual)
+        return Slopes(force, (g0, g1, g2), 0.0, 0.0, boxed, residual)
     residual = (0.0, 0.0, 0.0)
     if weights[WRZ] == 0.0:
-        return Slopes(force, (g0, g1, g2), 0.0, 2.0 * c, eased, residual)
-    return Slopes(force, (g0, g1, g2), c, c, eased, residual)
+        return Slopes(force, (g0, g1, g2), 0.0, 2.0 * c, boxed, residual)
+    return Slopes(force, (g0, g1, g2), c, c, boxed, residual)
 
 
 @inlined
@@ -161,14 +166,14 @@ def fill_motion(
 
 @inlined
 def gradient_by(slopes: Slopes, frame: Frame, work: FloatArray, row: int, rates: int) -> float:
-    """Return the gradient by a joint; write how it changes the residual of a rotation, if eased."""
+    """Return the gradient by a joint; write how it changes the residual of a rotation, if boxed."""
     _, r01, r02, _, r10, _, r12, _, r20, r21, _, _ = frame
     (e0, e1, e2), (e3, e4, e5), c, c2 = slopes.force, slopes.residual, slopes.c, slopes.c2
     x, y, z = work[row, SPIN_X], work[row, SPIN_Y], work[row, SPIN_Z]
     pull = e0 * work[row, MOTION_X] + e1 * work[row, MOTION_Y] + e2 * work[row, MOTION_Z]
     pull -= c * (y * r20 - z * r10 + z * r01 - x * r21) + c2 * (x * r12 - y * r02)
-    if slopes.eased:
-        a, b, d = answer(work, rates, x, y, z)
+    if slopes.boxed:
+        a, b, d = residual_rate(work, rates, x, y, z)
         work[row, RATE_X], work[row, RATE_Y], work[row, RATE_Z] = a, b, d
         pull -= e3 * a + e4 * b + e5 * d
     return pull  # type: ignore[no-any-return]
@@ -221,7 +226,7 @@ def gradient_and_hessian(
             row, h = n + i, int(joints[i, DRIVER])
             bend = v0 * work[row, MOTION_X] + v1 * work[row, MOTION_Y] + v2 * work[row, MOTION_Z]
             bend += b0 * work[row, SPIN_X] + b1 * work[row, SPIN_Y] + b2 * work[row, SPIN_Z]
-            if slopes.eased:
+            if slopes.boxed:
                 bend += a * work[row, RATE_X] + b * work[row, RATE_Y] + d * work[row, RATE_Z]
             hessian[k, h] += bend
             if i != j:
@@ -330,43 +335,31 @@ def minimise(
 
 @jit
 def minimise_each(
-    exact: FloatArray, joints: FloatArray, variables: FloatArray, ends: FloatArray,
-    full: FloatArray, weights: FloatArray, target: FloatArray, starts: FloatArray, q: FloatArray,
-    figures: FloatArray, work: FloatArray, square: FloatArray,
-    position_tolerance: float, rotation_tolerance: float, each: int, iterations: int,
+    chain: ChainFields, goal: GoalFields, weights: FloatArray, starts: FloatArray,
+    results: tuple[FloatArray, FloatArray], memory: tuple[FloatArray, FloatArray],
+    allowed: tuple[int, int],
 ) -> int:  # fmt: skip
     """Settle from each start, by one row of weights after another; return steps taken in all.
 
-    Python calls it with the fields of a `PackedChain` and a `PoseGoal` one by one.
-
     Args:
-        exact: Of the chain, as are `joints`, `variables` and `ends`.
-        joints: (m, 12), see `tables_kernel`.
-        variables: (n, 8 + s), see `tables_kernel`.
-        ends: (2, 3, 4): root_T_first_joint, last_joint_T_tip.
-        full: (12,) weights of all that is wanted: what the figures are measured by.
+        chain: The fields of the chain.
+        goal: The fields of the goal: by its weights the results are measured.
         weights: (w, 12): each next row goes on where the one before it ended.
-        target: (4, 4) root_T_target.
         starts: (k, n).
-        q: (k, n) result.
-        figures: (k, 2) distance [m] and angle [rad] left.
-        work: (n + 2 m + 3, 12).
-        square: (2, n, n) to work in.
-        position_tolerance: [m].
-        rotation_tolerance: [rad].
-        each: Steps allowed to each row of weights from each start.
-        iterations: Steps allowed in all.
+        results: (k, n) the positions; (k, 2) distance [m] and angle [rad] left there.
+        memory: (n + 2 m + 3, 12) `work`, and (2, n, n) to work in.
+        allowed: Steps allowed to each row of weights from each start; steps allowed in all.
     """
-    chain, taken = PackedChain(exact, joints, variables, ends, np.inf), 0
-    goal = PoseGoal(full, target, position_tolerance, rotation_tolerance)
+    packed, wanted, (q, figures) = PackedChain(*chain), PoseGoal(*goal), results
+    variables, target, (work, square), taken = packed.variables, wanted.target, memory, 0
     set_bounds(variables, LIMITS, work)
-    relate_to_target(ends[0], target, work, variables.shape[0] + joints.shape[0])
+    relate_to_target(packed.ends[0], target, work, variables.shape[0] + packed.joints.shape[0])
     for i in range(starts.shape[0]):
         begin_inside(variables, starts[i], q[i])
         for row in range(weights.shape[0]):
-            w, allowed = weights[row], min(each, iterations - taken)
-            arrival = squared_arrival(PoseGoal(w, target, position_tolerance, rotation_tolerance))
-            taken += minimise(chain, w, q[i], work, square, arrival, allowed)
+            w, most = weights[row], min(allowed[0], allowed[1] - taken)
+            stage = PoseGoal(w, target, wanted.position_tolerance, wanted.rotation_tolerance)
+            taken += minimise(packed, w, q[i], work, square, squared_arrival(stage), most)
         take_shortest_turns(variables, starts[i], q[i])
-        figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = measure(chain, goal, q[i], work)
+        figures[i, DISTANCE_LEFT], figures[i, ANGLE_LEFT] = measure(packed, wanted, q[i], work)
     return taken

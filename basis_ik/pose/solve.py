@@ -27,14 +27,12 @@ from basis_ik.errors import SolveArgumentError
 from basis_ik.pose.diagnosis import FEWEST_STARTS, Attempt, Diagnosis
 from basis_ik.pose.explain import explain
 from basis_ik.pose.fabrik_passes import Passes, run_passes
-from basis_ik.pose.timed_search import Finish, Race
+from basis_ik.pose.pose_problem import Allowed, PoseProblem, read_problem
+from basis_ik.pose.timed_search import search_until
 from basis_ik.pose.weighted import least_error
 from basis_ik.search.arguments import (
-    LARGEST_TOLERANCE,
     Positions,
     Target,
-    as_positions,
-    as_target,
     count,
     hold_near,
     positive,
@@ -43,12 +41,19 @@ from basis_ik.search.arguments import (
 from basis_ik.search.closed_form_search_kernel import NOWHERE
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.descent_kernel import SPENT, STALLED
-from basis_ik.search.pose_constraint import PoseConstraint, constrain, narrow, weigh
-from basis_ik.search.pose_search_kernel import OUT_OF_REACH, take_shortest_turns
+from basis_ik.search.pose_constraint import PoseConstraint, narrow, weigh
+from basis_ik.search.pose_search_kernel import (
+    NEAR,
+    OUT_OF_REACH,
+    PATIENCE,
+    Found,
+    solve_pose,
+    take_shortest_turns,
+)
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.self_motion import sample_starts
-from basis_ik.search.tables_kernel import WX
+from basis_ik.search.tables_kernel import WRX, WX, GoalFields
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import REACHED, Reason, Verdict
@@ -61,6 +66,7 @@ FloatArray = npt.NDArray[np.float64]
 MAX_ITERATIONS = 100_000  # unless more starts are asked for
 MAX_RESTARTS = 2500  # of a search that may give up before, when it judges that there is no hope
 STEPS_PER_START = MAX_ITERATIONS // MAX_RESTARTS
+DEFAULT = Allowed(MAX_ITERATIONS, FEWEST_STARTS, MAX_RESTARTS, asked=False)
 ENDLESS = 2**62
 
 _REACHED = Verdict.REACHED  # looking up an enum member costs as much as a tuple
@@ -155,174 +161,198 @@ def solve(
             without joints; what the solver does not do.
         OutsideLimitsError: What was found is outside the limits: an error in basis_ik.
     """
-    ready = prepared(chain)
-    target = as_target("target", target)
-    if not (
-        type(position_tolerance) is type(orientation_tolerance) is float
-        and 0.0 < position_tolerance < LARGEST_TOLERANCE
-        and 0.0 < orientation_tolerance < LARGEST_TOLERANCE
-    ):  # one type each, or the kernel would be compiled anew
-        position_tolerance = positive("position_tolerance", position_tolerance, "m")
-        orientation_tolerance = positive("orientation_tolerance", orientation_tolerance, "rad")
-    iterations, restarts = MAX_ITERATIONS, MAX_RESTARTS
+    ready, target, wanted, start = read_problem(
+        chain, target, seed, position_tolerance, orientation_tolerance, constraint, position_only
+    )
+    allowed = DEFAULT
     if not (max_iterations is max_restarts is time_limit is None):
-        iterations, restarts = budget(max_iterations, max_restarts, timed=time_limit is not None)
-    start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
-    goal = target._m
-    if constraint is not None:
-        ready, _, goal = constrain(ready, constraint, goal)
-        position_only = position_only or not constraint.orientation
+        allowed = budget(max_iterations, max_restarts, timed=time_limit is not None)
     if max_move is not None:
         ready = hold_near(ready, start, max_move)
-    passes, begin = None, start
-    if solver != "descent" or trace:
+    if solver != "descent" or trace or time_limit is not None:
         _check_solver(solver, constraint, time_limit, trace=trace)
-        weights = ready.position if position_only else ready.full
-        status, passes = run_passes(
-            ready, weights, goal, start, (position_tolerance, orientation_tolerance),
-            iterations, restarts, trace=trace,
-        )  # fmt: skip
-        refuse(status, "seed", seed, target)
-        q, away, turned = passes.positions, passes.position_error, passes.orientation_error
-        begin = q.copy()
-        if status == ARRIVED:
-            ready.prove_inside(begin)
-            return Solution(q, _REACHED, away, turned, 0, passes.restarts, REACHED, passes)
-        iterations -= passes.count
-    if constraint is not None and constraint.weights is not None:
-        if time_limit is not None:
-            raise SolveArgumentError("time_limit", time_limit, "None where errors have weights")
-        plain = solve(
-            chain, target, seed, position_only=position_only,
-            constraint=replace(constraint, weights=None), max_move=max_move,
-            position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance,
-            max_iterations=max_iterations, max_restarts=max_restarts,
-        )  # fmt: skip
-        if plain.success:
-            return plain
-        weights = weigh(prepared(chain), constraint, position_only=position_only)
-        tolerances = position_tolerance, orientation_tolerance
-        return _with_least_error(ready, weights, goal, start, tolerances, iterations, plain)
-    deadline = 0.0
-    if time_limit is not None:
-        deadline = time.perf_counter() + positive("time_limit", time_limit, "s")
-    positions = np.empty(len(start))
-    spare = ready.spare
-    try:
-        work = spare.pop()
-    except IndexError:  # another thread has the last one
-        work = ready.new_work()
-    steps, first, status = 0, 0, STALLED
-    closed = ready.closed_position if position_only else ready.closed
-    if closed is not None:
-        status, steps, fresh, away, turned = closed.solve_pose(
-            ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-            ready.position if position_only else ready.full, goal, begin, positions, work,
-            position_tolerance, orientation_tolerance, iterations, closed.rows,
-            closed.clear(position_tolerance, orientation_tolerance),
-        )  # fmt: skip
-        first = 1
-    left = status in (STALLED, SPENT) and first <= restarts and steps < iterations
-    if time_limit is not None and (closed is None or left):
-        spare.append(work)
-        race = Race(ready, ready.position if position_only else ready.full, goal, start)
-        end = race.run((position_tolerance, orientation_tolerance), iterations, restarts, deadline)
-        refuse(end.status, "seed", seed, target)
-        return _timed(ready, end, position_only=position_only)
-    if closed is None or left:
-        status, taken, fresh, away, turned = ready.search(
-            ready.position if position_only else ready.full, goal, begin, positions,
-            (position_tolerance, orientation_tolerance), iterations - steps,
-            first=first, last=min(restarts, FEWEST_STARTS), work=work,
-        )  # fmt: skip
-        steps += taken
-    spare.append(work)
+        problem = PoseProblem(chain, ready, target, wanted, start)
+        if time_limit is None:
+            return _search_after_passes(problem, allowed, trace=trace)
+        return _search_in_time(problem, allowed, positive("time_limit", time_limit, "s"))
+    q, work = np.empty(len(start)), ready.take_work()
+    found = _search(ready, wanted, start, q, work, allowed)
+    ready.spare.append(work)
+    if found[0] == ARRIVED:
+        return _reached(ready, q, found)
+    problem = PoseProblem(chain, ready, target, wanted, start)
+    solution = _explained(problem, found, q, allowed)
+    if constraint is None or constraint.weights is None or solution.success:
+        return solution
+    weights = weigh(prepared(chain), constraint, position_only=position_only)
+    return _with_least_error(problem, weights, allowed, solution)
+
+
+def _search(
+    ready: PreparedChain, wanted: GoalFields, start: FloatArray, q: FloatArray, work: FloatArray,
+    allowed: Allowed,
+) -> Found:  # fmt: skip
+    """Search from the closed form's branches or the start, then from the first further starts.
+
+    Args:
+        ready: The chain.
+        wanted: What to reach.
+        start: (n,).
+        q: (n,) result: what reached the target, else the best of all descents.
+        work: See `PreparedChain.new_work`.
+        allowed: How long to go on.
+
+    Returns:
+        See `PreparedChain.search`; or NOWHERE, see `closed_form_search_kernel`.
+    """
+    form = ready.closed
+    if form is None:
+        starts = 0, allowed.first_restarts, NEAR
+        effort = allowed.iterations, PATIENCE, False
+        return solve_pose(ready.fields, wanted, start, q, work, effort, starts)
+    exact, joints, variables, ends, reach = ready.fields
+    weights, goal, length, angle = wanted
+    found = form.kernels.solve_pose(
+        exact, joints, variables, ends, reach, weights, goal, start, q, work, length, angle,
+        allowed.iterations, form.rows, form.clear(length, angle),
+    )  # fmt: skip
+    if found[0] == ARRIVED or not _goes_on(found, allowed):
+        return found
+    starts = 1, allowed.first_restarts, NEAR
+    effort = allowed.iterations - found[1], PATIENCE, False
+    status, steps, last, away, turned = solve_pose(
+        ready.fields, wanted, start, q, work, effort, starts
+    )
+    return status, found[1] + steps, last, away, turned
+
+
+def _goes_on(found: Found, allowed: Allowed) -> bool:
+    """Tell whether a search from the branches has proven nothing, and other starts may."""
+    open_ = found[0] in (STALLED, SPENT)
+    return open_ and allowed.restarts > 0 and found[1] < allowed.iterations
+
+
+def _reached(
+    ready: PreparedChain, q: FloatArray, found: Found, passes: Passes | None = None
+) -> Solution:
+    """Return the solution of a search that has reached the target at q (n,)."""
+    ready.prove_inside(q)
+    q.setflags(write=False)
+    _, steps, last, away, turned = found
+    return Solution(q, _REACHED, away, turned, steps, last, REACHED, passes)
+
+
+def _search_after_passes(problem: PoseProblem, allowed: Allowed, *, trace: bool) -> Solution:
+    """Make FABRIK's passes; where they do not reach the target, search from where they end."""
+    ready = problem.ready
+    status, passes = run_passes(problem, allowed.iterations, allowed.restarts, trace=trace)
+    q = passes.positions.copy()
     if status == ARRIVED:
-        if passes is not None:  # which may have gone round the other way
-            take_shortest_turns(ready.variables, start, positions)
-        ready.prove_inside(positions)
-        positions.setflags(write=False)
-        return Solution(positions, _REACHED, away, turned, steps, fresh, REACHED, passes)
-    refuse(status, "seed", seed, target)
-    proven = status in (OUT_OF_REACH, NOWHERE)  # by the chain's lengths, or in closed form
-    if steps >= iterations or not (proven or fresh >= FEWEST_STARTS):
-        turn = 0.0 if position_only else turned
-        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=fresh + 1)
-        return Solution(
-            read_only(positions), reason.verdict, away, turned, steps, fresh, reason, passes
-        )
-    diagnosis = Diagnosis(
-        ready, goal, start, positions, (position_tolerance, orientation_tolerance),
-        iterations - steps, fresh, position_only, proven, closed if status == NOWHERE else None,
-    )  # fmt: skip
-    answer, reason = _diagnose(diagnosis, chain, restarts, asked=max_restarts is not None)
-    away, steps = answer.away, iterations - diagnosis.budget
-    if ready.full[WX] == 0.0:
-        away = float(np.linalg.norm(ready.tip_position(answer.q) - goal[:3, 3]))
-    return Solution(
-        read_only(answer.q), reason.verdict, away, answer.turned,
-        steps, diagnosis.starts, reason, passes,
-    )  # fmt: skip
+        found = status, 0, passes.restarts, passes.position_error, passes.orientation_error
+        return _reached(ready, q, found, passes)
+    refuse(status, "seed", problem.start.tolist(), problem.target)
+    allowed = allowed._replace(iterations=allowed.iterations - passes.count)
+    begin, work = q.copy(), ready.take_work()
+    found = _search(ready, problem.wanted, begin, q, work, allowed)
+    ready.spare.append(work)
+    if found[0] != ARRIVED:
+        return _explained(problem, found, q, allowed)._replace(passes=passes)
+    take_shortest_turns(ready.variables, problem.start, q)  # passes may have gone round
+    return _reached(ready, q, found, passes)
+
+
+def _search_in_time(problem: PoseProblem, allowed: Allowed, time_limit: float) -> Solution:
+    """Search until a deadline; a failure is explained only where a closed form does it at once."""
+    deadline, ready = time.perf_counter() + time_limit, problem.ready
+    if ready.closed is not None:
+        q, work = np.empty(len(problem.start)), ready.take_work()
+        branches = allowed._replace(restarts=0)
+        found = _search(ready, problem.wanted, problem.start, q, work, branches)
+        ready.spare.append(work)
+        if found[0] == ARRIVED:
+            return _reached(ready, q, found)
+        if not _goes_on(found, allowed):
+            return _explained(problem, found, q, allowed)
+    q, found = search_until(deadline, problem, allowed)
+    status, steps, last, away, turned = found
+    refuse(status, "seed", problem.start.tolist(), problem.target)
+    if status == ARRIVED:
+        return _reached(ready, q, found)
+    turn = 0.0 if ready.full[WRX] == 0.0 else turned
+    reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=last + 1)
+    if status == OUT_OF_REACH:
+        reason = Reason(Verdict.TOO_FAR, away, turn, proven=True)
+    return Solution(read_only(q), reason.verdict, away, turned, steps, last, reason)
 
 
 def _with_least_error(
-    ready: PreparedChain, weights: FloatArray, goal: FloatArray, start: FloatArray,
-    tolerances: tuple[float, float], iterations: int, plain: Solution,
-) -> Solution:  # fmt: skip
+    problem: PoseProblem, weights: FloatArray, allowed: Allowed, plain: Solution
+) -> Solution:
     """Return what leaves the least weighted error, for the reasons of a best effort without."""
-    q, away, turned, steps = least_error(
-        ready, weights, goal, (start, plain.positions.copy()), tolerances,
-        iterations - plain.iterations,
+    starts, left = (problem.start, plain.positions.copy()), allowed.iterations - plain.iterations
+    q, away, turned, steps = least_error(problem, weights, starts, left)
+    return plain._replace(
+        positions=read_only(q), position_error=away, orientation_error=turned,
+        iterations=plain.iterations + steps,
     )  # fmt: skip
+
+
+def _explained(problem: PoseProblem, found: Found, q: FloatArray, allowed: Allowed) -> Solution:
+    """Return the best effort of a search that has failed, and why; or what it finds by the way.
+
+    Args:
+        problem: What was to be reached.
+        found: How the search ended.
+        q: (n,) what it left.
+        allowed: What it was allowed.
+    """
+    ready, (status, steps, last, away, turned) = problem.ready, found
+    refuse(status, "seed", problem.start.tolist(), problem.target)
+    position_only = ready.full[WRX] == 0.0
+    proven = status in (OUT_OF_REACH, NOWHERE)  # by the chain's lengths, or in closed form
+    if steps >= allowed.iterations or not (proven or last >= FEWEST_STARTS):
+        turn = 0.0 if position_only else turned
+        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=last + 1)
+        return Solution(read_only(q), reason.verdict, away, turned, steps, last, reason)
+    diagnosis = Diagnosis(
+        ready, problem.goal, problem.start, q, problem.tolerances, allowed.iterations - steps,
+        last, proven, ready.closed if status == NOWHERE else None,
+    )  # fmt: skip
+    best, reason = _diagnose(diagnosis, problem.chain, allowed)
+    away, steps = best.away, allowed.iterations - diagnosis.budget
+    if ready.full[WX] == 0.0:
+        away = float(np.linalg.norm(ready.tip_position(best.q) - problem.goal[:3, 3]))
     return Solution(
-        read_only(q), plain.verdict, away, turned,
-        plain.iterations + steps, plain.restarts, plain.reason,
-    )  # fmt: skip
+        read_only(best.q), reason.verdict, away, best.turned, steps, diagnosis.starts, reason
+    )
 
 
-def _diagnose(
-    diagnosis: Diagnosis, chain: Chain, restarts: int, *, asked: bool
-) -> tuple[Attempt, Reason]:
+def _diagnose(diagnosis: Diagnosis, chain: Chain, allowed: Allowed) -> tuple[Attempt, Reason]:
     """Go on with a search that has failed, and explain it if that fails too.
 
     Args:
         diagnosis: The search.
         chain: As it was given: its limits are no bounds on the move.
-        restarts: Number of the last start.
-        asked: Whether so many starts were asked for.
+        allowed: How many starts, and whether they were asked for.
     """
     # Before a long search, a short question that most hopeless targets fail.
-    answer, reason = diagnosis.nearest_position(), REACHED
-    if not diagnosis.meets(answer):
-        found = diagnosis.go_on(answer, restarts, asked=asked)
+    best, reason = diagnosis.nearest_position(), REACHED
+    if not diagnosis.meets(best):
+        found = diagnosis.go_on(best, allowed.restarts, asked=allowed.asked)
         if found is not None:
-            answer = found
+            best = found
         else:
             names = chain.joint_names
-            answer, reason = explain(diagnosis, answer, names)
+            best, reason = explain(diagnosis, best, names)
             limits = {*zip(names, chain.lower, strict=True), *zip(names, chain.upper, strict=True)}
             if reason.verdict is Verdict.LIMIT and (reason.joint, reason.bound) not in limits:
                 reason = replace(reason, verdict=Verdict.MOVE_BOUND)
     if reason is REACHED:
-        diagnosis.ready.prove_inside(answer.q)
-    return answer, reason
+        diagnosis.ready.prove_inside(best.q)
+    return best, reason
 
 
-def _timed(ready: PreparedChain, end: Finish, *, position_only: bool) -> Solution:
-    """Return what a search against the clock has come to, which is not explained."""
-    reason, turn = REACHED, 0.0 if position_only else end.turned
-    if end.status == ARRIVED:
-        ready.prove_inside(end.q)
-    elif end.status == OUT_OF_REACH:
-        reason = Reason(Verdict.TOO_FAR, end.away, turn, proven=True)
-    else:
-        reason = Reason(Verdict.BUDGET_SPENT, end.away, turn, starts=end.starts + 1)
-    return Solution(
-        read_only(end.q), reason.verdict, end.away, end.turned, end.steps, end.starts, reason
-    )
-
-
-def budget(max_iterations: int | None, max_restarts: int | None, *, timed: bool) -> tuple[int, int]:
+def budget(max_iterations: int | None, max_restarts: int | None, *, timed: bool) -> Allowed:
     """Return how many steps and starts there may be.
 
     Args:
@@ -339,20 +369,25 @@ def budget(max_iterations: int | None, max_restarts: int | None, *, timed: bool)
         iterations = max(iterations, STEPS_PER_START * restarts)
     if max_iterations is not None:
         iterations = count("max_iterations", max_iterations, 1)
-    return min(iterations, ENDLESS), min(restarts, ENDLESS)
+    iterations, restarts = min(iterations, ENDLESS), min(restarts, ENDLESS)
+    return Allowed(iterations, min(restarts, FEWEST_STARTS), restarts, max_restarts is not None)
 
 
 def _check_solver(
     solver: str, constraint: PoseConstraint | None, time_limit: float | None, *, trace: bool
 ) -> None:
-    """Refuse a solver that there is not, and what FABRIK does not do."""
+    """Refuse a solver that there is not, and what FABRIK and a search in time do not do."""
+    weighted = constraint is not None and constraint.weights is not None
     if solver not in ("descent", "fabrik"):
         raise SolveArgumentError("solver", solver, "'descent' or 'fabrik'")
     if solver == "descent":
-        raise SolveArgumentError("trace", trace, "False unless the solver is 'fabrik'")
-    if constraint is not None and constraint.weights is not None:
+        if trace:
+            raise SolveArgumentError("trace", trace, "False unless the solver is 'fabrik'")
+        if weighted:
+            raise SolveArgumentError("time_limit", time_limit, "None where errors have weights")
+    elif weighted:
         raise SolveArgumentError("solver", solver, "'descent' where errors have weights")
-    if time_limit is not None:
+    elif time_limit is not None:
         raise SolveArgumentError("time_limit", time_limit, "None where the solver is 'fabrik'")
 
 

@@ -17,26 +17,20 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.pose.solve import Solution
-from basis_ik.search.arguments import (
-    Positions,
-    Target,
-    as_positions,
-    as_target,
-    count,
-    positive,
-    refuse,
-)
+from basis_ik.search.arguments import Positions, Target, count, refuse
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
-from basis_ik.search.pose_constraint import PoseConstraint, constrain
+from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.search.pose_search_kernel import take_shortest_turns
-from basis_ik.search.prepare import prepared
 from basis_ik.search.tables_kernel import BOX_X
 from basis_ik.transforms.checks import read_only
 from basis_ik.verdict import REACHED, Verdict
@@ -92,65 +86,87 @@ def solve_all(
     Raises:
         SolveArgumentError: An argument of wrong kind, shape or range, or not finite.
     """
-    target = as_target("target", target)
-    ready, weights, goal = constrain(prepared(chain), constraint, target._m)
-    start = ready.middle if seed is None else as_positions("seed", seed, chain.joint_names)
-    starts = count("starts", starts, 1)
-    tolerances = (
-        positive("position_tolerance", position_tolerance, "m"),
-        positive("orientation_tolerance", orientation_tolerance, "rad"),
+    problem = PoseProblem(
+        chain,
+        *read_problem(chain, target, seed, position_tolerance, orientation_tolerance, constraint),
     )
+    starts = count("starts", starts, 1)
     if not distinct > 0.0:
         raise SolveArgumentError("distinct", distinct, "above 0")
-    found: list[Solution] = []
-    q = np.empty_like(start)
+    found = _Solutions(problem, distinct)
+    found.descend(problem.start, 0, np.inf)
+    if not found.add_branches():
+        for number in range(1, starts):
+            found.descend(problem.start, number, 0.0)
+    return tuple(sorted(found.solutions, key=_cost(prefer, problem)))
 
-    def descend(begin: FloatArray, number: int, near: float) -> bool:
-        """Descend from a start and keep where that arrives; return whether it does."""
+
+@dataclass
+class _Solutions:
+    """The distinct solutions of a problem so far.
+
+    Attributes:
+        problem: What to reach.
+        distinct: By how much a joint of two differs at least [rad or m].
+        solutions: As they were found.
+    """
+
+    problem: PoseProblem
+    distinct: float
+    solutions: list[Solution] = field(default_factory=list)
+
+    def descend(self, start: FloatArray, number: int, near: float) -> bool:
+        """Descend from a start, see `PreparedChain.search`, and keep what is new.
+
+        Returns:
+            Whether it has arrived.
+        """
+        problem, ready = self.problem, self.problem.ready
+        q = np.empty_like(start)
         status, steps, _, away, turned = ready.search(
-            weights, goal, begin, q, tolerances, STEPS_PER_START,
+            ready.full, problem.goal, start, q, problem.tolerances, STEPS_PER_START,
             first=number, last=number, near=near,
         )  # fmt: skip
-        refuse(status, "seed", seed, target)
-        if status == ARRIVED and _is_new(q, found, ready.variables, distinct):
-            found.append(
-                Solution(read_only(q.copy()), Verdict.REACHED, away, turned, steps, number, REACHED)
+        refuse(status, "seed", problem.start.tolist(), problem.target)
+        if status == ARRIVED and self._is_new(q):
+            reached = Verdict.REACHED
+            self.solutions.append(
+                Solution(read_only(q), reached, away, turned, steps, number, REACHED)
             )
-        return bool(status == ARRIVED)
+        return status == ARRIVED
 
-    descend(start, 0, np.inf)
-    complete = False
-    oriented = constraint is None or constraint.orientation
-    closed = ready.closed if oriented else ready.closed_position
-    if closed is not None:
-        branches = closed.starts(ready.variables, goal, start)
-        every = branches.positions[: branches.inside]
-        arrived = [descend(q.copy(), 0, np.inf) for q in every]
-        complete = all(arrived) and branches.margin > closed.clear(*tolerances)
-    for number in range(1, 1 if complete else starts):
-        descend(start, number, 0.0)
-    if prefer is Preference.MANIPULABLE:
-        found.sort(key=lambda solution: -_manipulability(chain, solution.positions, weights, goal))
-    elif prefer is Preference.CENTRED:
-        found.sort(key=lambda solution: -_room(chain, solution.positions))
-    else:
-        found.sort(key=lambda solution: float(np.linalg.norm(solution.positions - start)))
-    return tuple(found)
-
-
-def _is_new(q: FloatArray, found: list[Solution], variables: FloatArray, distinct: float) -> bool:
-    for solution in found:
-        turned = q.copy()
-        take_shortest_turns(variables, solution.positions.copy(), turned)
-        if np.abs(turned - solution.positions).max() <= distinct:
+    def add_branches(self) -> bool:
+        """Descend from the branches of the closed form; return whether these are all there are."""
+        ready, form = self.problem.ready, self.problem.ready.closed
+        if form is None:
             return False
-    return True
+        branches = form.starts(ready.variables, self.problem.goal, self.problem.start)
+        inside = branches.positions[: branches.inside]
+        arrived = [self.descend(q.copy(), 0, np.inf) for q in inside]
+        return all(arrived) and branches.margin > form.clear(*self.problem.tolerances)
+
+    def _is_new(self, q: FloatArray) -> bool:
+        for solution in self.solutions:
+            turned = q.copy()
+            take_shortest_turns(self.problem.ready.variables, solution.positions.copy(), turned)
+            if np.abs(turned - solution.positions).max() <= self.distinct:
+                return False
+        return True
 
 
-def _manipulability(chain: Chain, q: FloatArray, weights: FloatArray, goal: FloatArray) -> float:
+def _cost(prefer: Preference, problem: PoseProblem) -> Callable[[Solution], float]:
+    """Return by what solutions are ordered, the least first."""
+    if prefer is Preference.MANIPULABLE:
+        return lambda solution: -_manipulability(problem, solution.positions)
+    if prefer is Preference.CENTRED:
+        return lambda solution: -_room(problem.chain, solution.positions)
+    return lambda solution: float(np.linalg.norm(solution.positions - problem.start))
+
+
+def _manipulability(problem: PoseProblem, q: FloatArray) -> float:
     """Return √det(J Jᵀ) of what is wanted (Yoshikawa 1985, Eq. 10), for few joints √det(Jᵀ J)."""
-    along = goal[:3, :3].T @ chain.jacobian(q).reshape(2, 3, -1)  # the goal's axes
-    rows = along.reshape(6, -1)[weights[:BOX_X] > 0.0]
+    along = problem.goal[:3, :3].T @ problem.chain.jacobian(q).reshape(2, 3, -1)  # the goal's axes
+    rows = along.reshape(6, -1)[problem.ready.full[:BOX_X] > 0.0]
     return float(np.prod(np.linalg.svd(rows, compute_uv=False)))
 
 

@@ -12,19 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The search of `solve` against the clock."""
+"""The search of `solve` until a deadline."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.pose.pose_problem import Allowed, PoseProblem
 from basis_ik.search.descent_kernel import SPENT
-from basis_ik.search.pose_search_kernel import GO_ON
-from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.search.pose_search_kernel import GO_ON, Found
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -32,59 +31,34 @@ MARGIN = 100.0  # a slice of several steps is run where as many of the slowest s
 LONGEST = 256  # steps of a slice
 
 
-@dataclass(frozen=True)
-class Finish:
-    """Where the search stood when it ended."""
+def search_until(
+    deadline: float, problem: PoseProblem, allowed: Allowed
+) -> tuple[FloatArray, Found]:
+    """Search until a start arrives, or what is allowed or the time is used up.
 
-    q: FloatArray
-    status: int
-    away: float
-    turned: float
-    steps: int
-    starts: int
+    It runs in slices, because compiled code cannot ask for the time. Near the deadline the clock is
+    read after every single step.
 
+    Args:
+        deadline: By `time.perf_counter` [s].
+        problem: What to reach.
+        allowed: How long to go on otherwise.
 
-@dataclass
-class Race:
-    """One search, in slices, because compiled code cannot ask for the time.
-
-    Attributes:
-        ready: The chain.
-        weights: (12,) of what is wanted.
-        goal: (4, 4) root_T_goal.
-        seed: (n,).
+    Returns:
+        Positions (n,), and how the search ended, see `PreparedChain.search`.
     """
-
-    ready: PreparedChain
-    weights: FloatArray
-    goal: FloatArray
-    seed: FloatArray
-
-    def run(
-        self, tolerances: tuple[float, float], iterations: int, restarts: int, deadline: float
-    ) -> Finish:
-        """Search until a start arrives, or iterations, restarts or time are used up.
-
-        Near the deadline the clock is read after every single step.
-
-        Args:
-            tolerances: Of position [m] and orientation [rad].
-            iterations: Steps allowed.
-            restarts: Starts allowed after the seed's.
-            deadline: By `time.perf_counter` [s].
-        """
-        ready = self.ready
-        work, q = ready.new_work(), np.empty_like(self.seed)
-        first, steps, slowest, now = 0, 0, 0.0, time.perf_counter()
-        while True:
-            fitting = (deadline - now) / (MARGIN * slowest) if slowest > 0.0 else 1.0
-            slice_ = min(max(1, int(min(fitting, LONGEST))), iterations - steps)
-            status, taken, fresh, away, turned = ready.search(
-                self.weights, self.goal, self.seed, q, tolerances, slice_,
-                first=first, last=restarts, work=work,
-            )  # fmt: skip
-            before, now = now, time.perf_counter()
-            first, steps = GO_ON, steps + taken
-            slowest = max(slowest, (now - before) / max(1, taken))
-            if status != SPENT or steps >= iterations or now >= deadline:
-                return Finish(q, status, away, turned, steps, fresh)
+    ready = problem.ready
+    work, q = ready.new_work(), np.empty_like(problem.start)
+    first, steps, slowest, now = 0, 0, 0.0, time.perf_counter()
+    while True:
+        fitting = (deadline - now) / (MARGIN * slowest) if slowest > 0.0 else 1.0
+        slice_ = min(max(1, int(min(fitting, LONGEST))), allowed.iterations - steps)
+        status, taken, last, away, turned = ready.search(
+            ready.full, problem.goal, problem.start, q, problem.tolerances, slice_,
+            first=first, last=allowed.restarts, work=work,
+        )  # fmt: skip
+        before, now = now, time.perf_counter()
+        first, steps = GO_ON, steps + taken
+        slowest = max(slowest, (now - before) / max(1, taken))
+        if status != SPENT or steps >= allowed.iterations or now >= deadline:
+            return q, (status, steps, last, away, turned)

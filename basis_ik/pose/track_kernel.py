@@ -40,7 +40,7 @@ from basis_ik.search.descent_kernel import (
     fill_jacobian,
     place,
 )
-from basis_ik.search.pose_error_kernel import is_eased, pose_residual
+from basis_ik.search.pose_error_kernel import has_deadband, pose_residual
 from basis_ik.search.pose_search_kernel import (
     BAD_SEED,
     check_start,
@@ -394,7 +394,7 @@ def what_holds(
 
     While a joint stands at the bound of its step, time will tell about the limits.
     """
-    joints, variables, n, boxed = chain.joints, chain.variables, q.shape[0], is_eased(weights)
+    joints, variables, n, boxed = chain.joints, chain.variables, q.shape[0], has_deadband(weights)
     frame = place(joints, chain.ends[1], q, work, n)
     residual = pose_residual(weights, boxed, work, n + joints.shape[0] + 1, frame)
     e0, e1, e2, e3, e4, e5 = residual

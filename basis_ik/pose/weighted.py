@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.search.prepared_chain import PreparedChain
+from basis_ik.pose.pose_problem import PoseProblem
 from basis_ik.search.ranked_tasks import ITERATIONS, Ranked, RankedTask
 from basis_ik.search.residuals_kernel import POSE
 
@@ -34,30 +34,23 @@ STARTS = 20  # fresh starts that get a chance to leave less than the seed's
 
 
 def least_error(
-    ready: PreparedChain,
-    weights: FloatArray,
-    goal: FloatArray,
-    starts: Sequence[FloatArray],
-    tolerances: tuple[float, float],
-    budget: int,
+    problem: PoseProblem, weights: FloatArray, starts: Sequence[FloatArray], budget: int
 ) -> tuple[FloatArray, float, float, int]:
     """Find the positions that leave the least weighted error.
 
     Of about equal ones those downhill from the first start are taken.
 
     Args:
-        ready: The chain, as narrowed to what is wanted.
-        weights: (12,) by `wanted.weigh`.
-        goal: (4, 4) root_T_goal.
+        problem: What to reach.
+        weights: (12,) by `pose_constraint.weigh`.
         starts: Each (n,), the seed first; some fresh ones follow them.
-        tolerances: Of position [m] and orientation [rad].
         budget: Steps allowed.
 
     Returns:
         Positions (n,), the distance [m] and angle [rad] that they leave, and steps taken.
     """
-    task = RankedTask(POSE, ready.exact, weights, goal, 0, tolerances)
-    ranked = Ranked([task], ready.variables)
+    task = RankedTask(POSE, problem.ready.exact, weights, problem.goal, 0, problem.tolerances)
+    ranked = Ranked([task], problem.ready.variables)
     best, left = ranked.standing(ranked.start(0, starts[0])), budget
     fresh = [ranked.start(number, starts[0]) for number in range(1, STARTS + 1)]
     for start in (best.q, *starts[1:], *fresh):

@@ -226,7 +226,7 @@ class Chain:
         frames = np.empty((len(self.arrays.origins), 3, 4))
         tip = np.eye(4)
         jacobian = np.empty((6, len(values)))
-        kernels.forward_from_fields(*self.arrays, values, frames, tip[:3], jacobian)
+        kernels.forward_from_fields(self.arrays[:], values, frames, tip[:3], jacobian)
         return frames, tip, jacobian
 
     def __repr__(self) -> str:

@@ -39,8 +39,8 @@ class ChainArrays(NamedTuple):
     """The one numeric form of a serial chain: m moving joints driven by n variables.
 
     All arrays are C-contiguous and writable, though nobody writes to them: numba compiles read-only
-    arrays apart and takes them slowly. A named tuple costs 2 µs on the way in from Python, its
-    fields one by one 0.5 µs: functions called from Python take `*arrays` and make the tuple inside.
+    arrays apart and takes them slowly. A named tuple costs 2 µs on the way in from Python, a plain
+    one no more than its fields: functions called from Python take `arrays[:]`, which is plain.
     """
 
     origins: FloatArray
@@ -63,6 +63,11 @@ class ChainArrays(NamedTuple):
     """(n,) 1 when a full turn of the variable brings every joint it drives back to its place."""
 
 
+ChainFields = tuple[
+    FloatArray, IntArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray,
+    IntArray,
+]  # fmt: skip
+"""The fields of `ChainArrays`."""
 Row = tuple[float, float, float, float]
 """One row of a frame; three rows in registers make `forward` twice as fast as a frame in memory."""
 
@@ -206,22 +211,7 @@ def link_frames(
 
 @jit
 def forward_from_fields(
-    origins: FloatArray,
-    prismatic: IntArray,
-    variables: IntArray,
-    multipliers: FloatArray,
-    offsets: FloatArray,
-    tip: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    continuous: IntArray,
-    q: FloatArray,
-    frames: FloatArray,
-    root_T_tip: FloatArray,
-    jacobian: FloatArray,
+    chain: ChainFields, q: FloatArray, frames: FloatArray, tip: FloatArray, jacobian: FloatArray
 ) -> None:
-    """Run `forward_and_jacobian` from Python, on a chain's arrays one by one."""
-    chain = ChainArrays(
-        origins, prismatic, variables, multipliers, offsets, tip, lower, upper, continuous
-    )
-    forward_and_jacobian(chain, q, frames, root_T_tip, jacobian)
+    """Run `forward_and_jacobian` from Python, with the fields of a chain's arrays."""
+    forward_and_jacobian(ChainArrays(*chain), q, frames, tip, jacobian)

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import threading
 import traceback
 from collections.abc import Callable
@@ -38,6 +39,7 @@ from basis_ik.motion.chain_state import ChainState, Event
 from basis_ik.motion.measured import StateStamp
 from basis_ik.motion.statistics import LoopMeter
 from basis_ik.ros.boundary import Boundary, Moment
+from basis_ik.ros.chain_controller import OtherCommanderError
 from basis_ik.ros.frame_buffer import FrameBuffer
 from basis_ik.ros.journal import Journal
 from basis_ik.ros.loaded_robot import Description, Robot, read_description
@@ -54,6 +56,7 @@ from basis_ik.warm_up import WarmUp, node_steps
 CACHE_TIMEOUT = 0.5  # s that `configure` waits for kernels from the cache
 BRAKING_TIMEOUT = 2.0  # s within which every arm must have come to rest
 EXIT_TIMEOUT = 0.5  # s for the same after a signal to end
+AUTOSTART_PERIOD = 0.5  # s between two looks whether the other node that commands the arm is gone
 EVER = 3600.0  # s; upper bound of the compilation
 
 TARGETS = (
@@ -100,6 +103,7 @@ class IkNode(LifecycleNode):
         self._successor: Description | None = None  # to be made of once the arms rest
         self._prepared: Robot | None = None
         self._active = self._started = False
+        self._autostart_at = math.inf  # of the loop's steady time
         # A latch outlives the robot: only ~/enable resets it.
         self._states = {name: ChainState() for name in self._names}
         self._buffer = FrameBuffer()
@@ -218,10 +222,10 @@ class IkNode(LifecycleNode):
         assert self._robot is not None  # configured
         self._robot.check_alone()
         self._robot.activate()
-        self._active = True
+        self._active, self._autostart_at = True, math.inf
 
     def _deactivate(self) -> None:
-        self._active = False
+        self._active, self._autostart_at = False, math.inf
         if self._robot is not None:
             self._robot.deactivate()
 
@@ -254,6 +258,27 @@ class IkNode(LifecycleNode):
         if self._started or not self.parameters["autostart"]:
             return
         if self.trigger_configure() == SUCCESS:
+            self._autostart_at = -math.inf
+            self._activate_once_alone()
+
+    def _activate_once_alone(self) -> None:
+        """Activate, unless another node commands the arm; then look again later.
+
+        The node that this one replaces may still be ending, or was killed and stays in the graph
+        until its lease ends: that must not leave this one inactive for good.
+        """
+        assert self._robot is not None  # configured
+        now = self.boundary.steady()
+        if now < self._autostart_at:
+            return
+        self._autostart_at = now + AUTOSTART_PERIOD
+        try:
+            self._robot.check_alone()
+        except OtherCommanderError as error:
+            text = f"cannot activate: {error}; then this one activates by itself"
+            self._journal.warn("activation", "other", text, lasting=True)
+        else:
+            self._journal.recovered("activation", "no other node commands the arm")
             self.trigger_activate()
 
     def give_up(self) -> None:
@@ -432,6 +457,7 @@ class IkNode(LifecycleNode):
             self._read()  # a newer one may have come meanwhile
         if self._robot is None:
             return
+        self._activate_once_alone()
         self._loop.begin(self.boundary.steady())
         now = self.boundary.moment(self.get_clock())
         for earlier in reversed(range(self._loop_clock.periods(now.clock))):
@@ -459,13 +485,13 @@ def _spin(node: IkNode, stop: threading.Event) -> int:
     executor = LoopExecutor(node.log_failure, boundary)
     executor.add_node(node)
     while not boundary.run("kernels", node.check_kernels) and not stop.is_set():
-        executor.spin_some()
+        executor.spin_once()
     if not stop.is_set():
         boundary.run("start", node.start)
     gc.freeze()  # a garbage collection of all of numba's objects takes many periods
     while not stop.is_set():
         try:
-            executor.spin_some()
+            executor.spin_once()
             boundary.run("answer", node.handle_target)
         except Exception:
             if not node.context.ok():

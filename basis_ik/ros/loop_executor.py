@@ -21,14 +21,22 @@ is destroyed while one of its events is queued.
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor, TimeoutException
+from rclpy.executors import (
+    ExternalShutdownException,
+    SingleThreadedExecutor,
+    TimeoutException,
+    TimeoutObject,
+)
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.node import Node
 from rclpy.subscription import Subscription
+from rclpy.task import Future
 from rclpy.timer import Timer
 from rclpy.waitable import NumberOfEntities
 
@@ -42,12 +50,13 @@ class LoopExecutor(SingleThreadedExecutor):
 
     A lifecycle node with parameters and services has some fifty entities. Most are rarely used, but
     would cost half a millisecond for each message and each period of the loop. Therefore the
-    executor waits for messages and timers only, and checks the rest at intervals, or in each period
-    of a slow loop. Both wait sets are kept until the entities of the node change. rclpy's own
-    executor handles the entities that are ready.
+    executor waits for messages and timers only, and checks the rest at intervals. Both wait sets
+    are kept until the entities of the nodes change. rclpy's own executor handles the entities that
+    are ready.
 
-    An exception in a timer's or a message's callback ends `spin_some`. An exception in a request
-    does not: it only concerns the client, which gets no response.
+    An exception in a timer's or a message's callback ends the spinning. An exception in a request
+    does not: it only concerns the client, which gets no response. The callbacks of timers and
+    messages must be functions, not coroutines.
 
     Args:
         handle_error: Is called with the exception of a request.
@@ -68,6 +77,17 @@ class LoopExecutor(SingleThreadedExecutor):
         self._waitables: list[Any] = []
         self._outdated = True
 
+    def add_node(self, node: Node) -> bool:
+        """Add a node, also while this spins."""
+        added = bool(super().add_node(node))
+        self._outdated = True
+        return added
+
+    def remove_node(self, node: Node) -> None:
+        """Remove a node, also while this spins."""
+        super().remove_node(node)
+        self._outdated = True
+
     def wake(self) -> None:
         """Note that the entities of the node have changed; rclpy calls this."""
         self._outdated = True
@@ -82,11 +102,24 @@ class LoopExecutor(SingleThreadedExecutor):
         self._in_use.close()
         return bool(super().shutdown(timeout_sec))
 
-    def spin_some(self) -> None:
-        """Handle messages and timers; before that, at intervals, the rest.
+    def spin_once(self, timeout_sec: float | None = None) -> None:
+        """Wait for messages and timers, at most 20 ms, and handle them; at intervals the rest.
 
-        The node must have a timer: otherwise this may wait for ever.
+        Args:
+            timeout_sec: Longest time to wait, if that is less [s].
+
+        Raises:
+            TypeError: A callback of a timer or of messages is a coroutine.
         """
+        self._spin(PAUSE if timeout_sec is None or timeout_sec < 0.0 else min(timeout_sec, PAUSE))
+
+    def spin_once_until_future_complete(
+        self, future: Future[Any], timeout_sec: float | TimeoutObject | None = None
+    ) -> None:
+        """Wait and handle as `spin_once` does; its 20 ms are as exact as the timeout is here."""
+        self.spin_once(0.0 if future.done() else None)
+
+    def _spin(self, timeout: float) -> None:
         if self._outdated:
             self._renew()
         now = time.monotonic()
@@ -96,7 +129,7 @@ class LoopExecutor(SingleThreadedExecutor):
                 self._handle_requests()
             if self._outdated:
                 self._renew()
-        self._wait()
+        self._wait(timeout)
 
     def _renew(self) -> None:
         """Build the wait sets again: one of messages and timers, one of the rest."""
@@ -108,8 +141,10 @@ class LoopExecutor(SingleThreadedExecutor):
         for node in self.get_nodes():
             self._boundary.attend(node)
             for timer in node.timers:
+                _refuse_coroutine(timer.callback, "a timer")
                 self._timers[self._use(timer)] = timer
             for subscription in node.subscriptions:
+                _refuse_coroutine(subscription.callback, subscription.topic_name)
                 self._subscriptions[self._use(subscription)] = subscription
             self._services += node.services
             self._clients += node.clients
@@ -134,14 +169,17 @@ class LoopExecutor(SingleThreadedExecutor):
         self._in_use.enter_context(entity.handle)
         return int(entity.handle.pointer)
 
-    def _wait(self) -> None:
+    def _wait(self, timeout: float) -> None:
+        if not (self._timers or self._subscriptions):  # a wait set must not be empty
+            time.sleep(timeout)
+            return
         wait_set = self._wait_set
         wait_set.clear_entities()
         for subscription in self._subscriptions.values():
             wait_set.add_subscription(subscription.handle)
         for timer in self._timers.values():
             wait_set.add_timer(timer.handle)
-        wait_set.wait(-1)
+        wait_set.wait(round(1e9 * timeout))
         if not self._context.ok():
             raise ExternalShutdownException
         # Messages first, so that the loop uses the newest.
@@ -189,3 +227,8 @@ class LoopExecutor(SingleThreadedExecutor):
                     self._renew()
         except TimeoutException:
             pass
+
+
+def _refuse_coroutine(callback: Any, name: str) -> None:
+    if inspect.iscoroutinefunction(callback):
+        raise TypeError(f"the callback of {name} must be a function, not a coroutine")

@@ -14,21 +14,22 @@
 
 """Which arms have a closed form, found from their geometry alone.
 
-Six turning joints, of which the last three have axes that meet in a point; or of which three in the
-middle are parallel; or the same seen from the tip. Arms of fewer joints are such arms with some of
-them held. A robot description is never exact, and a calibrated arm is a millimetre off: what is
-nearly so gets the form of the arm next to it, which knows how far it is off.
+Six turning joints, of which three neighbours have axes that meet in a point or are parallel. Arms
+of fewer joints are such arms with some of them held. A robot description is never exact, and a
+calibrated arm is a millimetre off: what is nearly so gets the form of the arm next to it, which
+knows how far it is off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.search import closed_form_kernel as kernel
+from basis_ik.search import closed_form_loop_kernel as loop
 from basis_ik.search.closed_form_axes import (
     JOINTS,
     NEARLY,
@@ -37,6 +38,8 @@ from basis_ik.search.closed_form_axes import (
     Free,
     arm_of,
     candidates,
+    loop_candidates,
+    meeting_candidates,
     with_added_axes,
 )
 from basis_ik.search.closed_form_quartic_kernel import (
@@ -56,15 +59,17 @@ FloatArray = NDArray[np.float64]
 STRICT = 1e-9  # of an equation's size: what rounding makes of one that has just one answer
 SAMPLES = 32
 SAME = 0.1  # [rad] by which a form may miss the angles of a pose: what is nearly exact does
+CLEAR = 1e-4  # a margin that is none of a singularity
 SAFETY = 10.0  # how many times what an arm and an answer may be off must not matter, for a proof
 WORTH_A_QUARTIC = 0.1  # of how far another form is off: how far one that takes longer may be off
+ROUGH = 1e-4  # [sizes], [rad] by which a form is off that an exact one of another family replaces
 
 
 class Branches(NamedTuple):
     """The joint positions of a pose."""
 
     variables: FloatArray
-    """(n, 16) for `pose_search_kernel.solve_pose`, the branches as the chain's own starts."""
+    """(n, 16 or 24) for `pose_search_kernel.solve_pose`, the branches as the chain's own starts."""
     inside: int
     """How many lie within the limits, or are brought inside by polishing."""
     number: int
@@ -78,6 +83,24 @@ class Branches(NamedTuple):
         return self.variables[:, COLUMNS : COLUMNS + self.number].T
 
 
+class Kernels(NamedTuple):
+    """What solves the arms of a family; each is compiled at its first use."""
+
+    branch_starts: Callable[..., tuple[int, int, float]]
+    """See `closed_form_search_kernel.branch_starts`."""
+    solve_pose: Callable[..., tuple[int, int, int, float, float]]
+    """For one target, see `closed_form_search_kernel.solve_closed_pose`."""
+    solve_poses: Callable[..., None]
+    """For many targets."""
+    most: int
+    """How many branches a pose has at most."""
+
+
+QUICK = Kernels(branch_starts, solve_closed_pose, solve_closed_poses, kernel.MOST)
+QUARTIC = Kernels(quartic_branch_starts, solve_quartic_pose, solve_quartic_poses, kernel.MOST)
+LOOP = Kernels(loop.loop_branch_starts, loop.solve_loop_pose, loop.solve_loop_poses, loop.MOST)
+
+
 class ClosedForm(NamedTuple):
     """An arm's form, and how far the arm is off it."""
 
@@ -89,21 +112,8 @@ class ClosedForm(NamedTuple):
     """Largest angle [rad], likewise."""
     size: float
     """The arm's unit of length [m]."""
-    is_quartic: bool
-    """Whether it is one of `closed_form_quartic_kernel`."""
-
-    @property
-    def solve_pose(self) -> Callable[..., tuple[int, int, int, float, float]]:
-        """The kernel for one target, `closed_form_search_kernel.solve_closed_pose` or its like.
-
-        That of a quartic is compiled at its first use.
-        """
-        return solve_quartic_pose if self.is_quartic else solve_closed_pose
-
-    @property
-    def solve_poses(self) -> Callable[..., None]:
-        """The kernel for many targets."""
-        return solve_quartic_poses if self.is_quartic else solve_closed_poses
+    kernels: Kernels
+    """Those of its family."""
 
     def clear(self, position_tolerance: float, rotation_tolerance: float) -> float:
         """Return by how much a target must be let off without effect for a proof.
@@ -129,14 +139,19 @@ class ClosedForm(NamedTuple):
             target: (4, 4) root_T_target.
             seed: (n,) near which they are turned, within the limits where that is possible.
         """
-        find = quartic_branch_starts if self.is_quartic else branch_starts
-        starts = np.empty((len(seed), COLUMNS + kernel.MOST))
-        return Branches(starts, *find(self.rows, variables, target, seed, starts))
+        starts = np.empty((len(seed), COLUMNS + self.kernels.most))
+        found = self.kernels.branch_starts(self.rows, variables, target, seed, starts)
+        return Branches(starts, *found)
+
+
+EVERY = candidates, loop_candidates, meeting_candidates
+"""The families of forms; those that take longer come last."""
 
 
 def closed_form(
-    exact: FloatArray, variables: FloatArray, size: float, free: Free = Free.NOTHING
-) -> ClosedForm | None:
+    exact: FloatArray, variables: FloatArray, size: float, free: Free = Free.NOTHING,
+    families: Sequence[Callable[[Arm], Iterable[Candidate]]] = EVERY,
+) -> ClosedForm | None:  # fmt: skip
     """Return the form that a chain comes nearest to, or None.
 
     Args:
@@ -144,6 +159,7 @@ def closed_form(
         variables: Likewise.
         size: Its unit of length [m].
         free: What of the orientation does not matter.
+        families: Those that count; a later one only where no earlier one is exact.
     """
     given = arm_of(exact, variables, free)
     if given is None:
@@ -156,30 +172,46 @@ def closed_form(
         multiplier, offset, v = given.lift[1]
         positions[:, int(v)] = -multiplier * offset
     loose = draw.uniform(-np.pi, np.pi, (SAMPLES, JOINTS))
-    best, least = None, np.inf
-    for whole in with_added_axes(given, size):
-        angles = _angles(whole, positions, loose)
-        poses = whole.poses(angles)
-        for backward in (False, True):
-            if backward and free is Free.ORIENTATION:
-                continue
-            arm = whole.from_tip() if backward else whole
-            turns = angles[:, ::-1] if backward else angles
-            truth = arm.poses(turns)
-            for candidate in candidates(arm):
-                kind, axes, points = candidate
-                away, turned = _apart(truth, arm._replace(axes=axes, points=points).poses(turns))
-                off = away / size + turned
-                quick = kind <= kernel.PARALLEL_2_3_4
-                bound = least - STRICT if quick else WORTH_A_QUARTIC * (least - STRICT)
-                if away <= NEARLY * size and turned <= NEARLY and off < bound:
-                    rows = _pack(arm, candidate, whole, backward, off, size)
-                    form = ClosedForm(rows, away, turned, size, not quick)
-                    if _gives_back(form, variables, positions, poses):
-                        best, least = form, off
-        if least < STRICT:
+    best: ClosedForm | None = None
+    least, most = np.inf, 0
+    for kinds in families:
+        for whole in with_added_axes(given, size):
+            angles = _angles(whole, positions, loose)
+            poses = whole.poses(angles)
+            for backward in (False, True):
+                if backward and free is Free.ORIENTATION:
+                    continue
+                arm = whole.from_tip() if backward else whole
+                turns = angles[:, ::-1] if backward else angles
+                truth = arm.poses(turns)
+                for candidate in kinds(arm):
+                    bent = arm._replace(axes=candidate.axes, points=candidate.points)
+                    away, turned = _apart(truth, bent.poses(turns))
+                    off, kernels = away / size + turned, _kernels(candidate)
+                    bound = least - STRICT
+                    if kernels is QUARTIC:
+                        bound *= WORTH_A_QUARTIC
+                    alike = candidate.kind == loop.MEETING and off < least + STRICT
+                    if away <= NEARLY * size and turned <= NEARLY and (off < bound or alike):
+                        rows = _pack(arm, candidate, whole, backward, off, size)
+                        form = ClosedForm(rows, away, turned, size, kernels)
+                        back, clear = _given_back(form, variables, positions, poses)
+                        if 2 * back > SAMPLES and (off < bound or clear > most):
+                            best, least, most = form, off, clear
+            if least < STRICT:
+                break
+        if least < ROUGH or free is Free.ORIENTATION:
             break
+        if best is not None:
+            least = ROUGH
     return best
+
+
+def _kernels(candidate: Candidate) -> Kernels:
+    """Return those of a form's family."""
+    if candidate.first != 0 or candidate.kind == loop.MEETING:
+        return LOOP
+    return QUICK if candidate.kind <= kernel.PARALLEL_2_3_4 else QUARTIC
 
 
 def _angles(arm: Arm, positions: FloatArray, loose: FloatArray) -> FloatArray:
@@ -194,27 +226,30 @@ def _angles(arm: Arm, positions: FloatArray, loose: FloatArray) -> FloatArray:
     return angles
 
 
-def _gives_back(
+def _given_back(
     form: ClosedForm,
     variables: FloatArray,
     positions: FloatArray,
     poses: tuple[FloatArray, FloatArray],
-) -> bool:
-    """Tell whether a form leads from most poses back to the positions (k, n) that they are of.
+) -> tuple[int, int]:
+    """Return from how many poses a form leads back to the positions (k, n) that they are of.
 
-    It does not where an arm has a form but is degenerate in it, as with three axes in one line.
+    Few where an arm has a form but is degenerate in it, as with three axes in one line. And from
+    how many it does so clearly.
     """
     free, target = np.zeros((len(variables), COLUMNS)), np.eye(4)
     free[:, 0], free[:, 1], free[:, 2] = -np.inf, np.inf, 1.0
     locked = variables[:, 0] == variables[:, 1]
     free[locked, :2] = variables[locked, :2]
-    back = 0
+    back = clear = 0
     for q, rotation, place in zip(positions, *poses, strict=True):
         target[:3, :3], target[:3, 3] = rotation, place
         found = form.starts(free, target, np.zeros(len(q)))
         off = np.abs(np.remainder(found.positions - q + np.pi, 2.0 * np.pi) - np.pi)
-        back += bool(found.margin > 0.0 and off.max(axis=1).min(initial=np.inf) < SAME)
-    return 2 * back > len(positions)
+        near = off.max(axis=1).min(initial=np.inf) < SAME
+        back += bool(found.margin > 0.0 and near)
+        clear += bool(found.margin > CLEAR and near)
+    return back, clear
 
 
 def _apart(
@@ -229,13 +264,13 @@ def _apart(
 def _pack(
     arm: Arm, candidate: Candidate, whole: Arm, backward: bool, off: float, size: float
 ) -> FloatArray:
-    kind, axes, points = candidate
+    kind, axes, points, first = candidate
     rows = np.empty((kernel.ROWS, 3))
     rows[kernel.AXES : kernel.OFFSETS] = axes
     rows[kernel.OFFSETS : kernel.TIP] = np.diff(points, axis=0, prepend=np.zeros((1, 3)))
     rows[kernel.TIP] = arm.place - points[-1]
     rows[kernel.REST : kernel.KIND] = arm.rotation
     rows[kernel.KIND] = kind, float(backward), STRICT + 10.0 * off
-    rows[kernel.SIZE] = size, whole.lift[0] @ whole.place, 0.0
+    rows[kernel.SIZE] = size, whole.lift[0] @ whole.place, float(first)
     rows[kernel.DRIVES : kernel.LIFT], rows[kernel.LIFT :] = whole.drives, whole.lift
     return rows

@@ -30,16 +30,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.search import closed_form_kernel as kernel
+from basis_ik.search import closed_form_loop_kernel as loop
 from basis_ik.search import closed_form_quartic_kernel as quartic
 
 FloatArray = NDArray[np.float64]
-Candidate = tuple[float, FloatArray, FloatArray]
-"""The kind of a form, its axes (6, 3), and points (6, 3) on them."""
 
 JOINTS = 6
 FEWEST = 3  # turning joints of a chain that are worth it
 PARALLEL = 1e-9  # [rad] of axes to a slide along them
 NEARLY = 0.02  # [reach], [rad] by which an arm may be off its form for that to be worth a start
+
+
+OPENED_AT = 5, 4, 2  # the joints before which three axes beside those of an arm as it is
 
 
 class Free(enum.Enum):
@@ -49,6 +51,18 @@ class Free(enum.Enum):
     AXIS = 1
     """The turn about the tip's z axis."""
     ORIENTATION = 3
+
+
+class Candidate(NamedTuple):
+    """A form that an arm may be near to."""
+
+    kind: float
+    axes: FloatArray
+    """(6, 3)"""
+    points: FloatArray
+    """(6, 3), on the axes."""
+    first: int = 0
+    """At which joint its loop is opened, see `closed_form_loop_kernel`."""
 
 
 class Arm(NamedTuple):
@@ -64,6 +78,12 @@ class Arm(NamedTuple):
     place: FloatArray
     lift: FloatArray
     """(2, 3) of a slide along axes that are all parallel, see `closed_form_kernel.rise_of`."""
+
+    def opened(self, first: int) -> Arm:
+        """Return the arm with its axes in another order, see `closed_form_loop_kernel`."""
+        rows = (np.roll(each, -first, axis=0) for each in (self.axes, self.points, self.drives))
+        axes, points, drives = rows
+        return self._replace(axes=axes, points=points, drives=drives)
 
     def from_tip(self) -> Arm:
         """Return the arm as the tip sees it: joints in the other order, and the root for a tip."""
@@ -186,19 +206,42 @@ def candidates(arm: Arm) -> Iterator[Candidate]:
             if centre is not None and _parallel(h[alike][given[alike]]):
                 moved = points.copy()
                 moved[meeting] = centre
-                yield kind, _aligned(h, alike, given), moved
+                yield Candidate(kind, _aligned(h, alike, given), moved)
     if _parallel(h[1:4][given[1:4]]):
         aligned = _aligned(h, [1, 2, 3], given)
         centre = _meeting(arm, [4, 5])
         if centre is not None:
             points = _nearest(h, p, centre)
             points[4:] = centre
-            yield kernel.PARALLEL_2_3_4, aligned, points
-        yield quartic.PARALLELS, aligned, p
+            yield Candidate(kernel.PARALLEL_2_3_4, aligned, points)
+        yield Candidate(quartic.PARALLELS, aligned, p)
     if wrist is not None:
         points = _nearest(h, p, wrist)
         points[3:] = wrist
-        yield quartic.WRIST, h, points
+        yield Candidate(quartic.WRIST, h, points)
+
+
+def loop_candidates(arm: Arm) -> Iterator[Candidate]:
+    """Yield what `candidates` does for an arm whose loop is opened elsewhere.
+
+    Axes on both sides of the opening between the last joint and the first may be special to each
+    other only by chance, with all joints at 0: such a form gives nothing back.
+    """
+    for first in OPENED_AT:
+        for kind, axes, points, _ in candidates(arm.opened(first)):
+            axes, points = (np.roll(each, first, axis=0) for each in (axes, points))
+            yield Candidate(kind, axes, points, first)
+
+
+def meeting_candidates(arm: Arm) -> Iterator[Candidate]:
+    """Yield the forms of an arm of which two neighbouring axes meet, and no others need to."""
+    for first in (0, 5, 4, 3, 2):
+        opened = arm.opened(first)
+        centre = _meeting(opened, [4, 5])
+        if centre is not None:
+            points = _nearest(opened.axes, opened.points, centre)
+            points[4:] = centre
+            yield Candidate(loop.MEETING, arm.axes, np.roll(points, first, axis=0), first)
 
 
 def _meeting(arm: Arm, which: list[int]) -> FloatArray | None:

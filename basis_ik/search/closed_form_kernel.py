@@ -40,7 +40,9 @@ AXES, OFFSETS, TIP, REST, KIND, SIZE, DRIVES, LIFT = 0, 6, 12, 13, 16, 17, 18, 2
 # Columns of its row KIND: what kind of arm it is; not 0: it is taken from the tip to the root; what
 # part of an equation's size it may be short of an answer.
 NAME, BACKWARD, SOFT = range(3)
-LENGTH, HEIGHT = 0, 1  # of its row SIZE: the arm's size; the tip's height when all are at 0 [m]
+# Of its row SIZE: the arm's size; the tip's height when all are at 0 [m]; see
+# `closed_form_loop_kernel`: at which joint the loop is opened.
+LENGTH, HEIGHT, FIRST = range(3)
 # Of a row DRIVES: angle = FACTOR q[NUMBER] + SHIFT. Of the row behind LIFT: the same for the slide.
 FACTOR, SHIFT, NUMBER = range(3)
 ERROR = (

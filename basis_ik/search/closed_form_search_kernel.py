@@ -76,7 +76,7 @@ class FormBranches(NamedTuple):
     """What a form finds for a pose."""
 
     angles: FloatArray
-    """(8, 7), see `closed_form_kernel.find_branches`."""
+    """(8, 7) or (16, 7), see `closed_form_kernel.find_branches`."""
     number: int
     """How many rows are written."""
     margin: float
@@ -140,7 +140,8 @@ def order_starts(
     starts: FloatArray,
 ) -> tuple[int, int, float]:  # fmt: skip
     """Write the branches that a form has found as starts; see `branch_starts`."""
-    branches, ways = np.empty((MOST, variables.shape[0])), np.empty(MOST)
+    most = found.angles.shape[0]
+    branches, ways = np.empty((most, variables.shape[0])), np.empty(most)
     inside, kept, margin = 0, 0, found.margin
     for k in range(found.number):
         angles, branch = found.angles[k], branches[kept]

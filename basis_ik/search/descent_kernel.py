@@ -33,10 +33,10 @@ from basis_ik.numerics.normal_equations_kernel import (
     with_column_6,
 )
 from basis_ik.search.pose_error_kernel import (
-    answer,
     beyond,
-    is_eased,
+    has_deadband,
     pose_residual,
+    residual_rate,
     sine_cosine,
 )
 from basis_ik.search.tables_kernel import (
@@ -193,7 +193,7 @@ def fill_jacobian(
     if boxed:
         row = n + joints.shape[0] + 1
         for k in range(n):
-            x, y, z = answer(work, row, work[k, JRX], work[k, JRY], work[k, JRZ])
+            x, y, z = residual_rate(work, row, work[k, JRX], work[k, JRY], work[k, JRZ])
             work[k, JRX], work[k, JRY], work[k, JRZ] = x, y, z
 
 
@@ -250,6 +250,27 @@ def walk(variables: FloatArray, q: FloatArray, work: FloatArray, largest: float)
         q[k] = moved_inside(q[k], moved, work[k, BOUND_LOWER], work[k, BOUND_UPPER])
 
 
+@inlined
+def squared(residual: Six) -> tuple[float, float]:
+    """Return the squares of a residual's position and of its rotation."""
+    e0, e1, e2, e3, e4, e5 = residual
+    return e0 * e0 + e1 * e1 + e2 * e2, e3 * e3 + e4 * e4 + e5 * e5
+
+
+@inlined
+def keep(q: FloatArray, work: FloatArray) -> None:
+    """Keep q as where a step starts."""
+    for k in range(q.shape[0]):
+        work[k, BEFORE] = q[k]
+
+
+@inlined
+def take_back(q: FloatArray, work: FloatArray) -> None:
+    """Write where the last step started into q."""
+    for k in range(q.shape[0]):
+        q[k] = work[k, BEFORE]
+
+
 @helper
 def begin(work: FloatArray) -> None:
     """Make the next call of `descend`, if not a careful one, a new descent."""
@@ -279,27 +300,24 @@ def descend(
         REACHED, SPENT or STALLED; steps taken; the weighted squared error at q.
     """
     joints, variables, tip, careful = chain.joints, chain.variables, chain.ends[1], effort.careful
-    n, last, boxed = variables.shape[0], work.shape[0] - 1, is_eased(weights)
+    n, last, boxed = variables.shape[0], work.shape[0] - 1, has_deadband(weights)
     rates, least, stalls, trust, taken = n + joints.shape[0] + 1, np.inf, 0.0, DAMPING, 0
     if not careful:
         least, stalls = work[last, DESCENT_LEAST], work[last, DESCENT_STALLS]
     while True:
         frame = place(joints, tip, q, work, n)
         residual = pose_residual(weights, boxed, work, rates, frame)
-        e0, e1, e2, e3, e4, e5 = residual
-        away, turned = e0 * e0 + e1 * e1 + e2 * e2, e3 * e3 + e4 * e4 + e5 * e5
+        away, turned = squared(residual)
         error = away + turned
         if away <= arrival[0] and turned <= arrival[1]:
             return REACHED, taken, error
         if careful:
             if error > least:
                 trust *= 8.0
-                for k in range(n):
-                    q[k] = work[k, BEFORE]
+                take_back(q, work)
             else:
                 least, trust = error, max(trust / 3.0, 1e-7)
-                for k in range(n):
-                    work[k, BEFORE] = q[k]
+                keep(q, work)
             if trust > 1e9:
                 return STALLED, taken, least
         elif taken >= effort.iterations:

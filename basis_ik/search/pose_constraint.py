@@ -110,21 +110,22 @@ class PoseConstraint:
 
 
 def constrain(
-    ready: PreparedChain, constraint: PoseConstraint | None, targets: FloatArray
-) -> tuple[PreparedChain, FloatArray, FloatArray]:
+    ready: PreparedChain, constraint: PoseConstraint | None, targets: FloatArray,
+    *, position_only: bool = False,
+) -> tuple[PreparedChain, FloatArray, FloatArray]:  # fmt: skip
     """Return the chain prepared for a constraint, its weights, and the goals (..., 4, 4).
 
     Args:
         ready: The chain.
         constraint: Which part of the pose counts; None: the whole pose.
         targets: (..., 4, 4) root_T_target.
+        position_only: Short for a constraint whose orientation is free.
     """
-    if constraint is None:
-        return ready, ready.full, targets
-    ready = narrow(ready, constraint)
-    weights = ready.full if constraint.orientation else ready.position
+    if constraint is not None:
+        ready = narrow(ready, constraint)
     goals = targets if ready.target_T_goal is None else targets @ ready.target_T_goal
-    return ready, weights, goals
+    ready = ready.of_position if position_only else ready
+    return ready, ready.full, goals
 
 
 def narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
@@ -143,19 +144,18 @@ def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
     full[ROTATION_BOX] = constraint.rotation_box
     if not constraint.position:
         full[POSITION] = position[POSITION] = 0.0
-    if not constraint.orientation:
-        full[ROTATION] = 0.0
     reach = ready.reach + math.hypot(*constraint.box) if constraint.position else math.inf
     exactly = constraint.position and not any(constraint.box)
     placed = ready.closed_position if exactly else None
     exactly = exactly and constraint.orientation
     if constraint.free_axis is None:
         exactly = exactly and not any(constraint.rotation_box)
-        return replace(
+        narrowed = replace(
             ready, full=full, position=position, reach=reach,
             closed=ready.closed if exactly else None, closed_position=placed,
             redundant=ready.redundant if exactly else None,
         )  # fmt: skip
+        return narrowed if constraint.orientation else narrowed.of_position
     full[WRZ] = 0.0
     turn = _frame_about(constraint.free_axis)
     full[BOX] = position[BOX] = np.array(constraint.box)[_order(turn)]

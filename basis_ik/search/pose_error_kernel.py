@@ -126,8 +126,8 @@ def beyond(x: float, half: float) -> float:
 
 
 @helper
-def is_eased(weights: FloatArray) -> bool:
-    """Return whether a rotation that counts has tolerances."""
+def has_deadband(weights: FloatArray) -> bool:
+    """Return whether a rotation that counts has a deadband."""
     largest = max(weights[BOX_RX], max(weights[BOX_RY], weights[BOX_RZ]))
     return bool(weights[WRX] > 0.0 and largest > 0.0)
 
@@ -137,10 +137,9 @@ def rotation_beyond(weights: FloatArray, work: FloatArray, row: int, frame: Fram
     """Return the weighted error of a rotation beyond its tolerances.
 
     The tolerances, columns 9-11 of the weights (12,), bound the rotation vector, or where the turn
-    about z is free that of the shortest rotation from the direction z to the tip's. How the error
-    answers to an angular velocity, with its sign turned, is written into columns 0-8 of a row of
-    `work`, (3, 3) by rows: within its tolerance a component does not answer. The derivative is
-    exact, for a tolerance may be wide.
+    about z is free that of the shortest rotation from the direction z to the tip's. Minus the
+    error's derivative by an angular velocity is written into columns 0-8 of a row of `work`, (3, 3)
+    by rows; it is 0 for a component within its tolerance. It is exact, for a tolerance may be wide.
     """
     r00, r01, r02, _, r10, r11, r12, _, r20, r21, r22, _ = frame
     if weights[WRZ] == 0.0:
@@ -182,8 +181,8 @@ def rotation_beyond(weights: FloatArray, work: FloatArray, row: int, frame: Fram
 
 
 @helper
-def answer(work: FloatArray, row: int, x: float, y: float, z: float) -> Triple:
-    """Return the answer to an angular velocity that `rotation_beyond` left in a row of `work`."""
+def residual_rate(work: FloatArray, row: int, x: float, y: float, z: float) -> Triple:
+    """Return the residual's rate at an angular velocity, by the matrix of `rotation_beyond`."""
     return (
         work[row, D00] * x + work[row, D01] * y + work[row, D02] * z,
         work[row, D10] * x + work[row, D11] * y + work[row, D12] * z,
@@ -210,7 +209,7 @@ def pose_residual(
 
     Args:
         weights: (12,).
-        boxed: Whether the rotation has a deadband, by `is_eased`.
+        boxed: Whether the rotation has a deadband, by `has_deadband`.
         work: Its row is written by `rotation_beyond` if there is such a deadband.
         row: Number of that row.
         frame: target_T_tip.

@@ -55,8 +55,10 @@ from basis_ik.search.tables_kernel import (
     WX,
     WY,
     WZ,
+    ChainFields,
     Effort,
     FloatArray,
+    GoalFields,
     PackedChain,
     PoseGoal,
 )
@@ -296,32 +298,52 @@ def begin_start(
     return ROAMING if roams else INSIDE
 
 
+@helper
+def come_inside(
+    variables: FloatArray, seed: FloatArray, q: FloatArray, work: FloatArray, status: int,
+    more: bool,
+) -> tuple[int, int]:  # fmt: skip
+    """Bring q inside the limits after a descent outside them; return how that ended, and a phase.
+
+    Where it has reached the target, a descent inside the limits begins there, if there are steps.
+    """
+    bring_inside(variables, seed, q)
+    if status != REACHED:
+        return status, ROAMING
+    begin(work)
+    set_bounds(variables, FREE_TURNS, work)
+    if more:
+        return status, INSIDE
+    keep_unfinished(q, work)
+    return SPENT, INSIDE
+
+
+@helper
+def prove(
+    chain: PackedChain, goal: PoseGoal, q: FloatArray, work: FloatArray
+) -> tuple[int, float, float]:
+    """Return REACHED, or STALLED where the proof fails; distance [m] and angle [rad] left at q."""
+    away, turned = measure(chain, goal, q, work)
+    return REACHED if meets(goal, away, turned) else STALLED, away, turned
+
+
+@helper
+def last_status(status: int, out_of_reach: bool, careful: bool, more: bool) -> int:
+    """Return how a search ended, by how its last descent did and whether it may make more."""
+    if out_of_reach and (careful or status != SPENT):
+        return OUT_OF_REACH
+    return SPENT if more and not out_of_reach else status
+
+
 @jit
 def solve_pose(
-    exact: FloatArray,
-    joints: FloatArray,
-    variables: FloatArray,
-    ends: FloatArray,
-    reach: float,
-    weights: FloatArray,
-    target: FloatArray,
-    seed: FloatArray,
-    q: FloatArray,
-    work: FloatArray,
-    position_tolerance: float,
-    rotation_tolerance: float,
-    iterations: int,
-    first: int,
-    restarts: int,
-    patience: int,
-    careful: bool,
-    near: float,
-) -> Found:
-    """Run `search` from Python, on the fields of its arguments one by one."""
-    chain = PackedChain(exact, joints, variables, ends, reach)
-    goal = PoseGoal(weights, target, position_tolerance, rotation_tolerance)
-    effort, starts = Effort(iterations, patience, careful), Starts(first, restarts, near)
-    return search(chain, goal, seed, q, work, effort, starts)
+    chain: ChainFields, goal: GoalFields, seed: FloatArray, q: FloatArray, work: FloatArray,
+    effort: tuple[int, int, bool], starts: tuple[int, int, float],
+) -> Found:  # fmt: skip
+    """Run `search` from Python, with the fields of its named tuples."""
+    return search(
+        PackedChain(*chain), PoseGoal(*goal), seed, q, work, Effort(*effort), Starts(*starts)
+    )
 
 
 @helper
@@ -348,52 +370,41 @@ def search(
     refused = check_start(seed, goal.target)
     if refused != 0:
         return refused, 0, 0, np.inf, np.inf
-    variables, weights, n = chain.variables, goal.weights, q.shape[0]
+    variables, n, steps = chain.variables, q.shape[0], 0
     out_of_reach, arrival = is_out_of_reach(chain, goal), squared_arrival(goal)
     fresh, least, phase = resume(variables, seed, q, work, starts.first)
     relate_to_target(chain.ends[0], goal.target, work, n + chain.joints.shape[0])
-    steps, spent, stalled = 0, SPENT + 0 * n, STALLED + 0 * n  # of one type
-    ended, inside = ENDED + 0 * n, INSIDE + 0 * n
     while True:
         if phase == ENDED:
-            phase = begin_start(chain, weights, q, work, effort.careful, starts, fresh)
+            phase = begin_start(chain, goal.weights, q, work, effort.careful, starts, fresh)
         left = Effort(effort.iterations - steps, effort.patience, effort.careful)
-        status, taken, error = descend(chain, weights, q, work, arrival, left)
+        status, taken, error = descend(chain, goal.weights, q, work, arrival, left)
         steps += taken
         if status == SPENT:
             keep_unfinished(q, work)
         if phase == ROAMING:
-            bring_inside(variables, seed, q)
+            more = steps < effort.iterations
+            status, phase = come_inside(variables, seed, q, work, status, more)
+            if status == REACHED:
+                continue
             error = FAR_OFF
-            if status == REACHED:  # outside the limits: a start from which they are not far
-                begin(work)
-                set_bounds(variables, FREE_TURNS, work)
-                phase = inside
-                if steps < effort.iterations:
-                    continue
-                status = spent
-                keep_unfinished(q, work)
         if status == REACHED or error < least:
             take_shortest_turns(variables, seed, q)
+        if status == REACHED:
+            status, away, turned = prove(chain, goal, q, work)
             if status == REACHED:
-                away, turned = measure(chain, goal, q, work)
-                if meets(goal, away, turned):
-                    return REACHED, steps, fresh, away, turned
-                status = stalled
+                return status, steps, fresh, away, turned
         if error < least:
             least = error
             keep_best(q, work)
         if out_of_reach or fresh >= starts.last or steps >= effort.iterations:
             break
-        fresh, phase = fresh + 1, ended
+        fresh, phase = fresh + 1, ENDED + 0 * n  # of one type with what follows
         begin_anew(variables, fresh, q)
-    suspend(work, fresh, least, phase if status == SPENT else ended)
-    if not out_of_reach and fresh < starts.last:
-        status = spent
+    suspend(work, fresh, least, phase if status == SPENT else ENDED + 0 * n)
+    status = last_status(status, out_of_reach, effort.careful, fresh < starts.last)
     go_back_to_best(q, work)
     away, turned = measure(chain, goal, q, work)
-    if out_of_reach and (effort.careful or status != SPENT):
-        status = OUT_OF_REACH + 0 * n
     return status, steps, fresh, away, turned
 
 

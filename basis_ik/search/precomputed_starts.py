@@ -20,6 +20,8 @@ fails, another one works. Starts in a good order spare the solver a quarter of i
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,15 +70,15 @@ def with_own_starts(ready: PreparedChain) -> FloatArray:
 
 def _try_starts(ready: PreparedChain) -> FloatArray:
     """Return the steps (candidates, targets) that each start took, negative where it failed."""
-    steps = np.empty((CANDIDATES, TARGETS))
+    steps, unbounded = np.empty((CANDIDATES, TARGETS)), replace(ready, reach=np.inf)
     truth, q, target = np.empty(len(ready.variables)), np.empty(len(ready.variables)), np.eye(4)
     for j in range(TARGETS):
         begin_anew(ready.variables, FIRST_TARGET + j, truth)
         place_exactly(ready.exact, truth, target[:3])
         for i in range(CANDIDATES):
-            status, taken, *_ = ready.search(
+            status, taken, *_ = unbounded.search(
                 ready.full, target, truth, q, (TOLERANCE, TOLERANCE), STEPS,
-                first=i + 1, last=i + 1, near=0.0, reach=np.inf,
+                first=i + 1, last=i + 1, near=0.0,
             )  # fmt: skip
             steps[i, j] = taken if status == REACHED else -taken
     return steps

@@ -16,7 +16,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,17 @@ from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.redundant_form import RedundantForm
 from basis_ik.search.tables_kernel import (
+    COLUMNS,
+    LOWER,
+    LOWER_UPPER,
+    PERIODIC,
+    PRISMATIC,
+    SCALE,
+    START_LOWER,
+    START_UPPER,
+    UPPER,
+    VARIABLE,
+    ChainFields,
     PackedChain,
 )
 
@@ -93,14 +105,32 @@ class PreparedChain:
     narrowed: dict[object, PreparedChain] = field(init=False, default_factory=dict)
     """Variants for the constraints and rays so far, see `search.pose_constraint.narrow`. Each
     begins with none: what is made of one with other limits must never be taken for the chain's."""
+    fields: ChainFields = field(init=False)
+    """The chain as kernels take it."""
     spare: list[FloatArray] = field(default_factory=list)
     """Work arrays that no call is using. Taking from and adding to a list is atomic in Python, so
     threads share it without a lock; a control loop allocates once."""
 
+    def __post_init__(self) -> None:
+        fields = self.exact, self.joints, self.variables, self.ends, self.reach
+        object.__setattr__(self, "fields", fields)
+
+    @cached_property
+    def of_position(self) -> PreparedChain:
+        """The chain where the orientation is free, whatever else is wanted."""
+        return replace(self, full=self.position, closed=self.closed_position, redundant=None)
+
     @property
     def packed(self) -> PackedChain:
         """The chain as kernels take it where 2 µs do not matter."""
-        return PackedChain(self.exact, self.joints, self.variables, self.ends, self.reach)
+        return PackedChain(*self.fields)
+
+    def take_work(self) -> FloatArray:
+        """Return a work array that no call is using, to be appended to `spare` afterwards."""
+        try:
+            return self.spare.pop()
+        except IndexError:  # other threads have them all
+            return self.new_work()
 
     def new_work(self) -> FloatArray:
         """Return a work array for the kernels."""
@@ -110,7 +140,6 @@ class PreparedChain:
         self, weights: FloatArray, target: FloatArray, seed: FloatArray, q: FloatArray,
         tolerances: tuple[float, float], iterations: int, *,
         first: int = 0, last: int = 0, patience: int = PATIENCE, near: float = NEAR,
-        variables: FloatArray | None = None, reach: float | None = None,
         work: FloatArray | None = None,
     ) -> tuple[int, int, int, float, float]:  # fmt: skip
         """Descend from the seed, then from fresh starts, until a descent arrives and is proven.
@@ -129,9 +158,6 @@ class PreparedChain:
             last: Number of the last start.
             patience: Steps of a descent that may fail to get nearer.
             near: Starts with a smaller weighted squared error are not swept; infinite: no sweeps.
-            variables: Other limits and starts than the chain's; None: these.
-            reach: How far from the first joint the tip can be within those limits [m]; None: the
-                chain's.
             work: What the kernel works in; None: an array that no call is using.
 
         Returns:
@@ -139,21 +165,37 @@ class PreparedChain:
             BAD_TARGET before any work. Steps; number of the last start; distance [m] and angle
             [rad] left at q.
         """
-        spare = None
-        if work is None:
-            spare = self.spare
-            try:
-                work = spare.pop()
-            except IndexError:  # other threads have them all
-                work = self.new_work()
+        memory = self.take_work() if work is None else work
         found = solve_pose(
-            self.exact, self.joints, self.variables if variables is None else variables,
-            self.ends, self.reach if reach is None else reach, weights, target, seed, q, work,
-            tolerances[0], tolerances[1], iterations, first, last, patience, False, near,
+            self.fields, (weights, target, tolerances[0], tolerances[1]), seed, q, memory,
+            (iterations, patience, False), (first, last, near),
         )  # fmt: skip
-        if spare is not None:
-            spare.append(work)
+        if work is None:
+            self.spare.append(memory)
         return found
+
+    def bounded(self) -> NDArray[np.bool_]:
+        """Return which variables (n,) have limits that matter: those without room for a turn."""
+        low, high = self.variables[:, LOWER], self.variables[:, UPPER]
+        matters = (self.variables[:, PERIODIC] == 0.0) | (high - low < 2.0 * np.pi)
+        matters &= np.isfinite(low) | np.isfinite(high)
+        return np.asarray(matters)
+
+    def without_limits(self, lifted: NDArray[np.bool_]) -> PreparedChain:
+        """Return the chain without the limits of some variables (n,) and without own starts."""
+        variables = self.variables[:, :COLUMNS].copy()  # own starts suit the limits
+        half = np.where(variables[:, PERIODIC] != 0.0, np.pi, 2.0 * variables[:, SCALE])
+        variables[lifted, LOWER], variables[lifted, UPPER] = -np.inf, np.inf
+        variables[lifted, START_LOWER] = (self.middle - half)[lifted]
+        variables[lifted, START_UPPER] = (self.middle + half)[lifted]
+        joints = self.exact[:-1]
+        slides = lifted[joints[:, VARIABLE].astype(int)] & (joints[:, PRISMATIC] != 0.0)
+        return replace(self, variables=variables, reach=np.inf if slides.any() else self.reach)
+
+    def bound_near(self, k: int, q: FloatArray) -> float:
+        """Return the one of a variable's two limits that is nearer to q (n,) [rad or m]."""
+        lower, upper = self.variables[k, LOWER_UPPER].tolist()
+        return float(lower if abs(q[k] - lower) < abs(q[k] - upper) else upper)
 
     def prove_inside(self, q: FloatArray) -> None:
         """Check positions q (n,) that reached a target against the limits of the whole chain.
@@ -163,7 +205,8 @@ class PreparedChain:
         Raises:
             OutsideLimitsError: A variable is outside, which is an error in basis_ik.
         """
-        if not is_inside(q, *self.limits):
+        lower, upper = self.limits
+        if not is_inside(q, lower, upper):
             raise OutsideLimitsError(q, self.limits)
 
     def tip_position(self, q: FloatArray) -> FloatArray:

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basis_ik.search.closed_form import ClosedForm, closed_form
-from basis_ik.search.closed_form_axes import JOINTS
+from basis_ik.search.closed_form import QUICK, ClosedForm, closed_form
+from basis_ik.search.closed_form_axes import JOINTS, candidates
 from basis_ik.search.closed_form_kernel import KIND, MOST, SOFT
 from basis_ik.search.redundant_form_kernel import SplitChain, sample_self_motion
 from basis_ik.search.tables_kernel import COLUMNS, LOWER, ORIGIN, UPPER, VARIABLE
@@ -73,8 +73,8 @@ class RedundantForm(NamedTuple):
 def redundant_form(exact: FloatArray, variables: FloatArray, size: float) -> RedundantForm | None:
     """Return the form of six joints of a chain, the others fixed; None where there is none.
 
-    The fixed ones are at the ends of the chain; of two such forms it is the one that the arm
-    comes nearest to, which is solved without quartics if that is possible.
+    The fixed ones are at the ends of the chain. Of the forms that are quick to solve it is the one
+    that the arm comes nearest to.
 
     Args:
         exact: See `PreparedChain`.
@@ -94,8 +94,10 @@ def redundant_form(exact: FloatArray, variables: FloatArray, size: float) -> Red
         between = slice(int(six[0]), int(six[-1]) + 1)
         fixed = numbers[np.setdiff1d(free, six)]
         split, inner = _split(exact, between, fixed)
-        form = closed_form(inner, variables[numbers[between], :COLUMNS], size)
-        if form is not None and not form.is_quartic:
+        form = closed_form(
+            inner, variables[numbers[between], :COLUMNS], size, families=(candidates,)
+        )
+        if form is not None and form.kernels is QUICK:
             form.rows[KIND, SOFT] = max(form.rows[KIND, SOFT], SOFTER)
             found.append(RedundantForm(form, split, fixed))
     return min(found, key=lambda each: each.form.away, default=None)

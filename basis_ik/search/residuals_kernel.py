@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 
 from basis_ik.numerics.jit import helper
 from basis_ik.search.pose_error_kernel import (
-    answer,
     axis_error,
     beyond,
-    is_eased,
+    has_deadband,
+    residual_rate,
     rotation_beyond,
     rotation_error,
 )
@@ -204,7 +204,7 @@ def _boxed_rotation_rows(
     error[3], error[4], error[5] = rotation_beyond(weights, slopes, row, tip)
     for k in range(twists.shape[0]):
         u, v, w = _along_goal(goal, twists, k, 3)
-        jacobian[3, k], jacobian[4, k], jacobian[5, k] = answer(slopes, row, u, v, w)
+        jacobian[3, k], jacobian[4, k], jacobian[5, k] = residual_rate(slopes, row, u, v, w)
 
 
 @helper
@@ -253,7 +253,7 @@ def _pose_rows(
     """Write six rows: the position along the goal's axes, then the rotation about them."""
     tip = _goal_T_tip(goal, frame)
     _position_rows(weights, goal, tip, twists, error, jacobian)
-    if is_eased(weights):
+    if has_deadband(weights):
         _boxed_rotation_rows(weights, goal, tip, twists, error, jacobian)
     elif weights[WRZ] == 0.0 and weights[WRX] > 0.0:
         _axis_rows(weights, goal, tip, twists, error, jacobian)

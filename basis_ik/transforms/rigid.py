@@ -123,7 +123,7 @@ class RigidTransform:
             raise ShapeError("translation", "(3,)", t.shape)
         m = _IDENTITY.copy()
         (x, y, z, w), (tx, ty, tz) = q.tolist(), t.tolist()
-        length = kernels.from_xyzw(x, y, z, w, tx, ty, tz, m)
+        length = kernels.from_xyzw((x, y, z, w), (tx, ty, tz), m)
         if not abs(length - 1.0) <= UNIT_TOLERANCE:
             finite_array("quaternion", q, 4)
             finite_array("translation", t, 3)
@@ -309,8 +309,7 @@ def from_checked(
         translation: [m].
     """
     m = _IDENTITY.copy()
-    x, y, z, w = quaternion
-    kernels.from_xyzw(x, y, z, w, *translation, m)
+    kernels.from_xyzw(quaternion, translation, m)
     return trusted(m)
 
 

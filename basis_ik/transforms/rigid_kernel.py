@@ -232,25 +232,22 @@ def from_rpy(roll: float, pitch: float, yaw: float, out: FloatArray) -> None:
 
 @jit
 def from_xyzw(
-    x: float, y: float, z: float, w: float, tx: float, ty: float, tz: float, out: FloatArray
-) -> float:
+    quaternion: tuple[float, float, float, float], translation: tuple[float, float, float],
+    out: FloatArray,
+) -> float:  # fmt: skip
     """Write a rotation given by a quaternion of any length above 0, and a translation.
 
     Every product has two factors of the quaternion: q and -q give the same bits.
 
     Args:
-        x: Of the quaternion.
-        y: Of the quaternion.
-        z: Of the quaternion.
-        w: Of the quaternion.
-        tx: Of the translation.
-        ty: Of the translation.
-        tz: Of the translation.
+        quaternion: (x, y, z, w).
+        translation: (x, y, z).
         out: Shape (4, 4); its last row is not touched.
 
     Returns:
         The quaternion's length; NaN if an element of either is NaN or infinite.
     """
+    (x, y, z, w), (tx, ty, tz) = quaternion, translation
     square = x * x + y * y + z * z + w * w
     s = 2.0 / square
     out[0, 0] = 1.0 - s * (y * y + z * z)

@@ -14,7 +14,8 @@
 
 """Draw the tables of benchmark/results/ as docs/figures/bench_*.svg; `make bench` does so too.
 
-pip install matplotlib && python docs/figures/draw_bench.py [solve] [fabrik] [transforms]
+pip install matplotlib && python docs/figures/draw_bench.py [solve] [fabrik] [transforms] [limiter]
+[latency]
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ HERE = Path(__file__).parent
 RESULTS = HERE.parents[1] / "benchmark" / "results"
 OURS = ("basis_ik", "ours")
 MARKS = "osD^vP*X"
+WIDE = 20.0  # ratio of times from which on they are drawn on a logarithmic axis
 Table = Mapping[str, Mapping[str, float]]
 """A row for each thing measured: the figure of each contestant."""
 
@@ -78,8 +80,13 @@ def draw(name: str, times: Table, solved: Table | None = None) -> None:
         sharey=True, squeeze=False,
     )  # fmt: skip
     first = axes[0, 0]
-    first.set_xscale("log")
     points(first, times, "time [µs]")
+    every = [time for row in times.values() for time in row.values()]
+    if max(every) > WIDE * min(every):
+        first.set_xscale("log")
+    else:
+        first.set_xlim(left=0.0)
+    first.set_ylim(-0.5, len(times) - 0.5)
     if solved is not None:
         points(axes[0, 1], solved, "solved [%]")
     first.invert_yaxis()
@@ -91,7 +98,7 @@ def draw(name: str, times: Table, solved: Table | None = None) -> None:
 
 def main() -> None:
     """Draw the tables that are named, or all."""
-    for name in sys.argv[1:] or ("solve", "fabrik", "transforms"):
+    for name in sys.argv[1:] or ("solve", "fabrik", "transforms", "limiter", "latency"):
         results = json.loads((RESULTS / f"{name}.json").read_text())
         if name == "solve":
             compared = results["compare"]
@@ -99,6 +106,20 @@ def main() -> None:
         elif name == "fabrik":
             sizes = {f"{n} links": row for n, row in results["sizes"].items() if n.isdigit()}
             draw(name, column(sizes, "us"), column(sizes, "converged_percent"))
+        elif name == "limiter":
+            draw(name, results["microseconds"])
+        elif name == "latency":
+            measured = {"an echo node": "echo", "basis_ik": "basis_ik"}
+            draw(
+                name,
+                {
+                    f"from a pose to its command, {what}": {
+                        who: 1e3 * results["latency"][key][f"{figure}_ms"]
+                        for who, key in measured.items()
+                    }
+                    for what, figure in (("median", "median"), ("99th percentile", "p99"))
+                },
+            )
         else:
             rows = {what: row for what, row in results["rows"].items() if "basis_ik" in row}
             draw(name, column(rows, "seconds", 1e6))

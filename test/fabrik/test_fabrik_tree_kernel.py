@@ -263,7 +263,7 @@ def test_sweeps_and_descents_stay_within_limits_and_never_end_worse_than_they_be
     error = errors(g, q, p)[0]
     for move in (sweep_tree, descend):
         record = np.full(40, np.nan)
-        used = move(s, g, q, p, 1e-9, 1e-9, 1.0, 30, record)
+        used = move(s, g, q, p, (1e-9, 1e-9, 1.0), 30, record)
         assert used <= 30
         assert np.isfinite(record[:used]).all()
         assert np.isnan(record[used:]).all()
@@ -278,7 +278,7 @@ def test_a_descent_ends_when_nothing_more_is_won():
     s = skeleton(3, MIXED)
     q, p = pose(s, 3)
     g = goals(np.array([[50.0, 0.0, 0.0], [50.0, 1.0, 0.0]]))
-    assert descend(s, g, q, p, 1e-9, 1e-9, 1.0, 10**6, NOTHING) < 3000
+    assert descend(s, g, q, p, (1e-9, 1e-9, 1.0), 10**6, NOTHING) < 3000
 
 
 @given(SEEDS)

@@ -700,8 +700,8 @@ MUTATIONS = tuple(
         (
             "the missing distance is halved",
             EXPLAIN,
-            "    return answer, Reason(verdict, answer.away,",
-            "    return answer, Reason(verdict, 0.5 * answer.away,",
+            "        verdict, answer.away, turn,",
+            "        verdict, 0.5 * answer.away, turn,",
             (53, 54, 58),
         ),
         (
@@ -748,9 +748,9 @@ MUTATIONS = tuple(
         ),
         (
             "the opposite limit is reported",
-            EXPLAIN,
-            "bound = lower if abs(answer.q[index] - lower) < abs",
-            "bound = lower if abs(answer.q[index] - lower) > abs",
+            "search/prepared_chain.py",
+            "lower if abs(q[k] - lower) < abs",
+            "lower if abs(q[k] - lower) > abs",
             (58,),
         ),
         (
@@ -763,8 +763,8 @@ MUTATIONS = tuple(
         (
             "BUDGET_SPENT is reported as TOO_FAR",
             "pose/solve.py",
-            "        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=fresh + 1)",
-            "        reason = Reason(Verdict.TOO_FAR, away, turn, starts=fresh + 1)",
+            "        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=last + 1)",
+            "        reason = Reason(Verdict.TOO_FAR, away, turn, starts=last + 1)",
             (59,),
         ),
         (
@@ -1147,8 +1147,8 @@ MUTATIONS = tuple(
         (
             "activation ignores another commander",
             IK_NODE,
-            "        self._robot.check_alone()",
-            "        pass",
+            "        self._robot.check_alone()\n        self._robot.activate()",
+            "        self._robot.activate()",
             (72,),
         ),
         (

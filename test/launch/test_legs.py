@@ -23,6 +23,7 @@ import launch_testing.asserts
 import numpy as np
 import pytest
 import rclpy
+import yaml
 from diagnostic_msgs.msg import DiagnosticStatus
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
@@ -134,9 +135,9 @@ class TestLegs(unittest.TestCase):
         )
 
     def test_the_source_frames_are_not_overwritten(self):
-        frames = self.buffer.all_frames_as_string()
-        self.assertIn("Frame ik/calf_l exists with parent thigh_l.", frames)
-        self.assertIn("Frame calf_l exists with parent thigh_l.", frames)
+        frames = yaml.safe_load(self.buffer.all_frames_as_yaml())
+        self.assertEqual(frames["ik/calf_l"]["parent"], "thigh_l")
+        self.assertEqual(frames["calf_l"]["parent"], "thigh_l")
 
 
 @launch_testing.post_shutdown_test()

@@ -66,18 +66,18 @@ def quickest(ruckig, distance, v, a, speed, top, jerk):
 def test_a_move_from_rest_in_closed_form():
     row = np.full(kernels.ROW, np.nan)
     # Two ramps of 1 s each way reach 1 at 0.5 mean, and stop: the rest is cruise.
-    plan(5.0, 0.0, 0.0, -1.0, 1.0, 1.0, 1.0, row)
+    plan(5.0, 0.0, 0.0, (-1.0, 1.0, 1.0, 1.0), row)
     assert row[:SEGMENTS].tolist() == pytest.approx([0, 0, 0, 1, 0, 1, 3, 1, 0, 1])
     assert row[SEGMENTS:].tolist() == [0, 0, 0, 1, 0, -1, 0, -1, 0, 1]
     # Too short for that: four ramps of (d/2J)^(1/3).
-    plan(-2 * 0.2**3, 0.0, 0.0, -1.0, 1.0, 1.0, 1.0, row)
+    plan(-2 * 0.2**3, 0.0, 0.0, (-1.0, 1.0, 1.0, 1.0), row)
     assert kernels.duration(row) == pytest.approx(0.8)
 
 
 def test_every_profile_ends_at_rest_at_its_goal_within_the_limits():
     row = np.empty(kernels.ROW)
     for distance, v, a, speed, top, jerk in moves(0, MOVES):
-        plan(distance, v, a, -speed, speed, top, jerk, row)
+        plan(distance, v, a, (-speed, speed, top, jerk), row)
         found = states(row, v, a)
         assert (row[:SEGMENTS] >= 0).all()
         assert np.abs(row[SEGMENTS:]).max() <= jerk
@@ -95,7 +95,7 @@ def test_profiles_are_as_quick_as_ruckigs(ruckig):
     row = np.empty(kernels.ROW)
     for move in moves(1, MOVES):
         distance, v, a, speed, top, jerk = move
-        plan(distance, v, a, -speed, speed, top, jerk, row)
+        plan(distance, v, a, (-speed, speed, top, jerk), row)
         assert kernels.duration(row) == pytest.approx(quickest(ruckig, *move), rel=1e-6), move
 
 
@@ -103,7 +103,7 @@ def test_a_state_beyond_the_limits_returns_as_fast_as_the_jerk_allows():
     row = np.empty(kernels.ROW)
     slow = 0
     for distance, v, a, speed, top, jerk in moves(2, MOVES, beyond=3.0):
-        plan(distance, v, a, -speed, speed, top, jerk, row)
+        plan(distance, v, a, (-speed, speed, top, jerk), row)
         found = states(row, v, a)
         way = np.abs(found[:, 0]).max()
         assert found[-1, 0] == pytest.approx(distance, abs=1e-10 * way + 1e-13)
@@ -122,7 +122,7 @@ def test_a_state_beyond_the_limits_returns_as_fast_as_the_jerk_allows():
 def test_velocity_limits_may_differ_by_direction():
     row = np.empty(kernels.ROW)
     for distance, fastest in ((9.0, 0.5), (-9.0, -2.0)):
-        plan(distance, 0.0, 0.0, -2.0, 0.5, 4.0, 40.0, row)
+        plan(distance, 0.0, 0.0, (-2.0, 0.5, 4.0, 40.0), row)
         v = states(row, 0.0, 0.0)[:, 1]
         assert v[np.argmax(np.abs(v))] == pytest.approx(fastest)
 
@@ -147,7 +147,7 @@ def test_the_extent_of_a_profile_is_that_of_its_samples():
     row = np.empty(kernels.ROW)
     turned = 0
     for distance, v, a, speed, top, jerk in moves(4, sample(300)):
-        plan(distance, v, a, -speed, speed, top, jerk, row)
+        plan(distance, v, a, (-speed, speed, top, jerk), row)
         total = kernels.duration(row)
         times = np.linspace(0, total, 400)
         sampled = [kernels.sample(row, 0.0, v, a, t)[0] for t in times]
@@ -164,5 +164,5 @@ def test_the_extent_of_a_profile_is_that_of_its_samples():
 def test_non_finite_input_gives_nan(bad, place):
     row, given = np.empty(kernels.ROW), [1.0, 0.1, 0.1]
     given[place] = bad
-    plan(*given, -1.0, 1.0, 1.0, 1.0, row)
+    plan(*given, (-1.0, 1.0, 1.0, 1.0), row)
     assert not np.isfinite(kernels.sample(row, 0.0, given[1], given[2], 0.01)[0])

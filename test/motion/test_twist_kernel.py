@@ -40,8 +40,9 @@ def states_at(chain, q, twist, rate, in_tip):
     states = np.zeros((len(q), 3))
     states[:, 0] = q
     exact = prepared(chain).exact
-    work = map(np.zeros, [(len(exact) - 1, 6), (len(q), 6), (2, 12), (3, len(q))])
-    lost = states_on_line(exact, twist, rate, in_tip, *work, states)
+    scratch = tuple(map(np.zeros, [(len(exact) - 1, 6), (len(q), 6), (2, 12)]))
+    moves = np.zeros((3, len(q)))
+    lost = states_on_line((exact, twist, rate, in_tip), scratch, moves, states)
     return states, lost
 
 

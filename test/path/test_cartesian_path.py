@@ -22,11 +22,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from closed_arms import chain_of
+from feasible_motion import PERIOD, feasible_motion
+from hard_arms import ARMS
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.path import cartesian_path as path_module
 from basis_ik.path import ladder as path_search
 from basis_ik.path.cartesian_path import arc, follow, line
+from basis_ik.path.lane_kernel import ASIDE, CLEAR, ONWARD, go_along
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
 from basis_ik.robot.robot import RobotModel
@@ -239,11 +243,60 @@ def test_a_search_keeps_to_its_budget(robot, monkeypatch):
     start, end, seed = rng.uniform(chain.lower, chain.upper, (3, 7))
     poses = line(chain.forward(start), chain.forward(end), step=0.02, turn=0.06)
     tried = []
-    descend = path_search.Ladder._descend
     monkeypatch.setattr(path_search, "MOST_DESCENTS", 1000)
-    monkeypatch.setattr(path_search.Ladder, "_descend", lambda *a: tried.append(0) or descend(*a))
+
+    def counted(*arguments):
+        tried.append(len(arguments[5]))
+        return go_along(*arguments)
+
+    monkeypatch.setattr(path_search, "go_along", counted)
     check(chain, follow(chain, poses, seed, max_move=0.15), poses, 0.15)
-    assert 0 < len(tried) <= 1000
+    assert 0 < sum(tried) <= 3 * 1000  # three searches, the last from other beginnings
+
+
+@pytest.mark.parametrize(("name", "number"), [("iiwa", 2), ("gen3", 3)])
+def test_feasible_motion_of_joints_to_spare_is_followed(robot, name, number):
+    chain = chain_of(*ARMS[name]) if name in ARMS else robot(name)
+    motion = feasible_motion(chain, np.random.default_rng(number), 2)
+    poses, bound = [chain.forward(q) for q in motion], chain.velocity * PERIOD
+    path = follow(chain, poses, motion[0], max_move=bound)
+    check(chain, path, poses, bound)
+    assert path.success
+    assert nearest(chain, poses, motion[0], bound) < len(poses)
+
+
+@pytest.mark.parametrize(("name", "number", "without"), [("iiwa", 2, ASIDE), ("gen3", 2, CLEAR)])
+def test_lanes_go_aside_and_to_where_the_arm_is_free(robot, monkeypatch, name, number, without):
+    chain = chain_of(*ARMS[name]) if name in ARMS else robot(name)
+    motion = feasible_motion(chain, np.random.default_rng(number), 2)
+    poses, bound = [chain.forward(q) for q in motion], chain.velocity * PERIOD
+    monkeypatch.setattr(path_search, "WIDTHS", (32,))
+    monkeypatch.setattr(path_search.Ladder, "_descend", lambda *_: None)
+    monkeypatch.setattr(
+        path_search.Ladder, "_begin", lambda ladder, first, width: ladder._only(first[np.newaxis])
+    )
+
+    def climb():
+        ladder = path_search.Ladder(chain, poses, motion[0], bound, None, (1e-6, 1e-6))
+        return len(ladder.climb(motion[0]))
+
+    def go(*arguments):
+        manner = ONWARD if arguments[9] == without else arguments[9]
+        return go_along(*arguments[:9], manner, *arguments[10:])
+
+    assert climb() == len(poses)
+    monkeypatch.setattr(path_search, "go_along", go)
+    assert climb() < 0.5 * len(poses)
+
+
+@pytest.mark.parametrize("count", [2, 7, 15, 22, 39])
+def test_a_path_may_be_shorter_than_a_stride(robot, count):
+    chain = robot("panda")
+    motion = feasible_motion(chain, np.random.default_rng(1), 1)[100:][: 5 * count : 5]
+    poses = [chain.forward(q) for q in motion]
+    path = follow(chain, poses, motion[0], max_move=0.01)
+    check(chain, path, poses, 0.01)
+    assert path.reason.verdict is Verdict.MOVE_BOUND
 
 
 def test_no_poses_are_followed_at_once(robot):
@@ -292,3 +345,29 @@ def test_so_fine_a_spacing_that_it_fills_the_memory_is_refused(keywords):
     assert caught.value.argument == next(iter(keywords))
     with pytest.raises(SolveArgumentError, match="too many poses"):
         arc(start, (0, 1, 0), (0, 0, 1), 1.0, **keywords)
+
+
+def test_full_turns_of_joints_without_limits_are_one_lane(robot):
+    for chain, lanes in ((chain_of(*ARMS["gen3"]), 1), (robot("ur5"), 2)):
+        q = np.full(len(chain.joint_names), 0.3)
+        ladder = path_search.Ladder(chain, [chain.forward(q)] * 2, q, 0.1, None, (1e-6, 1e-6))
+        turned = np.array([q, q + 2 * pi * np.eye(len(q))[0]])
+        assert len(ladder._spread(turned, np.array([True, False]), 8)) == lanes
+
+
+def test_more_lanes_and_other_beginnings_are_tried_where_few_lanes_end(robot, monkeypatch):
+    chain, climbs = robot("panda"), []
+    climb = path_search.Ladder._climb
+
+    def climb_and_count(ladder, begin, width):
+        climbs.append((len(begin.q), width))
+        return climb(ladder, begin, width)
+
+    monkeypatch.setattr(path_search.Ladder, "_climb", climb_and_count)
+    start = chain.forward(HOME)
+    far = RigidTransform.from_rpy(0, 0, 0, (2.0, 0.0, 0.0)) @ start
+    for poses, wanted in (([start, start], 1), ([start, far], 3)):
+        climbs.clear()
+        path_search.Ladder(chain, poses, HOME, 0.1, None, (1e-6, 1e-6)).climb(np.array(HOME))
+        assert [width for _, width in climbs] == [32, 128, 128][:wanted]
+        assert [begins == 1 for begins, _ in climbs] == [True, True, False][:wanted]

@@ -52,8 +52,17 @@ def test_a_hopeless_search_ends_early_and_one_that_nearly_arrives_goes_on(arm):
         assert solution.restarts == starts
 
 
-def test_where_limits_stand_in_the_way_a_search_goes_on_longer(robot):
-    chain, seen = robot("jaco"), 0
+def skew(arm, bound):
+    """Six joints of which no two axes meet or are parallel, which have no closed form."""
+    rng = np.random.default_rng(1)
+    words = [[" ".join(map(str, rng.uniform(-0.5, 0.5, 3))) for _ in range(2)] for _ in range(6)]
+    rows = [("revolute", *each, "0 0 1", -bound, bound) for each in words]
+    return arm(rows, "0.2 0.1 0.1")
+
+
+def test_where_limits_stand_in_the_way_a_search_goes_on_longer(arm):
+    chain, seen = skew(arm, 1.5), 0
+    assert prepared(chain).closed is None
     rng = np.random.default_rng(5)
     for _ in range(40):
         solution = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), [0.0] * 6)

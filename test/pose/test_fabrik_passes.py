@@ -25,6 +25,7 @@ import pytest
 from basis_ik.errors import SolveArgumentError
 from basis_ik.pose import fabrik_passes as passes_module
 from basis_ik.pose.fabrik_passes import MAX_PASSES, run_passes, trace_passes
+from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.pose.solve import solve
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.descent_kernel import REACHED
@@ -132,8 +133,9 @@ def inside(chain, q):
 
 def passes_alone(chain, target, seed, *, trace=False, most=MAX_PASSES, restarts=60, ready=None):
     ready = prepared(chain) if ready is None else ready
-    goal = target.matrix.copy()
-    return run_passes(ready, ready.full, goal, seed, TOLERANCES, most, restarts, trace=trace)
+    problem = PoseProblem(chain, *read_problem(chain, target, seed, *TOLERANCES))
+    problem = problem._replace(ready=ready)
+    return run_passes(problem, most, restarts, trace=trace)
 
 
 def test_passes_alone_come_near_and_with_a_descent_all_arrive(chain):
@@ -401,7 +403,8 @@ def test_a_trace_from_the_seed_of_a_solution_compiles_no_kernel_anew(robot, monk
     kernel, writable = passes_module.solve_by_passes, []
 
     def watch(*arguments):
-        writable.extend(each.flags.writeable for each in arguments if isinstance(each, np.ndarray))
+        each = [x for y in arguments for x in (y if isinstance(y, tuple) else (y,))]
+        writable.extend(x.flags.writeable for x in each if isinstance(x, np.ndarray))
         return kernel(*arguments)
 
     monkeypatch.setattr(passes_module, "solve_by_passes", watch)

@@ -118,9 +118,8 @@ def settled(ready, weights, target, starts, steps=60, budget=10_000):
     n = len(ready.variables)
     q, figures = np.empty_like(starts), np.empty((len(starts), 2))
     taken = minimise_each(
-        ready.exact, ready.joints, ready.variables, ready.ends, weights[0], weights,
-        target.matrix.copy(), starts, q, figures, ready.new_work(), np.empty((2, n, n)),
-        1e-6, 1e-6, steps, budget,
+        ready.fields, (weights[0], target.matrix.copy(), 1e-6, 1e-6), weights, starts,
+        (q, figures), (ready.new_work(), np.empty((2, n, n))), (steps, budget),
     )  # fmt: skip
     return q, figures, taken
 

@@ -192,14 +192,14 @@ def test_a_point_that_is_met_by_the_way_is_reached(arm):
 
     class Lame(LookDiagnosis):
         def least_angle(self):
-            return self._run(self.seed, self.variables, 0, 0, careful=True)
+            return self._run(self.held, self.seed, 0, 0, careful=True)
 
     from basis_ik.look.look_at import with_ray
 
     ready = with_ray(prepared(chain), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     point = chain.forward([0.1, 0.2, 0.1]).apply(np.array([1.0, 0.0, 0.0]))
     seed = np.zeros(3)
-    diagnosis = Lame(ready, ready.variables, point, seed, seed, 1e-6, 9999, 21)
+    diagnosis = Lame(ready, ready, point, seed, seed, 1e-6, 9999, 21)
     answer, reason = explain_look(diagnosis, chain.joint_names)
     assert reason is REACHED
     assert answer.angle <= 1e-6

@@ -155,7 +155,6 @@ def test_limit_means_that_without_limits_it_would_go(robot):
     seen = 0
     wide = type(chain.arrays)(*chain.arrays)._replace(lower=np.full(6, -pi), upper=np.full(6, pi))
     from basis_ik.search.descent_kernel import REACHED
-    from basis_ik.search.pose_search_kernel import solve_pose
     from basis_ik.search.prepare import prepare
 
     free = prepare(wide)
@@ -167,10 +166,9 @@ def test_limit_means_that_without_limits_it_would_go(robot):
             seen += 1
             k = chain.joint_names.index(solution.reason.joint)
             assert solution.reason.bound in (chain.lower[k], chain.upper[k])
-            status = solve_pose(
-                free.exact, free.joints, free.variables, free.ends, free.reach, free.full,
-                np.array(target.matrix), np.zeros(6), np.empty(6), free.new_work(),
-                1e-6, 1e-6, 20000, 0, 500, 1, False, 0.4,
+            status = free.search(
+                free.full, np.array(target.matrix), np.zeros(6), np.empty(6), (1e-6, 1e-6), 20000,
+                last=500,
             )[0]  # fmt: skip
             assert status == REACHED
         else:

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.pose import timed_search as race
+from basis_ik.pose import timed_search
 from basis_ik.pose.solve import solve
 from basis_ik.search import prepared_chain
 from basis_ik.search.pose_search_kernel import solve_pose
@@ -52,7 +52,7 @@ def test_the_clock_ends_a_hopeless_search_within_one_step(robot, monkeypatch, co
         slices.append((found[1], clock() + each * found[1], each))
         return found
 
-    monkeypatch.setattr(race.time, "perf_counter", clock)
+    monkeypatch.setattr(timed_search.time, "perf_counter", clock)
     monkeypatch.setattr(prepared_chain, "solve_pose", slow)
     target = RigidTransform.from_rpy(1.0, 1.0, 1.0, (0.75, 0.5, 0.2))
     solution = solve(chain, target, time_limit=1.05)

@@ -145,7 +145,7 @@ def test_links_hang_on_their_joints_or_on_the_root():
 def test_fields_give_the_same_as_the_named_tuple():
     chain, q = random_chain(7)
     outs = np.empty((len(chain.origins), 3, 4)), np.empty((3, 4)), np.empty((6, len(q)))
-    kernels.forward_from_fields(*chain, q, *outs)
+    kernels.forward_from_fields(tuple(chain), q, *outs)
     for got, expected in zip(outs, evaluate(chain, q), strict=True):
         np.testing.assert_array_equal(got, expected)
 

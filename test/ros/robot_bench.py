@@ -302,6 +302,20 @@ class Robot:
         values = {pair.key: pair.value for pair in message.values}
         self.statuses.append({**values, "message": message.message, "level": message.level})
 
+    def unstalled(self, attempt):
+        """Return the result of an attempt during which the node had the processor all the time.
+
+        An arm whose node stalls begins the way to rest at its window's end; what it is commanded
+        then lies more than a period from what it was commanded before.
+        """
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            self.stalls = 0
+            result = attempt()
+            if not self.stalls:
+                return result
+        raise AssertionError("the node stalls in every attempt")
+
     def settle(self):
         """Wait until the node accepts the positions of a displaced arm."""
         time.sleep(0.3)

@@ -19,7 +19,7 @@ import time
 
 import numpy as np
 import pytest
-from robot_bench import HOME, PATIENCE, down, running
+from robot_bench import HOME, down, running
 from std_srvs.srv import SetBool, Trigger
 
 from basis_ik.transforms.rigid import RigidTransform
@@ -99,19 +99,14 @@ def jog(robot, seconds, frame, **twist):
 
 
 def jog_to_rest(robot, seconds, frame, **twist):
-    """Jog from READY, and wait for rest; again where the node had no processor for some periods.
+    """Jog from READY, and wait for rest."""
 
-    The arm then begins the way to rest at its window's end, on which no joint waits for another.
-    """
-    patience = time.monotonic() + PATIENCE
-    while time.monotonic() < patience:
+    def attempt():
         robot.go(READY)
-        robot.stalls = 0
         jog(robot, seconds, frame, **twist)
         robot.wait(robot.no_commands, "it stops when no twist comes")
-        if not robot.stalls:
-            return
-    raise AssertionError("the node stalls in every motion")
+
+    robot.unstalled(attempt)
 
 
 @pytest.mark.parametrize("frame", ["base_link", "tool0", "tilted"])

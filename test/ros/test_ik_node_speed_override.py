@@ -109,14 +109,19 @@ def test_an_invalid_fraction_is_refused_and_the_last_one_stays(robot, bad, reaso
 def test_twists_are_scaled(robot):
     override(robot, 0.25)
 
-    def risen():
-        robot.jog("base_link", linear=(0.0, 0.0, 0.2))
-        time.sleep(0.02)
-        return robot.tip().translation[2] - NEAR.translation[2] > 0.05
+    def rise():
+        begun, height = len(robot.commands), robot.tip().translation[2]
 
-    robot.wait(risen, "the tip rises")
-    robot.wait(robot.no_commands, "silence")
-    heights = [robot.chain.forward(q).translation[2] for q in robot.commands[-200:]]
+        def risen():
+            robot.jog("base_link", linear=(0.0, 0.0, 0.2))
+            time.sleep(0.02)
+            return robot.tip().translation[2] - height > 0.05
+
+        robot.wait(risen, "the tip rises")
+        robot.wait(robot.no_commands, "silence")
+        return [robot.chain.forward(q).translation[2] for q in robot.commands[begun:]]
+
+    heights = robot.unstalled(rise)
     assert np.diff(heights).max() == pytest.approx(0.25 * 0.2 * 0.01, rel=0.02)
 
 

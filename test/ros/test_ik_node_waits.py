@@ -19,6 +19,7 @@ import time
 
 import numpy as np
 import pytest
+import rclpy
 from control_msgs.msg import JointTrajectoryControllerState
 from robot_bench import HOME, PATIENCE, URDF, Robot, down, start_node, stop_node, wait_for_log
 from std_msgs.msg import String
@@ -61,6 +62,20 @@ def test_shutdown_is_final_and_the_process_ends_cleanly(begin):
     assert code == 0, output
     assert "Traceback" not in output
     assert robot.complaints == []
+
+
+def test_a_node_activates_by_itself_once_the_other_of_its_name_is_gone(begin):
+    robot, process = begin()
+    other = rclpy.create_node("basis_ik", context=robot.context)
+    robot.description.publish(String(data=URDF))
+    wait_for_log(process, "end one of them; then this one activates by itself")
+    assert robot.no_commands(1.0)
+    other.destroy_node()
+    robot.wait(lambda: any(s["state"] == "READY" for s in robot.statuses), "the node is ready")
+    robot.send("base_link", NEAR)
+    robot.wait(lambda: robot.at(NEAR), "the arm is there")
+    _, output = stop_node(process)
+    assert output.count("cannot activate") == 1
 
 
 def test_missing_joint_states_are_logged_once(begin):

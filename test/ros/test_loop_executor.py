@@ -44,7 +44,7 @@ def spin(until=lambda: False, seconds=10.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end and not until():
         try:
-            executor.spin_some()
+            executor.spin_once()
         except ZeroDivisionError as error:
             errors.append(str(error))
         rclpy.spin_once(other, timeout_sec=0.0)
@@ -113,6 +113,71 @@ def test_entities_created_while_it_spins_are_served(domain):
     assert outcome(domain, case) == "['tick', 'word'] []"
 
 
+def test_a_node_added_while_it_spins_is_served_until_it_is_removed(domain):
+    case = """
+    spin(seconds=0.1)
+    third = rclpy.create_node("third")
+    third.create_timer(0.01, lambda: calls.append("tick"))
+    executor.add_node(third)
+    spin(lambda: calls, 3.0)
+    executor.remove_node(third)
+    spin(seconds=0.05)
+    before = len(calls)
+    spin(seconds=0.1)
+    calls[:] = [str(before > 0 and len(calls) == before)]
+    third.destroy_node()
+    """
+    assert outcome(domain, case) == "['True'] []"
+
+
+def test_every_way_to_spin_serves_timers_messages_and_services(domain):
+    case = """
+    from rclpy.task import Future
+
+    def answer(request, response):
+        calls.append("asked")
+        return response
+
+    ticks, done = [], Future()
+    silent = rclpy.create_node("silent")  # has no timer
+    silent.create_service(Trigger, "ask", answer)
+    executor.remove_node(node)
+    executor.add_node(silent)
+    client = other.create_client(Trigger, "ask")
+    asked = client.call_async(Trigger.Request()) if client.wait_for_service(5.0) else None
+    for _ in range(10):
+        executor.spin_once(timeout_sec=0.05)
+    executor.spin_until_future_complete(done, timeout_sec=0.1)  # ends
+    executor.add_node(node)
+    node.create_timer(0.01, lambda: (ticks.append("tick"), len(ticks) == 5 and done.set_result(1)))
+    executor.spin_until_future_complete(done, timeout_sec=10.0)
+    calls.append(str(len(ticks) == 5))
+    silent.destroy_node()
+    """
+    assert outcome(domain, case) == "['True', 'asked'] []"
+
+
+@pytest.mark.parametrize("entity", ["timer", "subscription"])
+def test_a_coroutine_as_callback_is_refused(domain, entity):
+    create = {
+        "timer": "node.create_timer(0.01, callback)",
+        "subscription": 'node.create_subscription(String, "talk", callback, 1)',
+    }
+    name = {"timer": "a timer", "subscription": "/talk"}
+    case = """
+    async def callback(*_):
+        pass
+
+    {create}
+    try:
+        executor.spin_once()
+    except TypeError as error:
+        calls.append(str(error))
+    """
+    words = f"the callback of {name[entity]} must be a function, not a coroutine"
+    assert outcome(domain, case.format(create=create[entity])) == f"['{words}'] []"
+
+
 def test_actions_are_served(domain):
     case = """
     from control_msgs.action import FollowJointTrajectory
@@ -156,7 +221,7 @@ def test_messages_come_before_timers(domain):
     spin(seconds=0.05)
     talk.publish(String())
     time.sleep(0.5)
-    executor.spin_some()
+    executor.spin_once()
     first = list(calls)
     spin(lambda: len(calls) == 2, 3.0)
     calls[:] = [str(first == ["1 message", "2 timer"])]
@@ -176,7 +241,7 @@ def test_a_slow_loop_checks_services_in_every_period(domain):
     for _ in range(2):
         client.call_async(Trigger.Request())
         time.sleep(0.3)
-        executor.spin_some()
+        executor.spin_once()
     """
     assert outcome(domain, case) == "['asked', 'asked'] []"
 

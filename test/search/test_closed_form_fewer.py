@@ -26,14 +26,13 @@ from closed_arms import FEWER, apart, chain_of
 
 from basis_ik import warm_up
 from basis_ik.numerics import jit
-from basis_ik.pose import solve_all as every_module
+from basis_ik.pose import pose_problem
 from basis_ik.pose.batch import solve_batch
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
-from basis_ik.search.pose_search_kernel import solve_pose
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
@@ -69,7 +68,7 @@ def compared(chain, target, seed, monkeypatch, constraint=None):
     found = solve_all(chain, target, seed, constraint=constraint, starts=1)
     blind = without_form(chain, constraint)
     with monkeypatch.context() as patch:
-        patch.setattr(every_module, "prepared", lambda _: blind)
+        patch.setattr(pose_problem, "prepared", lambda _: blind)
         brute = solve_all(chain, target, seed, constraint=constraint, starts=200)
     return [each.positions for each in found], [each.positions for each in brute]
 
@@ -124,7 +123,7 @@ def test_hard_poses_are_reached_and_never_proven_to_be_out_of_reach(named, name)
 @pytest.mark.parametrize("name", FEWER)
 def test_a_pose_beside_what_the_arm_can_do_is_proven_to_be_out_of_reach(named, name):
     chain, rng, proven = named(name), np.random.default_rng(5), 0
-    blind, work = without_form(chain, None), prepared(chain).new_work()
+    blind, work = replace(without_form(chain, None), reach=np.inf), prepared(chain).new_work()
     q = np.empty(len(chain.lower))
     for _ in range(40):
         shift = RigidTransform.from_rpy(*rng.uniform(-0.2, 0.2, 3), rng.uniform(-0.05, 0.05, 3))
@@ -133,10 +132,9 @@ def test_a_pose_beside_what_the_arm_can_do_is_proven_to_be_out_of_reach(named, n
         assert not solution.success
         if solution.reason.proven:
             proven += 1
-            status = solve_pose(
-                blind.exact, blind.joints, blind.variables, blind.ends, np.inf, blind.full,
-                target.matrix.copy(), blind.middle, q, work, 1e-6, 1e-6, 10**6, 0, 200, 1, False,
-                0.4,
+            status = blind.search(
+                blind.full, target.matrix.copy(), blind.middle, q, (1e-6, 1e-6), 10**6,
+                last=200, work=work,
             )[0]  # fmt: skip
             assert status != ARRIVED
     assert proven > 15

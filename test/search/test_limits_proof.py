@@ -78,6 +78,8 @@ def test_a_solve_says_so_instead_of_reached(spoiled, poses, time_limit):
 
 def test_so_does_what_a_failed_search_found_in_the_end(spoiled, poses, monkeypatch):
     monkeypatch.setattr(solve_module, "FEWEST_STARTS", 0)
+    none = solve_module.DEFAULT._replace(first_restarts=0)
+    monkeypatch.setattr(solve_module, "DEFAULT", none)
     for pose in poses:
         try:
             assert not solve(spoiled, pose, FAR, constraint=CONSTRAINT, max_move=6.0).success

@@ -26,7 +26,6 @@ from basis_ik.pose.track_kernel import step_towards
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.descent_kernel import REACHED, walk
 from basis_ik.search.levels_kernel import _move
-from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
 from basis_ik.search.prepare import prepared
 from basis_ik.search.tables_kernel import STEP
 
@@ -54,10 +53,7 @@ def test_a_descent_that_is_no_number_moves_no_joint():
     ready, q = prepared(PANDA), np.zeros(7)
     weights, target = ready.full.copy(), PANDA.forward(np.array(Q) + 0.2).matrix.copy()
     weights[4] = np.nan
-    solve_pose(
-        ready.exact, ready.joints, ready.variables, ready.ends, ready.reach, weights, target,
-        np.array(Q), q, ready.new_work(), 1e-6, 1e-6, 3, 0, 0, PATIENCE, False, NEAR,
-    )  # fmt: skip
+    ready.search(weights, target, np.array(Q), q, (1e-6, 1e-6), 3)
     assert q.tolist() == Q
 
 

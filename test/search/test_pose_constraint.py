@@ -204,3 +204,16 @@ def test_lists_and_arrays_are_as_good_as_tuples(robot, form):
 def test_what_are_no_numbers_are_refused_by_name(name, value):
     with pytest.raises(SolveArgumentError, match=name):
         PoseConstraint(**{name: value})
+
+
+@pytest.mark.parametrize("box", [(0.0, 0.0, 0.0), (0.05, 0.0, 0.1)])
+@pytest.mark.parametrize("far", [1.0, 2.0])
+def test_position_only_is_short_for_a_constraint_whose_orientation_is_free(robot, box, far):
+    chain = robot("panda")
+    pose = chain.forward([0.3, 0.2, -0.1, -1.5, 0.2, 1.4, 0.5])
+    target = RigidTransform.from_rotation_translation(pose.rotation, far * pose.translation)
+    short = solve(chain, target, position_only=True, constraint=PoseConstraint(box=box))
+    long = solve(chain, target, constraint=PoseConstraint(box=box, orientation=False))
+    assert short.success == (far == 1.0)
+    assert (short.positions == long.positions).all()
+    assert short._replace(positions=None) == long._replace(positions=None)

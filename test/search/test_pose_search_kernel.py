@@ -36,14 +36,11 @@ from basis_ik.search.pose_search_kernel import (
     FREE_TURNS,
     GO_ON,
     LIMITS,
-    NEAR,
-    PATIENCE,
     UNBOUNDED,
     begin_anew,
     begin_inside,
     relate_to_target,
     set_bounds,
-    solve_pose,
     take_shortest_turns,
 )
 from basis_ik.search.precomputed_starts import KEPT
@@ -95,6 +92,7 @@ from basis_ik.transforms.rigid import RigidTransform
     ),
 )
 
+TOLERANCES = 1e-6, 1e-6
 FREE = np.array([1.0] * 6 + [0.0] * 6)
 
 
@@ -241,14 +239,13 @@ def test_own_starts_come_first_and_reach_more_than_others():
     assert (q == spread).all()
     rng = np.random.default_rng(0)
     target, used = np.eye(4), []
-    for variables in (ready.variables, plain.variables):
+    for chain in (ready, plain):
         used.append(0)
         for truth in rng.uniform(-1.2, 1.2, (sample(300), 6)):
             place_exactly(ready.exact, truth, target[:3])
-            used[-1] += solve_pose(
-                ready.exact, ready.joints, variables, ready.ends, ready.reach, ready.full, target,
-                np.zeros(6), q, ready.new_work(), 1e-6, 1e-6, 9999, 1, 500, 1, False, 0.4,
-            )[2]  # fmt: skip
+            used[-1] += chain.search(
+                ready.full, target, np.zeros(6), q, TOLERANCES, 9999, first=1, last=500
+            )[2]
     assert used[0] < 0.9 * used[1] or IS_PLAIN  # few starts are tried there
 
 
@@ -264,11 +261,9 @@ def test_starts_that_look_outside_the_limits_end_inside_and_spare_the_worst():
             first, found = 0, (0,)
             while found[0] != REACHED and first <= 400:
                 last = 400 if begin_at == 0 else first
-                found = solve_pose(
-                    ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-                    ready.full, target, np.zeros(6), q, ready.new_work(), 1e-6, 1e-6, 9999,
-                    first, last, PATIENCE, False, NEAR,
-                )  # fmt: skip
+                found = ready.search(
+                    ready.full, target, np.zeros(6), q, TOLERANCES, 9999, first=first, last=last
+                )
                 assert (np.abs(q) <= 1.5).all()
                 first = found[2] + 1
             assert found[0] == REACHED
@@ -290,10 +285,9 @@ def test_a_search_in_slices_finds_what_it_finds_in_one(slice_):
             place_exactly(ready.exact, truth, target[:3])
 
             def search(q, work, steps, first, restarts=restarts, seed=seed):
-                return solve_pose(
-                    ready.exact, ready.joints, ready.variables, ready.ends, ready.reach,
-                    ready.full, target, seed, q, work, 1e-6, 1e-6, steps, first, restarts,
-                    PATIENCE, False, NEAR,
+                return ready.search(
+                    ready.full, target, seed, q, TOLERANCES, steps,
+                    first=first, last=restarts, work=work,
                 )  # fmt: skip
 
             expected = search(whole, ready.new_work(), 9999, 0)

@@ -23,6 +23,7 @@ import pytest
 from closed_arms import ROWS, chain_of, random_arm, turning
 from hard_arms import ARMS
 
+from basis_ik.search.closed_form import QUICK
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
 from basis_ik.search.prepare import prepared
 from basis_ik.search.self_motion import KEPT, LEVELS, sample_starts
@@ -55,7 +56,7 @@ def off(chain, positions, target):
 )
 def test_which_joints_are_fixed(named, name, fixed):
     form = prepared(named(name)).redundant
-    assert not form.form.is_quartic
+    assert form.form.kernels is QUICK
     assert form.fixed.tolist() in ([fixed] if fixed else [[0], [6]])
 
 

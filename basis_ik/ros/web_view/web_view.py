@@ -141,7 +141,7 @@ def main(stop: Event) -> int:
     executor = LoopExecutor(lambda error: node.get_logger().error(f"a request failed: {error}"))
     executor.add_node(node)
     while not stop.is_set():
-        executor.spin_some()
+        executor.spin_once()
     executor.shutdown()
     node.destroy()
     return 0

@@ -43,9 +43,6 @@ class World:
     def get_clock(self):
         return SimpleNamespace(now=lambda: self.now)
 
-    def get_logger(self):
-        return SimpleNamespace(debug=lambda _: None)
-
     def create_service(self, kind, name, callback):
         self.ask = lambda: callback(kind.Request(), kind.Response())
         return name
@@ -57,9 +54,12 @@ class World:
         self.say = lambda **fields: callback(feedback(**fields))
         return name
 
-    def apply(self, made=None, callback=None):
+    def insert(self, made, callback=lambda _: None):
+        self.server.insert(made, feedback_callback=callback)
+
+    def apply(self, *inserted):
         """Insert a marker, apply it, and let the time pass in which it is nobody's."""
-        self.server.insert(made or marker(), feedback_callback=callback)
+        self.insert(*inserted)
         self.server.applyChanges()
         self.pass_time(1.0)
 
@@ -93,7 +93,7 @@ def feedback(name="cube", event="POSE_UPDATE", client="rviz", x=0.0, frame="", e
 
 
 def test_clients_hear_of_markers_when_changes_are_applied(world):
-    world.server.insert(marker(x=1.0))
+    world.insert(marker(x=1.0))
     assert world.ask() == GetInteractiveMarkers.Response()
     world.server.applyChanges()
     world.server.applyChanges()  # without changes nothing is sent
@@ -104,8 +104,8 @@ def test_clients_hear_of_markers_when_changes_are_applied(world):
 
 
 def test_moving_and_erasing(world):
-    world.server.insert(marker())
-    world.server.insert(marker("other"))
+    world.insert(marker())
+    world.insert(marker("other"))
     world.server.setPose("cube", Pose(position=Point(x=9.0)))  # as upstream: not before
     world.server.applyChanges()
     assert world.x() == 0.0
@@ -121,37 +121,22 @@ def test_moving_and_erasing(world):
 
 def test_feedback_moves_the_marker_is_passed_on_and_applies_all_changes(world):
     heard = []
-    world.apply(callback=heard.append)
-    world.server.insert(marker("waiting"))
+    world.apply(marker(), heard.append)
+    world.insert(marker("waiting"))
     world.say(name="unknown")
-    world.say(x=3.0)
+    world.say(x=3.0, frame="camera")
     world.say(event="MOUSE_UP", x=9.0)  # only a POSE_UPDATE moves it
     assert [each.pose.position.x for each in heard] == [3.0, 9.0]
     assert world.x() == 3.0
+    assert world.server.get("cube").header.frame_id == "base"  # it stays in its frame
     (update,) = world.updates[1:]
     assert [m.name for m in update.markers] == ["waiting"]
     assert [p.pose.position.x for p in update.poses] == [3.0]
 
 
-def test_feedback_moves_the_marker_that_is_about_to_take_the_place(world):
-    world.apply()
-    world.server.insert(marker(x=1.0))
-    world.say(x=3.0)
-    assert [m.pose.position.x for m in world.updates[1].markers] == [3.0]
-
-
-@pytest.mark.parametrize(("stamp", "frame"), [(0, "base"), (1, "camera")])
-def test_a_marker_without_stamp_stays_in_its_frame(world, stamp, frame):
-    made = marker()
-    made.header.stamp.sec = stamp
-    world.apply(made)
-    world.say(frame="camera")
-    assert world.server.get("cube").header.frame_id == frame
-
-
 def test_of_two_clients_that_pull_at_once_the_first_has_it(world):
     heard = []
-    world.apply(callback=heard.append)
+    world.apply(marker(), heard.append)
     for seconds, client in ((0.0, "one"), (0.9, "one"), (0.9, "two"), (0.1, "two")):
         world.pass_time(seconds)
         world.say(client=client)
@@ -160,30 +145,31 @@ def test_of_two_clients_that_pull_at_once_the_first_has_it(world):
 
 def test_a_new_marker_is_nobodys_for_a_second(world):
     heard = []
-    world.server.insert(marker(), feedback_callback=heard.append)
+    world.insert(marker(), heard.append)
     world.server.applyChanges()
     world.pass_time(0.9)
     world.say()
     assert heard == []
-    world.server.insert(marker(x=1.0))  # takes the place of the other, and is no new one
+    world.insert(marker(x=1.0), heard.append)  # takes the place of the other, and is no new one
     world.server.applyChanges()
     world.pass_time(0.1)
     world.say()
     assert len(heard) == 1
 
 
-def test_a_marker_of_a_name_used_before_starts_without_callbacks(world):
-    heard = []
-    world.apply(callback=heard.append)
+def test_a_marker_of_a_name_used_before_is_new(world):
+    world.apply(marker())
     world.server.erase("cube")
     world.server.applyChanges()
-    world.apply()
+    heard = []
+    world.insert(marker(), heard.append)
+    world.server.applyChanges()
     world.say()
     assert heard == []
 
 
 def test_shutdown_takes_the_markers_and_the_topics_away(world):
-    world.apply()
+    world.apply(marker())
     world.server.shutdown()
     assert world.updates[1].erases == ["cube"]
     assert len(world.destroyed) == 3
@@ -195,9 +181,9 @@ def test_a_menu(world):
     hidden = menu.insert("hidden", callback=chosen.append)
     menu.setVisible(hidden, False)
     menu.setCheckState(pose, MenuHandler.CHECKED)
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="cube"):
         menu.apply(world.server, "cube")
-    world.server.insert(marker())
+    world.insert(marker())
     menu.apply(world.server, "cube")
     world.apply(world.server.get("cube"))
 
@@ -213,7 +199,3 @@ def test_a_menu(world):
     menu.reApply(world.server)
     world.server.applyChanges()
     assert titles() == ["[ ] pose", "hidden"]
-    world.server.erase("cube")
-    for _ in range(2):  # what is gone is forgotten
-        menu.reApply(world.server)
-    assert world.server.get("cube") is None

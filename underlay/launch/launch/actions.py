@@ -26,12 +26,7 @@ from .events import Shutdown as ShutdownEvent
 from .events.process import ProcessExited
 from .execute_process import ExecuteProcess
 from .launch_description_sources import PythonLaunchDescriptionSource
-from .substitutions import (
-    SubstitutionFailure,
-    evaluate,
-    normalize_to_list_of_substitutions,
-    perform_substitutions,
-)
+from .substitutions import evaluate, normalize_to_list_of_substitutions, perform_substitutions
 
 __all__ = [
     "DeclareLaunchArgument",
@@ -84,11 +79,11 @@ class RegisterEventHandler(Action):
 
 
 class Shutdown(Action):
-    """Shuts the launch down."""
+    """Shuts the launch down; the reason is for who reads the launch file."""
 
-    def __init__(self, *, reason: str = "reason not given", **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._reason = reason
+    def __init__(self, *, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
 
     def execute(self, context: LaunchContext) -> None:
         """Emit the event; name the process whose end is the cause, if there is one."""
@@ -97,7 +92,7 @@ class Shutdown(Action):
             logging.Logger(name).info(
                 f"process[{name}] was required: shutting down launched system"
             )
-        context.emit_event_sync(ShutdownEvent(reason=evaluate(context, self._reason)))
+        context.emit_event_sync(ShutdownEvent())
 
 
 class DeclareLaunchArgument(Action):
@@ -163,11 +158,8 @@ class IncludeLaunchDescription(Action):
         self.launch_arguments = list(launch_arguments)
 
     def get_launch_arguments(self) -> Iterator[DeclareLaunchArgument]:
-        """Yield those of the description, if its place can be known before the launch."""
-        try:
-            found = self.launch_description_source.get_launch_description(LaunchContext())
-        except SubstitutionFailure:
-            return
+        """Yield those of the description, whose place must be known before the launch."""
+        found = self.launch_description_source.get_launch_description(LaunchContext())
         yield from found.get_launch_arguments()
 
     def execute(self, context: LaunchContext) -> list[LaunchDescription]:

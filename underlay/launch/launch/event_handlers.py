@@ -42,7 +42,7 @@ class BaseEventHandler:
         return self._answer(event, context) if callable(self._answer) else self._answer
 
 
-def _of(kind: type[RunningProcessEvent], target_action: Any) -> Callable[[Any], bool]:
+def _of(kind: type[RunningProcessEvent], target_action: Any = None) -> Callable[[Any], bool]:
     """Match events of a kind about one action or (None) any."""
     return lambda event: isinstance(event, kind) and target_action in (None, event.action)
 
@@ -50,8 +50,8 @@ def _of(kind: type[RunningProcessEvent], target_action: Any) -> Callable[[Any], 
 class OnProcessStart(BaseEventHandler):
     """Answers when a process has started."""
 
-    def __init__(self, *, target_action: Any = None, on_start: Any) -> None:
-        super().__init__(_of(ProcessStarted, target_action), on_start)
+    def __init__(self, *, on_start: Any) -> None:
+        super().__init__(_of(ProcessStarted), on_start)
 
 
 class OnProcessExit(BaseEventHandler):
@@ -68,7 +68,7 @@ class OnProcessIO(BaseEventHandler):
         self, *, on_stdout: Callable[[ProcessIO], Any], on_stderr: Callable[[ProcessIO], Any]
     ) -> None:
         super().__init__(
-            _of(ProcessIO, None),
+            _of(ProcessIO),
             lambda event, _: (on_stdout if event.from_stdout else on_stderr)(event),
         )
 

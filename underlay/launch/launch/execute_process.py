@@ -89,7 +89,7 @@ class ExecuteProcess(Action):
         output: Where its output goes: 'screen', or 'log', which is launch.log and, for stderr,
             the screen as well.
         on_exit: Entities to visit when it ends, or a function of event and context.
-        respawn: Start it again when it ends.
+        respawn: Whether to start it again when it ends, a text or what makes one.
         respawn_delay: Before it is started again [s].
         kwargs: See Action.
 
@@ -103,7 +103,7 @@ class ExecuteProcess(Action):
         cmd: Iterable[Any],
         output: str = "log",
         on_exit: Any = None,
-        respawn: Any = False,
+        respawn: Any = "false",
         respawn_delay: float = 0.0,
         **kwargs: Any,
     ) -> None:
@@ -124,9 +124,7 @@ class ExecuteProcess(Action):
         self.name = f"{os.path.basename(cmd[0])}-{next(_NUMBERS)}"
         self.process_details: dict[str, Any] = {"name": self.name, "cmd": cmd}
         self._logger = logging.Logger(self.name)
-        respawn = self._respawn
-        if not isinstance(respawn, bool):
-            respawn = parse_bool(evaluate(context, respawn), "respawn")
+        respawn = parse_bool(evaluate(context, self._respawn), "respawn")
         self._stopping = asyncio.Event()
         context.register_event_handler(OnShutdown(on_shutdown=self._on_shutdown))
         if self._on_exit is not None:

@@ -17,10 +17,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 import traceback
-from collections.abc import Iterator
 
 from . import logging
 from .entities import Event, LaunchContext, LaunchDescription, LaunchDescriptionEntity
@@ -33,41 +31,29 @@ _SIGNALS = {
 }
 
 
-class _Include(Event):
-    """A launch description is to be visited."""
-
-    def __init__(self, launch_description: LaunchDescription) -> None:
-        self.launch_description = launch_description
-
-
 class LaunchService:
     """Runs launch descriptions in the main thread."""
 
     def __init__(self, *, noninteractive: bool = False) -> None:
         self._logger = logging.Logger("launch")
         self.context = LaunchContext(noninteractive=noninteractive)
-        self.context.register_event_handler(
-            BaseEventHandler(
-                lambda event: isinstance(event, _Include),
-                lambda event, _: event.launch_description,
-            )
-        )
         self.context.register_event_handler(OnShutdown(on_shutdown=self._on_shutdown))
         self._return_code = 0
         self._shutdown_requested = False
 
     def include_launch_description(self, launch_description: LaunchDescription) -> None:
-        """Queue a launch description to be visited."""
-        self.context.emit_event_sync(_Include(launch_description))
+        """Let a launch description be visited when the launch runs."""
+        start = Event()
+        self.context.register_event_handler(
+            BaseEventHandler(lambda event: event is start, launch_description)
+        )
+        self.context.emit_event_sync(start)
 
-    def shutdown(self) -> None:
+    def shutdown(self, *, due_to_sigint: bool = False) -> None:
         """Ask for shutdown; may be called from any thread."""
-        self._shutdown("LaunchService.shutdown() called")
-
-    def _shutdown(self, reason: str, *, due_to_sigint: bool = False) -> None:
         if not self._shutdown_requested:
             self._shutdown_requested = True
-            self.context.emit_event_sync(Shutdown(reason=reason, due_to_sigint=due_to_sigint))
+            self.context.emit_event_sync(Shutdown(due_to_sigint=due_to_sigint))
 
     def _on_shutdown(self, event: Event, context: LaunchContext) -> None:
         self._shutdown_requested = context.is_shutdown = True
@@ -82,11 +68,12 @@ class LaunchService:
         return asyncio.run(self._run())
 
     async def _run(self) -> int:
-        self.context.asyncio_loop = asyncio.get_running_loop()
+        loop = self.context.asyncio_loop = asyncio.get_running_loop()
         self._logger.info(f"All log files can be found below {logging.log_dir()}")
-        with self._signals_handled(self.context.asyncio_loop):
-            while not (self.context.is_shutdown and self._is_idle()):
-                await self._step()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._on_signal, number)
+        while not (self.context.is_shutdown and self._is_idle()):
+            await self._step()
         return self._return_code
 
     def _is_idle(self) -> bool:
@@ -103,21 +90,9 @@ class LaunchService:
             if error := task.exception():
                 self._on_exception(error)
         if self._is_idle():
-            self._shutdown("idle")
+            self.shutdown()
         elif not context.events:
             await context.wakeup.wait()
-
-    @contextlib.contextmanager
-    def _signals_handled(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-        previous = {number: signal.getsignal(number) for number in _SIGNALS}
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, self._on_signal, number)
-        try:
-            yield
-        finally:
-            for number, handler in previous.items():
-                loop.remove_signal_handler(number)
-                signal.signal(number, handler)
 
     def _on_signal(self, number: signal.Signals) -> None:
         text = _SIGNALS[number]
@@ -125,7 +100,7 @@ class LaunchService:
             self._logger.warning(f"{text} again, ignoring...")
             return
         self._logger.warning(text)
-        self._shutdown(text, due_to_sigint=number == signal.SIGINT)
+        self.shutdown(due_to_sigint=number == signal.SIGINT)
 
     def _process(self, event: Event) -> None:
         self.context.event = event
@@ -152,4 +127,4 @@ class LaunchService:
             text = f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
         self._logger.error(f"Caught exception in launch: {text}")
         self._return_code = 1
-        self._shutdown(f"Caught exception in launch: {error}")
+        self.shutdown()

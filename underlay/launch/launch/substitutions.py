@@ -23,10 +23,6 @@ from typing import Any
 from .entities import LaunchContext, Substitution
 
 
-class SubstitutionFailure(RuntimeError):  # noqa: N818 (upstream's name)
-    """A substitution that cannot be performed."""
-
-
 class TextSubstitution(Substitution):
     """A literal text."""
 
@@ -69,7 +65,7 @@ class LaunchConfiguration(SubstitutionOfTexts):
     def _of(self, context: LaunchContext, *texts: str) -> str:
         (name,) = texts
         if name not in context.launch_configurations:
-            raise SubstitutionFailure(f"launch configuration '{name}' does not exist")
+            raise RuntimeError(f"launch configuration '{name}' does not exist")
         return context.launch_configurations[name]
 
 

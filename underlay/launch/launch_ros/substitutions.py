@@ -21,7 +21,7 @@ from pathlib import Path
 
 from ament_index_python.packages import get_package_prefix, get_package_share_directory
 from launch import LaunchContext
-from launch.substitutions import SubstitutionFailure, SubstitutionOfTexts
+from launch.substitutions import SubstitutionOfTexts
 
 
 class FindPackageShare(SubstitutionOfTexts):
@@ -44,7 +44,7 @@ class ExecutableInPackage(SubstitutionOfTexts):
         executable, package = texts
         path = Path(get_package_prefix(package), "lib", package, executable)
         if not (path.is_file() and os.access(path, os.X_OK)):
-            raise SubstitutionFailure(
+            raise RuntimeError(
                 f"executable '{executable}' not found on the libexec directory '{path.parent}'"
             )
         return str(path)

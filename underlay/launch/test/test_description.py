@@ -73,9 +73,7 @@ def test_an_argument_that_is_missing_or_no_choice_ends_the_launch(run, file, arg
 
 def test_the_arguments_of_a_file_and_of_what_it_includes_are_known_before(file):
     own = DeclareLaunchArgument("who", default_value=LaunchConfiguration("other"))
-    description = LaunchDescription(
-        [own, included(file, IfCondition("false")), included(LaunchConfiguration("later"))]
-    )
+    description = LaunchDescription([own, included(file, IfCondition("false"))])
     who, how = description.get_launch_arguments()
     assert who is own
     assert describe(who.default_value) == "LaunchConfiguration('other')"

@@ -68,7 +68,7 @@ def run(tmp_path):
     def run_text(text):
         (tmp_path / "test_some.py").write_text(HEAD + textwrap.dedent(text))
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-s", str(tmp_path)],
+            [sys.executable, "-m", "pytest", "-s", "--rootdir", str(tmp_path), str(tmp_path)],
             cwd=tmp_path,
             capture_output=True,
             text=True,

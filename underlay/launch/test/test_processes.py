@@ -30,6 +30,9 @@ WAIT = "trap 'echo told; exit 0' INT; echo ready; while :; do sleep 0.05; done"
 STUBBORN = "trap '' INT TERM; echo ready; while :; do sleep 0.05; done"
 
 
+END = Shutdown(reason="it is over")
+
+
 def on_ready(*entities):
     """Visit entities when a process has said that it is ready."""
 
@@ -71,18 +74,18 @@ def test_another_output_is_refused(shell):
 
 
 def test_events_carry_the_details_and_handlers_may_be_of_one_process(run, shell):
-    seen, process = [], shell("exit 4")
+    starts, exits, process = [], [], shell("exit 4")
     handlers = (
-        OnProcessStart(target_action=process, on_start=lambda event, _: seen.append(event)),
-        OnProcessExit(target_action=process, on_exit=lambda event, _: seen.append(event)),
+        OnProcessStart(on_start=lambda event, _: starts.append(event)),
+        OnProcessExit(target_action=process, on_exit=lambda event, _: exits.append(event)),
     )
     code, out = run(*map(RegisterEventHandler, handlers), process, shell("sleep 0.1"))
     assert code == 0  # that a process fails is an error, but no failure of the launch
     assert re.search(r"process has died \[pid \d+, exit code 4, cmd '/bin/sh -c exit 4'\]", out)
-    started, exited = seen
-    assert exited.returncode == 4
-    for event in seen:
-        assert (event.process_name, event.pid) == ("sh-1", started.pid)
+    assert [event.process_name for event in starts] == ["sh-1", "sh-2"]
+    assert [event.returncode for event in exits] == [4]
+    for event in (starts[0], *exits):
+        assert (event.process_name, event.pid) == ("sh-1", starts[0].pid)
         assert event.cmd == ["/bin/sh", "-c", "exit 4"]
 
 
@@ -100,14 +103,14 @@ def test_the_end_of_a_required_process_ends_the_others(run, shell):
 def test_a_process_is_told_once_to_end(run, shell):
     """A second SIGINT, such as for the end of each required process, may hit it at its exit."""
     script = "trap 'echo told; sleep 0.5; exit 0' INT; echo ready; while :; do sleep 0.05; done"
-    _, out = run(shell(script), on_ready(Shutdown(), Shutdown()))
+    _, out = run(shell(script), on_ready(END, END))
     assert out.count("sending signal 'SIGINT'") == 1
 
 
 def test_who_does_not_end_is_killed(run, shell, monkeypatch):
     escalation = [(0.1, signal.SIGTERM, "SIGINT"), (0.2, signal.SIGKILL, "SIGTERM")]
     monkeypatch.setattr(execute_process, "_ESCALATION", escalation)
-    _, out = run(shell(STUBBORN), on_ready(Shutdown()))
+    _, out = run(shell(STUBBORN), on_ready(END))
     for number in ("SIGINT", "SIGTERM", "SIGKILL"):
         assert f"sending signal '{number}' to process[sh-1]" in out
     assert "failed to terminate after 'SIGTERM', escalating to 'SIGKILL'" in out
@@ -122,15 +125,14 @@ def test_a_grandchild_that_keeps_the_output_open_holds_nobody_up(run, shell):
     os.kill(int(pid), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("respawn", [True, "true"])
-def test_respawn_until_shutdown(run, shell, respawn):
+def test_respawn_until_shutdown(run, shell):
     count = []
 
     def on_exit(event, context):
         count.append(event)
-        return Shutdown() if len(count) == 3 else None
+        return END if len(count) == 3 else None
 
-    _, out = run(shell("true", respawn=respawn, respawn_delay=0.01, on_exit=on_exit))
+    _, out = run(shell("true", respawn="true", respawn_delay=0.01, on_exit=on_exit))
     assert out.count("[sh-1]: process started with pid") == 3
 
 

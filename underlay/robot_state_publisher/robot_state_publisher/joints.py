@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from tf2_ros.history import IDENTITY, Pose, Vector, compose
+from tf2_ros.history import IDENTITY, Pose, Vector, compose, placed, turned
 
 MOVING = ("revolute", "continuous", "prismatic")
 
@@ -45,7 +45,7 @@ class Joint:
         if self.kind == "prismatic":
             x, y, z = self.axis
             return compose(self.origin, ((value * x, value * y, value * z), IDENTITY[1]))
-        return compose(self.origin, _turn(self.axis, value))
+        return compose(self.origin, turned(self.axis, value))
 
 
 def read_joints(text: str) -> list[Joint]:
@@ -68,10 +68,7 @@ def read_joints(text: str) -> list[Joint]:
 
 def _joint(joint: ElementTree.Element) -> Joint:
     name, kind = joint.attrib["name"], joint.attrib["type"]
-    roll, pitch, yaw = _vector(joint.find("origin"), "rpy", (0.0, 0.0, 0.0))
-    origin = _vector(joint.find("origin"), "xyz", (0.0, 0.0, 0.0)), IDENTITY[1]
-    for angle, axis in ((yaw, (0, 0, 1)), (pitch, (0, 1, 0)), (roll, (1, 0, 0))):
-        origin = compose(origin, _turn(axis, angle))
+    xyz, rpy = (_vector(joint.find("origin"), part, (0.0, 0.0, 0.0)) for part in ("xyz", "rpy"))
     x, y, z = _vector(joint.find("axis"), "xyz", (1.0, 0.0, 0.0))
     length = math.hypot(x, y, z) if kind in MOVING else 1.0
     mimic = None
@@ -79,12 +76,8 @@ def _joint(joint: ElementTree.Element) -> Joint:
         multiplier, offset = float(found.get("multiplier", 1.0)), float(found.get("offset", 0.0))
         mimic = (found.attrib["joint"], multiplier, offset)
     parent, child = (joint.find(end).attrib["link"] for end in ("parent", "child"))
-    return Joint(name, kind, parent, child, origin, (x / length, y / length, z / length), mimic)
-
-
-def _turn(axis: Vector, angle: float) -> Pose:
-    x, y, z = (part * math.sin(angle / 2) for part in axis)
-    return (0.0, 0.0, 0.0), (x, y, z, math.cos(angle / 2))
+    axis = (x / length, y / length, z / length)
+    return Joint(name, kind, parent, child, placed(xyz, rpy), axis, mimic)
 
 
 def _vector(element: ElementTree.Element | None, name: str, default: Vector) -> Vector:

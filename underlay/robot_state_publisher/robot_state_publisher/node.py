@@ -22,18 +22,17 @@ import time
 from pathlib import Path
 from threading import Event
 
-import rclpy
 from geometry_msgs.msg import TransformStamped
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterException
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
+from tf2_ros.programs import spin
 
 from robot_state_publisher.joints import MOVING, Joint, read_joints
 
@@ -133,18 +132,11 @@ def main() -> int:
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         files = remove_ros_args(sys.argv)[1:]
-        executor = SingleThreadedExecutor()
-        executor.add_node(RobotStatePublisher(Path(files[0]).read_text() if files else ""))
-        while not stop.is_set():
-            executor.spin_once(timeout_sec=0.1)  # Python sees a signal when this returns
+        description = Path(files[0]).read_text() if files else ""
+        spin(lambda: RobotStatePublisher(description), stop)
         return 0
     except (OSError, ValueError, ParameterException) as error:
-        rclpy.logging.get_logger(NODE_NAME).fatal(str(error))
+        get_logger(NODE_NAME).fatal(str(error))
         return 1
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # it comes too late to change the exit status
-        rclpy.try_shutdown()

@@ -101,6 +101,11 @@ def test_what_is_no_urdf_is_refused_in_one_line(text, reason):
         read_joints(text)
 
 
+def test_a_fixed_joint_may_have_an_axis_without_direction():
+    (it,) = read_joints(urdf("fixed", '<axis xyz="0 0 0"/>'))
+    assert it.child == "b"
+
+
 JOINTS = (
     joint("turn", "revolute", "base", "arm", '<origin xyz="0 0 1"/><axis xyz="0 0 1"/>'),
     joint("push", "prismatic", "arm", "slide"),
@@ -187,8 +192,11 @@ def test_when_the_clock_goes_back_states_are_published_at_once(arm):
     assert arm.stamps() == [10_000.0, 50.0]
 
 
-def test_a_malformed_state_is_passed_over(arm):
-    arm.node._on_joint_state(JointState(name=["turn", "push"], position=[1.0]))
+@pytest.mark.parametrize("names", [["turn", "push"], []])
+def test_a_state_that_is_malformed_or_empty_is_passed_over(arm, names):
+    state = JointState(name=names, position=[1.0] * len(names[:1]))
+    state.header.stamp.sec = 1000
+    arm.node._on_joint_state(state)
     assert not arm.sent
 
 

@@ -65,7 +65,7 @@ def lifecycle(command: Command) -> None:
     add("node_name")
     add = command.verb("set", set_state, "Make a managed node change its state")
     add("node_name")
-    add("transition", help="its name or its number")
+    add("transition")
 
 
 def service(command: Command) -> None:
@@ -139,7 +139,7 @@ def set_state(args: argparse.Namespace) -> str | None:
         name = _full_name(own, args)
         found = call(own, GetAvailableTransitions, f"{name}/get_available_transitions")
         transitions = [d.transition for d in found.available_transitions]
-        chosen = [t for t in transitions if args.transition in (t.label, str(t.id))]
+        chosen = [t for t in transitions if t.label == args.transition]
         if not chosen:
             known = "".join(f"\n- {t.label} [{t.id}]" for t in transitions)
             return f"Unknown transition requested, available ones are:{known}"

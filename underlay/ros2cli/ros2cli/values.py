@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 
 KINDS = {"msg": "message", "srv": "service", "action": "action"}
-ELEMENT = re.compile(r"sequence<(.*?)(?:, \d+)?>|(.*)\[\d+\]")
+FLOATS = re.compile(r"(sequence<)?(float|double)\b.*")
 LONGEST = 128  # What is longer is cut when it is printed.
 
 
@@ -33,13 +33,10 @@ def get_type(name: str, kind: str) -> Any:
     Raises:
         ValueError: the name is malformed, or nothing installed has it.
     """
-    package, _, rest = name.partition("/")
-    middle, _, short = rest.rpartition("/")
+    package, _, short = name.partition(f"/{kind}/")
     try:
-        if not package or not short or middle not in ("", kind):
-            raise ValueError
         return getattr(importlib.import_module(f"{package}.{kind}"), short)
-    except (ImportError, AttributeError, ValueError):
+    except (ImportError, AttributeError, TypeError):
         raise ValueError(f"The passed {KINDS[kind]} type is invalid: '{name}'") from None
 
 
@@ -95,33 +92,15 @@ def _fill(message: Any, values: Any, path: str) -> None:
             _fill(current, value, full)
             continue
         try:
-            setattr(message, name, _value(kind, value, full))
-        except (AssertionError, TypeError, OverflowError):
+            setattr(message, name, _as_float(value) if FLOATS.fullmatch(kind) else value)
+        except (AssertionError, TypeError, ValueError):
             raise ValueError(
                 f"Failed to populate field: '{full}' takes {kind}, not {value!r}"
             ) from None
 
 
-def _value(kind: str, value: Any, path: str) -> Any:
-    match = ELEMENT.fullmatch(kind)
-    if not match:
-        return _scalar(kind, value)
-    if not isinstance(value, list):
-        raise TypeError
-    element = match[1] or match[2]
-    if "/" not in element:
-        return [_scalar(element, item) for item in value]
-    items = [get_type(element, "msg")() for _ in value]
-    for place, (item, fields) in enumerate(zip(items, value, strict=True)):
-        _fill(item, fields, f"{path}[{place}]")
-    return items
-
-
-def _scalar(kind: str, value: Any) -> Any:
-    """Return a float where one is needed, which YAML reads from 1 and 1e-3 as other types."""
-    if kind not in ("float", "double") or isinstance(value, bool):
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise TypeError from None
+def _as_float(value: Any) -> Any:
+    """Return floats in place of what YAML reads from 1 and 1e-3: an integer and a text."""
+    if isinstance(value, list):
+        return [_as_float(item) for item in value]
+    return value if isinstance(value, bool) else float(value)

@@ -190,7 +190,7 @@ def test_lifecycle(ros2):
     )
     assert ros2("lifecycle", "set", name, "configure") == "Transitioning successful\n"
     assert ros2("lifecycle", "get", name) == "inactive [2]\n"
-    assert ros2("lifecycle", "set", name, "3") == ""  # the error goes to stderr
+    assert ros2("lifecycle", "set", name, "activate") == ""  # the error goes to stderr
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.time import Time
-from tf2_ros import (
-    Buffer,
-    ConnectivityException,
-    ExtrapolationException,
-    InvalidArgumentException,
-    LookupException,
-    TransformException,
-)
+from tf2_ros import Buffer, TransformException
 
 nan, inf = math.nan, math.inf
 
@@ -149,7 +142,7 @@ def test_reparenting_follows_time(buffer, put):
     assert x_of(buffer, "wall", "tool", 2.9) == 2.0  # nothing lies between two parents
     assert x_of(buffer, "hand", "tool", 3.5) == 3.5
     for time in (3.5, 0.0):
-        with pytest.raises(ConnectivityException):
+        with pytest.raises(TransformException, match="not part of the same tree"):
             x_of(buffer, "wall", "tool", time)
 
 
@@ -159,7 +152,7 @@ def test_the_history_is_ten_seconds(buffer, put, capsys):
     put("a", "b", 19.0, (1.0, 0.0, 0.0))
     assert x_of(buffer, "a", "b", 19) == 1.0  # the newer of the same stamp
     assert x_of(buffer, "a", "b", 9) == 0.0
-    with pytest.raises(ExtrapolationException, match="into the past"):
+    with pytest.raises(TransformException, match="into the past"):
         x_of(buffer, "a", "b", 8.5)
     assert capsys.readouterr().err == ""
     put("a", "b", 8.5)
@@ -194,54 +187,40 @@ def test_what_is_unfit_is_refused_with_its_reason(buffer, stamped, capsys, frame
 
 def test_the_frames_are_listed(buffer, put, stamped):
     put("map", "base", 1.0)
-    buffer.set_transform_static(stamped("base", "camera"), "mount")
-    assert buffer.all_frames_as_string() == (
-        "Frame base exists with parent map.\nFrame camera exists with parent base.\n"
-    )
+    buffer.set_transform_static(stamped("/base", "/camera"), "mount")  # of tf1: without the slash
     assert yaml.safe_load(buffer.all_frames_as_yaml()) == {
         "base": {"parent": "map"},
         "camera": {"parent": "base"},
     }
 
 
-def test_unknown_frames_are_named(buffer, put):
-    put("a", "b")
-    for target, source, argument in (("x", "b", "target_frame"), ("a", "x", "source_frame")):
-        with pytest.raises(LookupException) as error:
-            buffer.lookup_transform(target, source, Time())
-        text = f'"x" passed to lookupTransform argument {argument} does not exist'
-        assert text in str(error.value)
-        with pytest.raises(LookupException):
-            buffer.get_latest_common_time(target, source)
-
-
-@pytest.mark.parametrize(("name", "fault"), [("", "cannot be empty"), ("/a", "cannot start with")])
-def test_names_must_be_of_the_present_form(buffer, put, name, fault):
-    put("/a", "/b", 0.0, (1.0, 0.0, 0.0))  # here, as upstream, the slash is taken off
-    assert x_of(buffer, "a", "b") == 1.0
-    with pytest.raises(InvalidArgumentException, match=fault):
-        buffer.lookup_transform("b", name, Time())
-
-
-def test_separate_trees_are_named(buffer, put):
+@pytest.mark.parametrize(
+    ("target", "source", "reason"),
+    [
+        ("x", "b", '"x" passed to %s argument target_frame does not exist'),
+        ("a", "x", '"x" passed to %s argument source_frame does not exist'),
+        ("b", "d", "Could not find a connection between 'b' and 'd' because they are not part of"),
+    ],
+)
+def test_frames_that_are_unknown_or_not_connected_are_named(buffer, put, target, source, reason):
     put("a", "b", 1.0)
     put("c", "d", 1.0)
-    for ask in (buffer.get_latest_common_time, lambda *two: x_of(buffer, *two, 1.0)):
-        with pytest.raises(ConnectivityException) as error:
-            ask("b", "d")
-        assert str(error.value) == (
-            "Could not find a connection between 'b' and 'd' because they are not part of the "
-            "same tree.Tf has two or more unconnected trees."
-        )
+    for ask, function in (
+        (buffer.get_latest_common_time, "get_latest_common_time"),
+        (lambda *two: x_of(buffer, *two, 1.0), "lookupTransform"),
+    ):
+        with pytest.raises(TransformException) as error:
+            ask(target, source)
+        assert reason.replace("%s", function) in str(error.value)
 
 
 def test_an_unknown_time_is_named_with_the_frames(buffer, put):
     put("a", "b", 1.0)
-    with pytest.raises(ExtrapolationException, match=r"but only time 1\.000000 is in the buffer"):
+    with pytest.raises(TransformException, match=r"but only time 1\.000000 is in the buffer"):
         x_of(buffer, "a", "b", 2.5)
     put("a", "b", 2.0)
     for target, source in (("a", "b"), ("b", "a")):
-        with pytest.raises(ExtrapolationException) as error:
+        with pytest.raises(TransformException) as error:
             x_of(buffer, target, source, 2.5)
         assert str(error.value) == (
             "Lookup would require extrapolation into the future.  Requested time 2.500000 but the "
@@ -255,7 +234,7 @@ def test_a_loop_is_found(buffer, put):
         put(parent, child, 1.0)
     for time in (Time(), seconds(1)):
         for target, source in (("other", "a"), ("a", "other")):
-            with pytest.raises(LookupException, match="contains a loop"):
+            with pytest.raises(TransformException, match="contains a loop"):
                 buffer.lookup_transform(target, source, time)
 
 

@@ -15,21 +15,11 @@
 """Buffer, listener and broadcasters of tf2 for rclpy, under the names of the upstream package."""
 
 from tf2_ros.buffer import Buffer
-from tf2_ros.history import (
-    ConnectivityException,
-    ExtrapolationException,
-    InvalidArgumentException,
-    LookupException,
-    TransformException,
-)
+from tf2_ros.history import TransformException
 from tf2_ros.topics import StaticTransformBroadcaster, TransformBroadcaster, TransformListener
 
 __all__ = [
     "Buffer",
-    "ConnectivityException",
-    "ExtrapolationException",
-    "InvalidArgumentException",
-    "LookupException",
     "StaticTransformBroadcaster",
     "TransformBroadcaster",
     "TransformException",

@@ -24,13 +24,10 @@ from rclpy.time import Time
 from tf2_ros.history import (
     IDENTITY,
     Bracket,
-    ConnectivityException,
-    ExtrapolationException,
     History,
-    InvalidArgumentException,
-    LookupException,
     Pose,
     Sample,
+    TransformException,
     compose,
     interpolate,
     inverse,
@@ -46,10 +43,9 @@ _Chain = dict[str, Bracket | None]
 class Buffer:
     """Stores transforms of the last 10 s and answers where one frame is relative to another.
 
-    Time zero means the latest time at which every link in question is known. A failing lookup
-    raises LookupException (no such frame, or a loop), ConnectivityException (separate trees),
-    ExtrapolationException (not known at that time) or InvalidArgumentException (a name that is
-    empty or begins with a slash).
+    Time zero means the latest time at which every link in question is known. A lookup raises
+    TransformException if it fails: there is no such frame, frames form a loop or are in separate
+    trees, or something is not known at that time.
     """
 
     def __init__(self) -> None:
@@ -96,16 +92,10 @@ class Buffer:
 
     def all_frames_as_yaml(self) -> str:
         """Every frame with its parent."""
-        return "".join(f"{f}:\n  parent: '{p}'\n" for f, p in self._parents().items()) or "[]"
-
-    def all_frames_as_string(self) -> str:
-        """One line per frame that has a parent."""
-        return "".join(f"Frame {f} exists with parent {p}.\n" for f, p in self._parents().items())
-
-    def _parents(self) -> dict[str, str]:
         with self._lock:
             found = {frame: history.parent() for frame, history in self._histories.items()}
-        return {frame: parent for frame, parent in found.items() if parent}
+        lines = [f"{frame}:\n  parent: '{parent}'\n" for frame, parent in found.items() if parent]
+        return "".join(lines) or "[]"
 
     def _insert(self, transform: TransformStamped, authority: str, static: bool) -> None:
         child = transform.child_frame_id.removeprefix("/")
@@ -134,29 +124,23 @@ class Buffer:
 
     def _admit(self, function: str, *frames: str) -> None:
         for place, frame in enumerate(frames):
-            if frame in self._names:
-                continue
-            argument = f"{function} argument {('target', 'source')[place]}_frame"
-            if not frame:
-                text = f"Invalid argument passed to {argument} in tf2 frame_ids cannot be empty"
-                raise InvalidArgumentException(text)
-            if frame.startswith("/"):
-                text = f'Invalid argument "{frame}" passed to {argument} in tf2 frame_ids'
-                raise InvalidArgumentException(f"{text} cannot start with a '/'")
-            raise LookupException(f'"{frame}" passed to {argument} does not exist. ')
+            if frame not in self._names:
+                argument = f"{function} argument {('target', 'source')[place]}_frame"
+                raise TransformException(f'"{frame}" passed to {argument} does not exist. ')
 
-    def _above(self, frame: str, stamp: int) -> tuple[_Chain, ExtrapolationException | None]:
+    def _above(self, frame: str, stamp: int) -> tuple[_Chain, TransformException | None]:
         """The chain upwards, and what ends it below the root: a link that is not known then."""
         chain: _Chain = {frame: None}
         while frame in self._histories:
             try:
                 bracket = self._histories[frame].bracket(stamp)
-            except ExtrapolationException as error:
+            except TransformException as error:
                 return chain, error
             frame = bracket[0].parent
             if frame in chain:
                 links = " -> ".join([*chain, frame])
-                raise LookupException(f"The tf tree is invalid because it contains a loop: {links}")
+                text = f"The tf tree is invalid because it contains a loop: {links}"
+                raise TransformException(text)
             chain[frame] = bracket
         return chain, None
 
@@ -185,7 +169,7 @@ def _common(
     source: str,
     rising: _Chain,
     falling: _Chain,
-    gap: ExtrapolationException | None = None,
+    gap: TransformException | None = None,
 ) -> str:
     """The first frame that is above both."""
     for frame in rising:
@@ -193,8 +177,8 @@ def _common(
             return frame
     if gap is not None:
         frames = f"when looking up transform from frame [{source}] to frame [{target}]"
-        raise ExtrapolationException(f"{gap}, {frames}") from None
-    raise ConnectivityException(
+        raise TransformException(f"{gap}, {frames}") from None
+    raise TransformException(
         f"Could not find a connection between '{target}' and '{source}' because they are not part "
         "of the same tree.Tf has two or more unconnected trees."
     )

@@ -28,23 +28,7 @@ _DURATION = 10_000_000_000  # that a history covers [ns]
 
 
 class TransformException(Exception):  # noqa: N818 (upstream's name)
-    """Root of every tf2 exception."""
-
-
-class LookupException(TransformException):
-    """A frame does not exist, or the frames form a loop."""
-
-
-class ConnectivityException(TransformException):
-    """Both frames exist, in trees that are not connected."""
-
-
-class ExtrapolationException(TransformException):
-    """The requested time lies outside the stored history."""
-
-
-class InvalidArgumentException(TransformException):
-    """A frame name is empty or begins with a slash."""
+    """A lookup has failed; the message says why."""
 
 
 class Sample(NamedTuple):
@@ -94,11 +78,11 @@ class History:
         """The samples around a time; 0 means the newest.
 
         Raises:
-            ExtrapolationException: The time lies outside the history.
+            TransformException: The time lies outside the history.
         """
         stamps, samples = self._stamps, self._samples
         if not stamps:
-            raise ExtrapolationException("Unable to lookup transform, cache is empty")
+            raise TransformException("Unable to lookup transform, cache is empty")
         if stamp == 0 or self.static:
             return samples[-1], samples[-1]
         place = bisect_left(stamps, stamp)
@@ -106,7 +90,7 @@ class History:
             return samples[place], samples[place]
         if 0 < place < len(stamps):
             return samples[place - 1], samples[place]
-        raise ExtrapolationException(self._outside(stamp))
+        raise TransformException(self._outside(stamp))
 
     def _outside(self, stamp: int) -> str:
         asked, oldest, newest = (seconds(s) for s in (stamp, self._stamps[0], self._stamps[-1]))
@@ -175,6 +159,19 @@ def compose(a: Pose, b: Pose) -> Pose:
         aw * bz + ax * by - ay * bx + az * bw,
         aw * bw - ax * bx - ay * by - az * bz,
     )
+
+
+def turned(axis: Vector, angle: float) -> Pose:
+    """The pose that turns about an axis of unit length by an angle [rad]."""
+    x, y, z = (part * math.sin(angle / 2) for part in axis)
+    return (0.0, 0.0, 0.0), (x, y, z, math.cos(angle / 2))
+
+
+def placed(xyz: Vector, rpy: Vector) -> Pose:
+    """The pose at a position [m], turned about fixed axes by roll, then pitch, then yaw [rad]."""
+    roll, pitch, yaw = rpy
+    about_z_y = compose(turned((0.0, 0.0, 1.0), yaw), turned((0.0, 1.0, 0.0), pitch))
+    return compose((xyz, IDENTITY[1]), compose(about_z_y, turned((1.0, 0.0, 0.0), roll)))
 
 
 def inverse(pose: Pose) -> Pose:

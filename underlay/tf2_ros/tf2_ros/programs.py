@@ -17,6 +17,7 @@
 import argparse
 import math
 import random
+import signal
 import string
 import sys
 from collections.abc import Callable
@@ -31,10 +32,11 @@ from rclpy.time import Time
 from rclpy.utilities import remove_ros_args
 
 from tf2_ros import Buffer, StaticTransformBroadcaster, TransformException, TransformListener
+from tf2_ros.history import placed
 
 
-def _spin(make_node: Callable[[], Node], stop: Event) -> None:
-    """Spin a node until it is told to stop.
+def spin(make_node: Callable[[], Node], stop: Event) -> None:
+    """Spin a node until it is told to stop, by a signal for instance.
 
     rclpy's own signal handling is left out: it shuts the context down in another thread, and what
     is being created or shut down at that moment then fails.
@@ -45,6 +47,8 @@ def _spin(make_node: Callable[[], Node], stop: Event) -> None:
     executor.add_node(node)
     while not stop.is_set():
         executor.spin_once(timeout_sec=0.1)  # a signal is only seen in between
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # it comes too late to change the exit status
     executor.shutdown()
     node.destroy_node()
     rclpy.shutdown()
@@ -53,7 +57,7 @@ def _spin(make_node: Callable[[], Node], stop: Event) -> None:
 def publish(stop: Event) -> None:
     """Publish a static transform until told to stop."""
     message = parse(remove_ros_args(sys.argv)[1:])
-    _spin(lambda: StaticTransformPublisher(message), stop)
+    spin(lambda: StaticTransformPublisher(message), stop)
 
 
 def parse(arguments: list[str]) -> TransformStamped:
@@ -66,13 +70,9 @@ def parse(arguments: list[str]) -> TransformStamped:
     given = parser.parse_args(arguments)
     message = TransformStamped(child_frame_id=given.child_frame_id)
     message.header.frame_id = given.frame_id
+    pose = placed((given.x, given.y, given.z), (given.roll, given.pitch, given.yaw))
     t, q = message.transform.translation, message.transform.rotation
-    t.x, t.y, t.z = given.x, given.y, given.z
-    (sr, cr), (sp, cp), (sy, cy) = (
-        (math.sin(angle / 2), math.cos(angle / 2)) for angle in (given.roll, given.pitch, given.yaw)
-    )
-    q.x, q.y = sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy
-    q.z, q.w = cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy
+    (t.x, t.y, t.z), (q.x, q.y, q.z, q.w) = pose
     return message
 
 
@@ -96,7 +96,7 @@ def echo(stop: Event) -> None:
     parser.add_argument("source_frame", help="the frame to look from")
     parser.add_argument("target_frame", help="the frame to look at")
     options = parser.parse_args(remove_ros_args(sys.argv)[1:])
-    _spin(lambda: Echo(**vars(options)), stop)
+    spin(lambda: Echo(**vars(options)), stop)
 
 
 class Echo(Node):

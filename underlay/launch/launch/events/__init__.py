@@ -20,5 +20,5 @@ from ..entities import Event
 class Shutdown(Event):
     """The launch is to end; `due_to_sigint`: the terminal has told the processes already."""
 
-    def __init__(self, *, reason: str = "reason not given", due_to_sigint: bool = False) -> None:
-        self.reason, self.due_to_sigint = reason, due_to_sigint
+    def __init__(self, *, due_to_sigint: bool = False) -> None:
+        self.due_to_sigint = due_to_sigint

@@ -1,0 +1,144 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Trigonometric polynomials of twelve harmonics: values, turning points, zeros."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basis_ik.numerics.jit import helper
+
+FloatArray = NDArray[np.float64]
+
+HARMONICS = 12
+# Rows of a series (3, 16): the coefficients of cos kθ and sin kθ, and their length.
+EVEN, ODD, SIZE_OF = range(3)
+TERMS = 10  # of a Taylor series
+NARROW = 1e-6  # [rad] half of an interval in which a series changes by less than rounding does
+
+
+@helper
+def series_at(series: FloatArray, angle: float) -> tuple[float, float, float]:
+    """Return the value of a series and of its first two derivatives."""
+    turn_c, turn_s, c, s = cos(angle), sin(angle), 1.0, 0.0
+    value, slope, bend = 0.0, 0.0, 0.0
+    for k in range(HARMONICS + 1):
+        part = series[EVEN, k] * c + series[ODD, k] * s
+        value += part
+        slope += k * (series[ODD, k] * c - series[EVEN, k] * s)
+        bend -= k * k * part
+        c, s = c * turn_c - s * turn_s, s * turn_c + c * turn_s
+    return value, slope, bend
+
+
+@helper
+def root_of_series(series: FloatArray, low: float, high: float, derivative: int) -> float:
+    """Return where a series, or its derivative, changes its sign between two angles.
+
+    By Newton's steps and, where these go astray, by halving.
+    """
+    at_high = series_at(series, high)
+    rises, x = (at_high[1] if derivative == 1 else at_high[0]) > 0.0, 0.5 * (low + high)
+    for _ in range(100):
+        value, slope, bend = series_at(series, x)
+        height, steepness, last = value, slope, x
+        if derivative == 1:
+            height, steepness = slope, bend
+        if (height > 0.0) == rises:
+            high = x
+        else:
+            low = x
+        x = 0.5 * (low + high)
+        if steepness != 0.0 and low <= last - height / steepness <= high:
+            x = last - height / steepness
+        if abs(x - last) <= 1e-15:
+            break
+    return x
+
+
+@helper
+def expand_slope(series: FloatArray, angle: float, terms: FloatArray) -> None:
+    """Write the first terms (10,) of the Taylor series of a series' slope: of x⁰, x¹ and so on."""
+    turn_c, turn_s, c, s = cos(angle), sin(angle), 1.0, 0.0
+    for j in range(TERMS):
+        terms[j] = 0.0
+    for k in range(HARMONICS + 1):
+        even = -k * k * (series[EVEN, k] * c + series[ODD, k] * s)
+        odd, weight = k * (series[ODD, k] * c - series[EVEN, k] * s), 1.0
+        for j in range(0, TERMS, 2):
+            terms[j] += weight * odd
+            terms[j + 1] += weight * even / (j + 1)
+            weight *= -k * k / ((j + 1.0) * (j + 2.0))
+        c, s = c * turn_c - s * turn_s, s * turn_c + c * turn_s
+
+
+@helper
+def remainder_of(series: FloatArray) -> float:
+    """Return what, times x¹⁰, bounds what the terms of `expand_slope` leave out."""
+    rest = 0.0
+    for k in range(HARMONICS + 1):
+        part = k * series[SIZE_OF, k]
+        for j in range(TERMS):
+            part *= k / (j + 1.0)
+        rest += part
+    return rest
+
+
+@helper
+def may_turn_twice(terms: FloatArray, rest: float, half: float) -> bool:
+    """Tell whether a slope could have two zeros within `half` of where it was expanded."""
+    value, steepness, power = rest * half**TERMS, rest * TERMS * half ** (TERMS - 1), 1.0
+    for j in range(1, TERMS):
+        if j > 1:
+            steepness += j * abs(terms[j]) * power
+        power *= half
+        value += abs(terms[j]) * power
+    return bool(abs(terms[0]) <= value and abs(terms[1]) <= steepness)
+
+
+@helper
+def series_turning_points(series: FloatArray, points: FloatArray) -> int:
+    """Write the angles at which a series turns round, in rising order, and the first once more.
+
+    Of a series there are 24 at most, and of rounding there may be more.
+
+    Expanded in the middle of an interval, the slope has no zero there, or one at most; else the
+    interval is halved.
+
+    Returns:
+        How many; 0 where `points` has no room for them.
+    """
+    terms, rest = np.empty(TERMS), remainder_of(series)
+    low, half, number = 0.0, 0.5 * pi / HARMONICS, 0
+    before = series_at(series, low)[1]
+    while low < 2.0 * pi:
+        half = min(half, 0.5 * (2.0 * pi - low))
+        expand_slope(series, low + half, terms)
+        if half > NARROW and may_turn_twice(terms, rest, half):
+            half *= 0.5
+            continue
+        high = low + 2.0 * half
+        after = series_at(series, high)[1]
+        if (before > 0.0) != (after > 0.0):
+            if number + 1 == points.shape[0]:
+                return 0
+            points[number] = root_of_series(series, low, high, 1)
+            number += 1
+        low, before, half = high, after, 2.0 * half
+    points[number] = points[0] + 2.0 * pi
+    return number

@@ -1,0 +1,321 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""All joint positions of arms whose special axes are neither first, last nor in the middle.
+
+With a target, the joints and what holds the target close a loop, which may be opened between any
+two joints. E_1 ... E_6 = G, where E_i turns about axis i as it is with all joints at 0, and G moves
+the tip from there to the target. Then E_k+1 ... E_6 E'_1 ... E'_k = G, where E'_i = G⁻¹ E_i G turns
+about axis i moved by G⁻¹: an arm whose first joint is k + 1, and of which some axes depend on the
+target. If three neighbours of its axes meet or are parallel, so that those of no other kernel do,
+the equations of `closed_form_kernel` and `closed_form_quartic_kernel` are those of this arm too.
+
+Few arms need this: it is compiled when the first one does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from basis_ik.numerics.jit import helper, jit
+from basis_ik.search.closed_form_kernel import (
+    AXES,
+    ERROR,
+    FIRST,
+    KIND,
+    LENGTH,
+    NAME,
+    OFFSETS,
+    SIZE,
+    TIP,
+    FormGoal,
+    Vector,
+    back,
+    cross,
+    find_branches,
+    form_goal,
+    plus,
+    rise_of,
+    rotated,
+    row,
+    turn_wrist,
+    turned,
+)
+from basis_ik.search.closed_form_quartic_kernel import (
+    PARALLELS,
+    WRIST,
+    bend_anyhow,
+    place_anyhow,
+)
+from basis_ik.search.closed_form_search_kernel import (
+    BranchStarts,
+    FormArrays,
+    FormBranches,
+    order_starts,
+    solve_from_branches,
+)
+from basis_ik.search.closed_form_series_kernel import bend_and_reach
+from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED
+from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, Found, Starts, note, search
+from basis_ik.search.tables_kernel import (
+    COLUMNS,
+    Effort,
+    FloatArray,
+    Nine,
+    PackedChain,
+    PoseGoal,
+    PoseGoals,
+)
+
+MEETING = 7.0  # what kind of arm, beside those of other modules: the axes 5 and 6 meet
+MOST = 16  # branches that an arm of six turning joints has at most
+CLOSE = 0.5  # [rad], [m] that no joint moves by from the seed to a solution that needs no others
+# An error of the target is one of the way across the opening, and as such turns what follows.
+LEVER = 2.0
+
+
+@helper
+def write_row(table: FloatArray, i: int, v: Vector) -> None:
+    """Write a row of a table (k, 3)."""
+    table[i, 0], table[i, 1], table[i, 2] = v
+
+
+@helper
+def inverse(rotation: Nine) -> Nine:
+    """Return Rᵀ."""
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation
+    return r00, r10, r20, r01, r11, r21, r02, r12, r22
+
+
+@helper
+def open_loop(form: FloatArray, goal: FormGoal, opened: FloatArray) -> FormGoal:
+    """Write the arm whose first joint is that at which a form opens its loop.
+
+    With the last axis' point moved by G to p from the first one's, the way from that point to the
+    first axis moved by G⁻¹ is −Rᵀ p, and the new first axis' point lies by its a from the last.
+
+    Args:
+        form: See `closed_form_kernel.find_branches`.
+        goal: What it is to reach.
+        opened: (26, 3) result.
+
+    Returns:
+        What the opened arm is to reach.
+    """
+    first, unturned = int(form[SIZE, FIRST]), inverse(goal.rotation)
+    for i in range(form.shape[0]):
+        write_row(opened, i, row(form, i))
+    for i in range(6):
+        k = (i + first) % 6
+        axis, way = row(form, AXES + k), row(form, OFFSETS + k)
+        if k < first:
+            axis, way = rotated(unturned, axis), rotated(unturned, way)
+        if k == 0 and i > 0:
+            way = back(rotated(unturned, goal.p))
+        write_row(opened, AXES + i, axis)
+        write_row(opened, OFFSETS + i, way)
+    if first > 0:
+        opened[SIZE, LENGTH] = LEVER * form[SIZE, LENGTH]
+    s = goal.seed
+    seed = (
+        s[first % 6], s[(first + 1) % 6], s[(first + 2) % 6],
+        s[(first + 3) % 6], s[(first + 4) % 6], s[(first + 5) % 6],
+    )  # fmt: skip
+    p = goal.p if first == 0 else back(row(form, OFFSETS + first))
+    return FormGoal(goal.rotation, p, seed)
+
+
+@helper
+def close_loop(first: int, count: int, found: FloatArray) -> None:
+    """Bring the angles that an opened arm has found into the order of the form's joints."""
+    angles = np.empty(6)
+    for i in range(count):
+        for k in range(6):
+            angles[(k + first) % 6] = found[i, k]
+        if found[i, 0] == found[i, 0]:
+            for k in range(6):
+                found[i, k] = angles[k]
+
+
+@helper
+def find_in_loop(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[int, float]:
+    """Do what `closed_form_kernel.find_branches` does, for an arm that has been opened."""
+    if form[KIND, NAME] == MEETING:
+        return bend_and_reach(form, goal, found)
+    if form[KIND, NAME] == PARALLELS:
+        return bend_anyhow(form, goal, found)
+    if form[KIND, NAME] == WRIST:
+        placed, near = place_anyhow(form, goal, found)
+        return turn_wrist(form, goal, placed, near, found)
+    return find_branches(form, goal, found)
+
+
+@helper
+def fill_jacobian(form: FloatArray, angles: FloatArray, size: float, table: FloatArray) -> None:
+    """Write how each joint of a form moves and turns the tip, [sizes] and [rad], and the identity.
+
+    Args:
+        form: See `closed_form_kernel.find_branches`.
+        angles: (6,) or more.
+        size: The arm's [m].
+        table: (6, 12) result.
+    """
+    way = row(form, TIP)
+    for i in range(5, -1, -1):
+        axis, angle = row(form, AXES + i), angles[i]
+        way = turned(axis, angle, way)
+        for k in range(i, 6):
+            turn, move = axis, cross(axis, way)
+            if k > i:
+                move = turned(axis, angle, (table[0, k], table[1, k], table[2, k]))
+                turn = turned(axis, angle, (table[3, k], table[4, k], table[5, k]))
+            for c in range(3):
+                table[c, k], table[3 + c, k] = move[c], turn[c]
+        way = plus(way, row(form, OFFSETS + i))
+    for r in range(6):
+        for c in range(6):
+            table[r, 6 + c] = 1.0 if r == c else 0.0
+            if r < 3:
+                table[r, c] /= size
+
+
+@helper
+def invert(table: FloatArray) -> None:
+    """Turn (A, 1) into (1, A⁻¹), (6, 12), of which there are infinities where A is singular."""
+    for k in range(6):
+        best = k
+        for r in range(k + 1, 6):
+            if abs(table[r, k]) > abs(table[best, k]):
+                best = r
+        pivot = table[best, k]
+        for c in range(12):
+            kept = table[k, c]
+            table[k, c] = table[best, c] / pivot
+            if best != k:
+                table[best, c] = kept
+        for r in range(6):
+            factor = table[r, k]
+            if r != k and factor != 0.0:
+                for c in range(12):
+                    table[r, c] -= factor * table[k, c]
+
+
+@helper
+def measure_errors(form: FloatArray, count: int, found: FloatArray) -> None:
+    """Write how many times as far as the target each angle of the branches of a form may be off."""
+    table = np.empty((6, 12))
+    for i in range(count):
+        fill_jacobian(form, found[i], form[SIZE, LENGTH], table)
+        invert(table)
+        worst = 0.0
+        for r in range(6):
+            error = 0.0
+            for c in range(6, 12):
+                error += abs(table[r, c])
+            if not error <= worst:  # NaN too
+                worst = error
+        found[i, ERROR] = worst if worst < np.inf else np.inf
+
+
+@jit
+def loop_branch_starts(
+    form: FloatArray,
+    variables: FloatArray,
+    target: FloatArray,
+    seed: FloatArray,
+    starts: FloatArray,
+) -> tuple[int, int, float]:
+    """Do what `closed_form_search_kernel.branch_starts` does, for the arms of this module."""
+    found, opened, rise = np.empty((MOST, ERROR + 1)), np.empty_like(form), rise_of(form, target)
+    goal = open_loop(form, form_goal(form, target, rise, seed), opened)
+    count, margin = find_in_loop(opened, goal, found)
+    close_loop(int(form[SIZE, FIRST]), count, found)
+    measure_errors(form, count, found)
+    return order_starts(form, variables, seed, FormBranches(found, count, margin, rise), starts)
+
+
+@helper
+def stays_close(seed: FloatArray, q: FloatArray) -> bool:
+    """Tell whether no joint is far from the seed."""
+    farthest = 0.0
+    for k in range(seed.shape[0]):
+        farthest = max(farthest, abs(q[k] - seed[k]))
+    return farthest <= CLOSE
+
+
+@helper
+def solve_loop(
+    chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
+    form: FormArrays, iterations: int,
+) -> Found:  # fmt: skip
+    """Do what `closed_form_search_kernel.solve_closed` does, for the arms of this module.
+
+    Where that takes as long as a dozen descents, one from the seed is tried before.
+    """
+    zero, steps = 0 * iterations, 0 * iterations
+    if form.rows[KIND, NAME] == MEETING:
+        effort = Effort(iterations, PATIENCE + zero, iterations < 0)
+        found = search(chain, goal, seed, q, work, effort, Starts(zero, zero, NEAR))
+        near = found[0] == REACHED and stays_close(seed, q)
+        if near or not (found[0] == REACHED or STALLED <= found[0] <= SPENT):
+            return found
+        steps = found[1]
+    inside, _, margin = loop_branch_starts(
+        form.rows, chain.variables, goal.target, seed, form.starts
+    )
+    branched = PackedChain(chain.exact, chain.joints, form.starts, chain.ends, chain.reach)
+    branches = BranchStarts(branched, inside, margin / form.clear)
+    status, taken, fresh, away, turned = solve_from_branches(
+        chain, goal, seed, q, work, iterations - steps, branches
+    )
+    return status, steps + taken, fresh, away, turned
+
+
+@jit
+def solve_loop_pose(
+    exact: FloatArray,
+    joints: FloatArray,
+    variables: FloatArray,
+    ends: FloatArray,
+    reach: float,
+    weights: FloatArray,
+    target: FloatArray,
+    seed: FloatArray,
+    q: FloatArray,
+    work: FloatArray,
+    position_tolerance: float,
+    rotation_tolerance: float,
+    iterations: int,
+    form: FloatArray,
+    clear: float,
+) -> Found:
+    """Do what `closed_form_search_kernel.solve_closed_pose` does, for the arms of this module."""
+    starts = np.empty((variables.shape[0], COLUMNS + MOST))
+    chain = PackedChain(exact, joints, variables, ends, reach)
+    goal = PoseGoal(weights, target, position_tolerance, rotation_tolerance)
+    return solve_loop(chain, goal, seed, q, work, FormArrays(form, clear, starts), iterations)
+
+
+@jit
+def solve_loop_poses(
+    chain: PackedChain, goals: PoseGoals, form: FormArrays, q: FloatArray,
+    figures: FloatArray, work: FloatArray, iterations: int,
+) -> None:  # fmt: skip
+    """Do what `closed_form_search_kernel.solve_closed_poses` does, for the arms of this module."""
+    for i in range(goals.targets.shape[0]):
+        goal = PoseGoal(
+            goals.weights, goals.targets[i], goals.position_tolerance, goals.rotation_tolerance
+        )
+        found = solve_loop(chain, goal, goals.seeds[i], q[i], work, form, iterations)
+        note(found, figures[i])

@@ -1,0 +1,95 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Trigonometric polynomials: derivatives, turning points, zeros."""
+
+from itertools import pairwise
+from math import pi
+
+import numpy as np
+import pytest
+from from_python import from_python, sample
+
+from basis_ik.numerics import trigonometric_kernel as kernel
+
+root_of_series, series_at, series_turning_points = (
+    from_python(f) for f in (kernel.root_of_series, kernel.series_at, kernel.series_turning_points)
+)
+
+
+def series_with(rng, zeros):
+    """A series with given zeros, and others that are complex."""
+    angles = np.linspace(0.0, 2 * pi, 32, endpoint=False)
+    values = np.ones(32)
+    for zero in zeros:
+        values *= np.sin(0.5 * (angles - zero))
+    for _ in range(12 - len(zeros) // 2):
+        values *= rng.uniform(1.05, 3.0) + np.cos(angles - rng.uniform(-pi, pi))
+    series = np.empty((3, 16))
+    for k in range(16):
+        weight = (2.0 if k else 1.0) / 32
+        series[:2, k] = weight * (np.stack([np.cos(k * angles), np.sin(k * angles)]) @ values)
+    series[2] = np.hypot(*series[:2])
+    return series
+
+
+def test_a_series_has_the_derivatives_that_it_says():
+    rng = np.random.default_rng(3)
+    series = series_with(rng, [0.3, 1.0])
+    for angle in rng.uniform(0.0, 2 * pi, 20):
+        value, slope, bend = series_at(series, angle)
+        after, before = series_at(series, angle + 1e-6), series_at(series, angle - 1e-6)
+        size = series[2].sum()
+        assert value == pytest.approx(0.5 * (after[0] + before[0]), abs=1e-9 * size)
+        assert slope == pytest.approx((after[0] - before[0]) / 2e-6, abs=1e-7 * size)
+        assert bend == pytest.approx((after[1] - before[1]) / 2e-6, abs=1e-6 * size)
+
+
+def test_between_its_turning_points_a_series_has_all_its_zeros():
+    rng = np.random.default_rng(4)
+    for _ in range(sample(100)):
+        zeros = np.sort(rng.uniform(0.0, 2 * pi, 2 * rng.integers(0, 6)))
+        if len(zeros) and np.diff(zeros, append=zeros[0] + 2 * pi).min() < 0.1:
+            continue
+        series, points = series_with(rng, zeros), np.empty(25)
+        count = series_turning_points(series, points)
+        assert count >= max(2, len(zeros))
+        assert points[count] == points[0] + 2 * pi
+        assert (np.diff(points[: count + 1]) > 0.0).all()
+        found = []
+        for low, high in pairwise(points[: count + 1]):
+            ends = series_at(series, low)[0], series_at(series, high)[0]
+            if (ends[0] > 0.0) != (ends[1] > 0.0):
+                found.append(root_of_series(series, low, high, 0))
+            between = [series_at(series, x)[0] for x in np.linspace(low, high, 20)]
+            steps = np.diff(between)
+            assert (steps >= -1e-12).all() or (steps <= 1e-12).all()
+        assert np.sort(np.remainder(found, 2 * pi)) == pytest.approx(zeros, abs=1e-6)
+
+
+def test_where_there_are_more_turning_points_than_there_can_be_none_are_told():
+    series = series_with(np.random.default_rng(6), np.arange(0.0, 6.0, 1.0))
+    assert series_turning_points(series, np.empty(7)) == 6
+    assert series_turning_points(series, np.empty(6)) == 0
+
+
+def test_where_a_series_is_small_its_turning_points_are_found_too():
+    """As small as a billionth of what it is elsewhere."""
+    series = series_with(np.random.default_rng(5), 1.0 + np.arange(0.0, 0.8, 0.1))
+    points = np.empty(25)
+    count = series_turning_points(series, points)
+    inside = points[:count][(points[:count] > 1.0) & (points[:count] < 1.7)]
+    assert len(inside) == 7
+    least = max(abs(series_at(series, x)[0]) for x in inside)
+    assert least < 1e-7 * series[2].sum()
