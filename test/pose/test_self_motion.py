@@ -162,3 +162,10 @@ def test_the_words_of_a_reason():
         "given up after all positions at 128 values of the spare joints and 21 starts"
     )
     assert "spare" not in str(Reason(Verdict.TOO_NEAR, 0.01, starts=0, proven=True, grid=128))
+
+
+def test_there_is_no_grid_where_the_pose_is_not_reached_without_limits_either(robot):
+    target = RigidTransform.from_rpy(0.3, 1.2, 0.4, (0.3, 0.2, 1.16))
+    reason = solve(robot("panda"), target).reason
+    assert (reason.verdict, reason.proven) == (Verdict.TOO_FAR, False)
+    assert (reason.grid, reason.starts) == (0, FEWEST_STARTS + 1)

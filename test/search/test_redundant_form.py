@@ -26,7 +26,7 @@ from hard_arms import ARMS
 from basis_ik.search.closed_form import QUICK
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
 from basis_ik.search.prepare import prepared
-from basis_ik.search.self_motion import KEPT, LEVELS, sample_starts
+from basis_ik.search.self_motion import KEPT, LEVELS, VALUES, sample_starts
 
 BOUND = 9.0  # no position is so far outside
 ENDLESS = 10**9
@@ -173,3 +173,19 @@ def test_a_grid_ends_where_there_is_no_hope_or_no_room(named):
     for most, count in ((sizes[0] - 1, 0), (sizes[0], 1), (sum(sizes[:2]), 2)):
         some = list(sample_starts(ready.redundant, ready.variables, near, seed, most))
         assert len(some) == count
+
+
+def test_a_grid_is_not_finer_than_the_arm_is_off_its_form(named):
+    chain, rng = named("baxter"), np.random.default_rng(6)
+    ready = prepared(chain)
+    form = ready.redundant.form
+    span = np.ptp([chain.lower[0], chain.upper[0]]) / (VALUES[1][0] - 1)
+    while_coarser = 1
+    while span > form.away / form.size + form.turned:
+        span, while_coarser = span / 4.0, while_coarser + 1
+    assert while_coarser < LEVELS[1]
+    for _ in range(5):
+        q, seed = rng.uniform(chain.lower, chain.upper, (2, 7))
+        target = chain.forward(q).matrix.copy()
+        grids = list(sample_starts(ready.redundant, ready.variables, target, seed, ENDLESS))
+        assert len(grids) <= while_coarser
