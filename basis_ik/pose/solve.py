@@ -134,8 +134,9 @@ def solve(
         position_tolerance: [m], above 0.
         orientation_tolerance: [rad], above 0.
         max_iterations: Steps allowed, of about 0.2 µs each; the explanation of a failure included,
-            and FABRIK's passes. None: 100,000, or 40 for each start of `max_restarts` where that is
-            more; any number with a time limit.
+            and FABRIK's passes; not the points of a grid over spare joints (`Reason.grid`), at most
+            one for every 15 steps that are left. None: 100,000, or 40 for each start of
+            `max_restarts` where that is more; any number with a time limit.
         max_restarts: Starts to make after the seed's before giving up, all of them as long as there
             are steps and time. With fewer than 20 nothing is said about the target; the verdict is
             then BUDGET_SPENT. None: 20 and then, up to 4500, as many as there is hope; any number

@@ -80,7 +80,7 @@ def sample_starts(
         )
         starts = positions[np.argsort(excess, kind="stable")[:KEPT]]
         yield Sampled(np.clip(starts, lower, upper), points)
-        if not len(starts):
+        if not len(starts) or size <= off:  # finer than the arm's form
             return
         around, shape = starts[:REFINED, fixed], FINER
         corners = np.maximum(around - step, low), np.minimum(around + step, high)
