@@ -199,6 +199,8 @@ class LoopExecutor(SingleThreadedExecutor):
         """Return whether a service, an action or an event is ready."""
         if any(not task.done() for task, _, _ in self._tasks):
             return True
+        if not (self._services or self._clients or self._waitables):  # as in `_wait`
+            return False
         wait_set = self._request_set
         wait_set.clear_entities()
         for service in self._services:
