@@ -119,6 +119,8 @@ class LoopExecutor(SingleThreadedExecutor):
         """Wait and handle as `spin_once` does; its 20 ms are as exact as the timeout is here."""
         self.spin_once(0.0 if future.done() else None)
 
+    _spin_once_until_future_complete = spin_once_until_future_complete  # Kilted's loop calls this
+
     def _spin(self, timeout: float) -> None:
         if self._outdated:
             self._renew()
