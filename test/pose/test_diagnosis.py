@@ -22,7 +22,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import transforms3d
-from closed_arms import chain_of, random_arm
 
 from basis_ik.pose.diagnosis import LIFTED_STARTS, MOST_CORNERS, PERSISTENCE, Diagnosis
 from basis_ik.pose.solve import MAX_RESTARTS, solve
