@@ -205,31 +205,29 @@ def _search(
     Returns:
         See `PreparedChain.search`; or NOWHERE, see `closed_form_search_kernel`.
     """
-    form = ready.closed
-    if form is None:
-        starts = 0, allowed.first_restarts, NEAR
-        effort = allowed.iterations, PATIENCE, False
-        return solve_pose(ready.fields, wanted, start, q, work, effort, starts)
-    exact, joints, variables, ends, reach = ready.fields
-    weights, goal, length, angle = wanted
-    found = form.kernels.solve_pose(
-        exact, joints, variables, ends, reach, weights, goal, start, q, work, length, angle,
-        allowed.iterations, form.rows, form.clear(length, angle),
-    )  # fmt: skip
-    if found[0] == ARRIVED or not _goes_on(found, allowed):
-        return found
-    starts = 1, allowed.first_restarts, NEAR
-    effort = allowed.iterations - found[1], PATIENCE, False
-    status, steps, last, away, turned = solve_pose(
+    form, steps, first = ready.closed, 0, 0
+    if form is not None:
+        exact, joints, variables, ends, reach = ready.fields
+        weights, goal, length, angle = wanted
+        found = form.kernels.solve_pose(
+            exact, joints, variables, ends, reach, weights, goal, start, q, work, length, angle,
+            allowed.iterations, form.rows, form.clear(length, angle),
+        )  # fmt: skip
+        if found[0] == ARRIVED or not _goes_on(found, allowed):
+            return found
+        steps, first = found[1], 1
+    effort = allowed.iterations - steps, PATIENCE, False
+    starts = first, allowed.first_restarts, NEAR
+    status, taken, last, away, turned = solve_pose(
         ready.fields, wanted, start, q, work, effort, starts
     )
-    return status, found[1] + steps, last, away, turned
+    return status, steps + taken, last, away, turned
 
 
 def _goes_on(found: Found, allowed: Allowed) -> bool:
     """Tell whether a search from the branches has proven nothing, and other starts may."""
-    open_ = found[0] in (STALLED, SPENT)
-    return open_ and allowed.restarts > 0 and found[1] < allowed.iterations
+    undecided = found[0] in (STALLED, SPENT)
+    return undecided and allowed.restarts > 0 and found[1] < allowed.iterations
 
 
 def _reached(

@@ -119,6 +119,8 @@ class LoopExecutor(SingleThreadedExecutor):
         """Wait and handle as `spin_once` does; its 20 ms are as exact as the timeout is here."""
         self.spin_once(0.0 if future.done() else None)
 
+    _spin_once_until_future_complete = spin_once_until_future_complete  # Kilted's loop calls this
+
     def _spin(self, timeout: float) -> None:
         if self._outdated:
             self._renew()
@@ -199,6 +201,8 @@ class LoopExecutor(SingleThreadedExecutor):
         """Return whether a service, an action or an event is ready."""
         if any(not task.done() for task, _, _ in self._tasks):
             return True
+        if not (self._services or self._clients or self._waitables):  # as in `_wait`
+            return False
         wait_set = self._request_set
         wait_set.clear_entities()
         for service in self._services:

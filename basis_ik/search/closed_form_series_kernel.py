@@ -417,16 +417,20 @@ def fill_series(arm: Reacher, table: FloatArray, roots: ComplexArray, series: Fl
 @helper
 def nearest_way(
     arm: Reacher, way: Way, table: FloatArray, roots: ComplexArray
-) -> tuple[float, Bend]:
-    """Return which of the four ways misses least, and by how much."""
-    square, least = find_ways(arm, way, table, roots)[0], np.inf
-    best = bend_at(arm, way, table, square, roots[0])
+) -> tuple[float, complex, Bend]:
+    """Return what misses nothing after the least turn of joint 1: by how much now, and that turn.
+
+    Not what misses least: another way may, with its own zero farther off.
+    """
+    square, least, miss = find_ways(arm, way, table, roots)[0], np.inf, np.inf
+    best, step = bend_at(arm, way, table, square, roots[0]), 0.0j
     for k in range(4):
         bend = bend_at(arm, way, table, square, roots[k])
-        miss = abs(ratio(missed(arm, bend), bend.across))
-        if miss < least:
-            best, least = bend, miss
-    return least, best
+        off = ratio(missed(arm, bend), bend.across)
+        turn = ratio(off, sensitivity(arm, way, bend)[0])
+        if abs(turn) < least:
+            best, least, miss, step = bend, abs(turn), abs(off), turn
+    return miss, step, best
 
 
 @helper
@@ -466,9 +470,8 @@ def settle_branch(
     """Write the branch (7,) next to an angle of joint 1; return whether there is one."""
     for _ in range(TRIES):
         way = way_at(arm, angle)
-        miss, bend = nearest_way(arm, way, table, roots)
-        slope = sensitivity(arm, way, bend)[0]
-        step = ratio(missed(arm, bend), bend.across * slope).real
+        miss, turn, bend = nearest_way(arm, way, table, roots)
+        step = turn.real
         if miss <= 1e-14 or not abs(step) < 1.0:
             break
         angle -= step
@@ -508,7 +511,8 @@ def bend_and_reach(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple
         if count == found.shape[0]:
             return count, 0.0
         angle = root_of_series(series, points[i], points[i + 1], 0)
-        if settle_branch(arm, form, goal, angle, table, roots, found[count]):
+        settled = settle_branch(arm, form, goal, angle, table, roots, found[count])
+        if settled and points[i] <= found[count, 0] <= points[i + 1]:  # else it is another's
             count += 1
         else:
             margin = 0.0

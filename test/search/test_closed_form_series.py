@@ -210,6 +210,16 @@ def test_far_from_the_seed_the_answer_is_the_nearest_and_near_it_one_that_is_clo
     assert seen > sample(100) // 2
 
 
+def test_zeros_of_two_ways_that_are_near_each_other_are_two_branches(named):
+    chain = named("xarm6")
+    q = [-0.0529, -1.2806, -2.06361, -5.32013, 1.88567, 6.21714]
+    other = [-0.3005, -2.0832, -0.6997, 1.1275, 1.6175, -0.5645]
+    branches, margin = branches_of(chain, chain.forward(q).matrix, q)
+    assert margin > CLEAR
+    assert apart(branches, q).min() < 1e-6
+    assert apart(branches, other).min() < 1e-3
+
+
 def test_a_batch_gives_what_single_solves_give(named):
     chain, rng = named("fanuc_crx10ia"), np.random.default_rng(8)
     truths, seeds = rng.uniform(chain.lower, chain.upper, (2, sample(60), 6))

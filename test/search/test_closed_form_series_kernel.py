@@ -94,8 +94,9 @@ def test_one_of_the_ways_is_that_which_the_target_was_made_of():
         arm, angles = drawn(rng)
         table, roots = room_to_work()
         way = way_at(arm, angles[0])
-        miss, bend = nearest_way(arm, way, table, roots)
+        miss, step, bend = nearest_way(arm, way, table, roots)
         assert miss < 1e-9
+        assert abs(step) < 1e-6
         cosines = np.cos(angles[[1, 3]]), np.sin(angles[[1, 3]])
         assert np.abs([bend.c2, bend.c4] - cosines[0]).max() < 1e-6
         assert np.abs([bend.s2, bend.s4] - cosines[1]).max() < 1e-6
