@@ -130,8 +130,10 @@ class Bend(NamedTuple):
 
 @helper
 def ratio(a: complex, b: complex) -> complex:
-    """Return a / b, not finite where b is 0: numba's own division raises an error there."""
+    """Return a / b, infinite where b is 0: numba's own division raises an error there."""
     square = b.real * b.real + b.imag * b.imag
+    if square == 0.0:
+        return complex(np.inf, np.inf)
     real, imaginary = a.real * b.real + a.imag * b.imag, a.imag * b.real - a.real * b.imag
     return complex(real / square, imaginary / square)
 
