@@ -32,10 +32,10 @@ from basis_ik.errors import BasisIkError
 from basis_ik.reach_map import reach_command
 
 if TYPE_CHECKING:  # the compiler behind these takes a second to import; --help does not need it
+    from basis_ik.numerics.arrays import FloatArray
     from basis_ik.pose.solve import Solution
     from basis_ik.robot.chain import Chain
     from basis_ik.transforms.rigid import RigidTransform
-    from basis_ik.view.shapes import FloatArray
 
 PROGRAM = "python -m basis_ik"
 LONGEST = 400  # characters of a message

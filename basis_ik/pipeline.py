@@ -24,7 +24,6 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.look.look_at import look_at
 from basis_ik.motion.caps import SpeedCaps
@@ -37,13 +36,12 @@ from basis_ik.motion.lasting import Lasting
 from basis_ik.motion.limiter import Limiter, Motion
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.singularity import Notice, Singularities
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import MAX_ITERATIONS, Solution, solve
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.safety_kernel import is_inside, is_safe
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
-
-FloatArray = NDArray[np.float64]
 
 # Steps of a solve that fit into a control period, about a millisecond; FABRIK's passes take longer.
 # Solves that need more, mostly for targets out of reach, run in a thread.

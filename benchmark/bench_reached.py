@@ -34,7 +34,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from robots import ROBOTS, find
 
 sys.path.append(str(Path(__file__).parents[1] / "test" / "search"))
@@ -42,11 +41,10 @@ sys.path.append(str(Path(__file__).parents[1] / "test" / "search"))
 from closed_arms import ROWS, chain_of
 from hard_arms import ARMS
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import solve
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
-
-FloatArray = npt.NDArray[np.float64]
 
 KINDS = ("plain", "limits", "quarters", "mixed")
 BLOCK = 1000  # poses between two looks at the clock

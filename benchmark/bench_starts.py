@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from basis_ik.pose.batch_kernel import solve_poses
 from basis_ik.pose.diagnosis import FEWEST_STARTS, Diagnosis
@@ -40,8 +39,6 @@ from basis_ik.search.prepare import prepare
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import PoseGoals
 from basis_ik.transforms.rigid import RigidTransform
-
-FloatArray = npt.NDArray[np.float64]
 
 POSES = 1000  # of each arm
 BUDGET = 1_000_000

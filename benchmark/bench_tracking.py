@@ -32,7 +32,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "test" / folder) for folder in ("", "numerics", "search")]
@@ -41,13 +40,13 @@ from closed_arms import chain_of  # noqa: E402
 from feasible_motion import PERIOD, feasible_motion, is_on, least_squares_step  # noqa: E402
 from hard_arms import ARMS  # noqa: E402
 
+from basis_ik.numerics.arrays import FloatArray  # noqa: E402
 from basis_ik.path.cartesian_path import follow  # noqa: E402
 from basis_ik.pose.track import track, warm_up  # noqa: E402
 from basis_ik.robot.chain import Chain  # noqa: E402
 from basis_ik.transforms.rigid import RigidTransform  # noqa: E402
 from conftest import robot  # noqa: E402
 
-FloatArray = npt.NDArray[np.float64]
 Advance = Callable[[RigidTransform, FloatArray, FloatArray], FloatArray]
 
 SPARE = ("panda", "iiwa", "gen3", "baxter", "lift_arm", "tiago")

@@ -31,15 +31,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import solve, warm_up
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.robot import RobotModel
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
-
-FloatArray = npt.NDArray[np.float64]
 
 URDF = Path(__file__).parents[1] / "urdf"
 Case = tuple[RigidTransform, FloatArray]

@@ -24,9 +24,8 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from basis_ik.numerics.arrays import FloatArray
 
 MOVED = 5e-4  # rad; a joint that has gone so far has begun to move
 NEAR_REST = 1e-5  # m; so near to where it comes to rest the tip has come to rest

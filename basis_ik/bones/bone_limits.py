@@ -30,10 +30,10 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import unit_vector
 from basis_ik.transforms.directions_kernel import perpendicular, rotation_about, twist_angle
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 _TURN = 2.0 * math.pi
 _ALONG = 1e-9  # sine within which a direction counts as lying along a hinge

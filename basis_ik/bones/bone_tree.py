@@ -31,8 +31,8 @@ from basis_ik.bones.joint import centre, express, turned
 from basis_ik.fabrik.ball_limits import BallLimit, HingeLimit
 from basis_ik.fabrik.fabrik_tree import solve_tree
 from basis_ik.fabrik.rotations import bone_rotations
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import unit_vector
-from basis_ik.transforms.rigid_kernel import FloatArray
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
 

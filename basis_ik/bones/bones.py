@@ -30,11 +30,11 @@ import numpy.typing as npt
 
 from basis_ik.bones.joint import centre, express, from_joint, turned
 from basis_ik.errors import BasisIkError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.about_point import rotation_about_point
 from basis_ik.transforms.checks import finite_array
 from basis_ik.transforms.directions import NO_LENGTH, perpendicular_to, turn_between
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.rigid_kernel import FloatArray
 from basis_ik.transforms.tree import Basis, TransformTree
 
 _ORIGIN = np.zeros(3)

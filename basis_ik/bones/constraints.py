@@ -36,8 +36,8 @@ from basis_ik.bones.points_at import pointing_miss, points_at
 from basis_ik.bones.scaled_chain import reach_scaled
 from basis_ik.errors import BasisIkError
 from basis_ik.fabrik.fabrik import solve_chain, sweep_chain
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.directions import length
-from basis_ik.transforms.rigid_kernel import FloatArray
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
 

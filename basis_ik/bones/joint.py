@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.rigid_kernel import FloatArray
 from basis_ik.transforms.tree import Basis, TransformTree
 
 _ORIGIN = np.zeros(3)

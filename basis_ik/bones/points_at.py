@@ -35,13 +35,14 @@ import numpy.typing as npt
 from basis_ik.bones.bone_limits import Allowed, BoneLimit
 from basis_ik.bones.joint import centre, express, express_direction, from_joint, turned
 from basis_ik.errors import BasisIkError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.about_point import rotation_about_point
 from basis_ik.transforms.checks import finite_array, unit_vector
 from basis_ik.transforms.directions import NO_LENGTH, Lean, length, perpendicular_to, turn_between
 from basis_ik.transforms.directions_kernel import roll_towards
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.rigid_kernel import FloatArray, rotation_vector
+from basis_ik.transforms.rigid_kernel import rotation_vector
 from basis_ik.transforms.tree import Basis, TransformTree
 from basis_ik.verdict import Verdict
 

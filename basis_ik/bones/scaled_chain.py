@@ -28,8 +28,8 @@ import numpy as np
 from basis_ik.bones.bones import bones_in_object, chain_positions
 from basis_ik.bones.joint import express, from_joint, turned
 from basis_ik.fabrik.fabrik import solve_chain
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.rigid_kernel import FloatArray
 from basis_ik.transforms.tree import Basis, TransformTree
 
 _ROUNDS = 10  # of FABRIK

@@ -23,8 +23,8 @@ from __future__ import annotations
 
 import math
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 # Newton's steps before giving up; a handful are enough but for bones of wildly different lengths.
 _TRIALS = 60

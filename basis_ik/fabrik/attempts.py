@@ -28,7 +28,7 @@ from basis_ik.fabrik.freedom_kernel import held, scatter
 from basis_ik.fabrik.result import FabrikResult
 from basis_ik.fabrik.skeleton import path
 from basis_ik.fabrik.skeleton_kernel import Accuracy, Goals, Skeleton, errors, follow, place
-from basis_ik.transforms.rigid_kernel import FloatArray
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.verdict import Verdict
 
 # What a radian counts for against metres, as part of the longest way from the root.

@@ -24,9 +24,9 @@ import math
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.transforms.directions_kernel import perpendicular
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 # A chain whose joints and target leave their common line by less than this part of its reach never
 # bends by itself: every pull acts along the line.

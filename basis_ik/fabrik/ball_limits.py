@@ -29,10 +29,10 @@ import numpy.typing as npt
 
 from basis_ik.fabrik.result import FabrikError
 from basis_ik.fabrik.swing_twist_kernel import BALL, DOWN, HINGE, LEFT, LOWER, RIGHT, UP, UPPER
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import unit_vector
 from basis_ik.transforms.directions_kernel import perpendicular
 from basis_ik.transforms.quaternion import xyzw_from_matrix
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 # Sine below which `up` counts as lying along the bone.
 _ALONG = 1e-6

@@ -36,8 +36,8 @@ from basis_ik.fabrik.skeleton_kernel import (
     place,
 )
 from basis_ik.fabrik.swing_twist_kernel import Vector, inverse, product
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 # Damping, as part of the mean diagonal: at first, its factors after a good and a bad step, and
 # the largest that is still worth a try.

@@ -41,7 +41,7 @@ from basis_ik.fabrik.result import (
 from basis_ik.fabrik.rotations import matrices, quaternions
 from basis_ik.fabrik.skeleton import TreeError, make_goals, make_skeleton, starts_of
 from basis_ik.fabrik.skeleton_kernel import Goals, IntArray, Skeleton
-from basis_ik.transforms.rigid_kernel import FloatArray
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.verdict import Verdict
 
 # Bone lengths of rest pose and start may differ by this part of the tree's size.

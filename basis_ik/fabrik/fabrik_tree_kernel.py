@@ -53,8 +53,8 @@ from basis_ik.fabrik.swing_twist_kernel import (
     product,
     rotated,
 )
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 # So many sweeps must bring the error below this part of itself to be followed by as many more.
 _SWEEPS, _WORTH = 5, 0.3

@@ -30,9 +30,9 @@ import numpy as np
 from basis_ik.fabrik.arc_kernel import arc, arc_half_angle
 from basis_ik.fabrik.ball_chain_kernel import bone_lengths, distance
 from basis_ik.fabrik.lean_kernel import lean
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.transforms.directions_kernel import perpendicular
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 REACHED = 0
 TOO_FAR = 1

@@ -40,8 +40,8 @@ from basis_ik.fabrik.swing_twist_kernel import (
     rotated,
     swing_twist,
 )
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 # How near to its bound [rad] a coordinate counts as lying on it.
 _TOUCH = 1e-9

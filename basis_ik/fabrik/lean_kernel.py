@@ -29,8 +29,8 @@ import math
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 # Evaluations of F before giving up.
 _TRIALS = 24

@@ -28,8 +28,8 @@ from basis_ik.fabrik.limbs_kernel import LimbArrays, sweep_limbs
 from basis_ik.fabrik.result import FabrikResult
 from basis_ik.fabrik.skeleton import make_goals, make_skeleton
 from basis_ik.fabrik.skeleton_kernel import Goals, IntArray, Skeleton, follow
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.directions_kernel import perpendicular
-from basis_ik.transforms.rigid_kernel import FloatArray
 from basis_ik.verdict import Verdict
 
 # How well limbs meet their ends, as part of their reach: as well as sums allow.

@@ -28,8 +28,8 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.fabrik.skeleton_kernel import IntArray, copy
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 # Sweeps in a row that must bring the residual below this part of itself. It may hardly fall for
 # dozens of sweeps, while a limb slides along its inner bound, and then vanish.

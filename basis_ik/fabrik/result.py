@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import NotFiniteError, ShapeError, real_array
-from basis_ik.transforms.rigid_kernel import FloatArray
 from basis_ik.verdict import Verdict
 
 # Beyond this coordinate [m] squares of squares leave the range of float64.

@@ -24,10 +24,10 @@ import numpy.typing as npt
 from basis_ik.fabrik.result import check_points, fresh_chain
 from basis_ik.fabrik.skeleton import TreeError, make_skeleton, starts_of
 from basis_ik.fabrik.skeleton_kernel import Skeleton, follow
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
 from basis_ik.transforms.quaternion import xyzw_from_matrix
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 
 def bone_rotations(

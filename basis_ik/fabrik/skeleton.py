@@ -25,9 +25,9 @@ from basis_ik.fabrik.ball_limits import Limit
 from basis_ik.fabrik.result import FabrikError, check_points, fresh_point
 from basis_ik.fabrik.skeleton_kernel import Goals, IntArray, Skeleton
 from basis_ik.fabrik.swing_twist_kernel import FREE
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.quaternion import xyzw_from_matrix
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 
 class TreeError(FabrikError):

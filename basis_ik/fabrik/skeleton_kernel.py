@@ -30,8 +30,8 @@ from basis_ik.fabrik.swing_twist_kernel import (
     rotated,
     unit,
 )
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 

@@ -27,8 +27,8 @@ from __future__ import annotations
 
 import math
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 Quaternion = tuple[float, float, float, float]
 Vector = tuple[float, float, float]

@@ -19,11 +19,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from basis_ik.look.look_kernel import solve_look
 from basis_ik.look.pan_tilt_kernel import admits_pan_tilt, pan_tilt
 from basis_ik.look.ray_kernel import NO_LENGTH
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.diagnosis import FEWEST_STARTS, LIFTED_STARTS, STARTS
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_search_kernel import begin_anew, begin_inside
@@ -35,8 +35,6 @@ from basis_ik.search.tables_kernel import (
     UPPER,
 )
 from basis_ik.verdict import REACHED, Reason, Verdict
-
-FloatArray = npt.NDArray[np.float64]
 
 SETTLING = 250  # steps after which a careful descent has settled or never will
 SCOUTING = 60  # steps after which two starts can be compared

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from basis_ik.errors import SolveArgumentError
 from basis_ik.look.explain_look import LookDiagnosis, explain_look
 from basis_ik.look.look_kernel import solve_look
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
@@ -40,7 +41,6 @@ from basis_ik.verdict import REACHED, Verdict
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
 
-FloatArray = npt.NDArray[np.float64]
 Triple = tuple[float, float, float]
 
 MAX_ITERATIONS = 20_000

@@ -32,6 +32,7 @@ from basis_ik.look.ray_kernel import (
     pull_to_seed,
     squared_way,
 )
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.descent_kernel import REACHED, STALLED, place
 from basis_ik.search.pose_search_kernel import (
@@ -48,14 +49,7 @@ from basis_ik.search.pose_search_kernel import (
     set_bounds,
     take_shortest_turns,
 )
-from basis_ik.search.tables_kernel import (
-    BEST_SCOUT,
-    LOWER,
-    UPPER,
-    ChainFields,
-    FloatArray,
-    PackedChain,
-)
+from basis_ik.search.tables_kernel import BEST_SCOUT, LOWER, UPPER, ChainFields, PackedChain
 
 NEARBY_STARTS = 4  # fresh starts that are mixed with the seed, each with half as much of it
 CLOSED_STARTS = 8  # where a closed form has no answer, a start can help only at its very edge

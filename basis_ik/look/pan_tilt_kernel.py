@@ -24,8 +24,8 @@ from __future__ import annotations
 from math import atan2, cos, sin, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.tables_kernel import (
     MULTIPLIER,
@@ -45,8 +45,6 @@ from basis_ik.search.tables_kernel import (
     R22,
     VARIABLE,
 )
-
-FloatArray = NDArray[np.float64]
 
 LEAST_LEAN = 1e-3  # sine between the axes, and of the ray to the second axis: below, not this form
 FLAT = 1e-4  # the ray may leave its plane by so much: what a URDF rounds; a descent takes it away

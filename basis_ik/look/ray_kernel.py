@@ -26,8 +26,8 @@ from __future__ import annotations
 from math import atan2, pi, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, place, walk
 from basis_ik.search.proof_kernel import place_exactly
@@ -54,8 +54,6 @@ from basis_ik.search.tables_kernel import (
     PackedChain,
     Triple,
 )
-
-FloatArray = NDArray[np.float64]
 
 NO_LENGTH = 1e-9  # [m] from the ray's origin to the point: nearer, there is no direction to it
 SAME = 1e-13  # sine up to which k is rounding noise, and any k will do

@@ -24,7 +24,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.motion import caps_kernel as kernels
 from basis_ik.motion.joints_kernel import (
@@ -39,11 +38,10 @@ from basis_ik.motion.joints_kernel import (
     is_equal,
 )
 from basis_ik.motion.joints_kernel import step as step_joints
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.search.prepare import prepared
 from basis_ik.search.tables_kernel import VARIABLE
-
-FloatArray = NDArray[np.float64]
 
 ROUNDING = 1.0 + 1e-9
 INSTANT = 1e-4  # half the interval of the finite difference for a speed [s]

@@ -42,10 +42,10 @@ from basis_ik.motion.joints_kernel import (
     VELOCITY,
 )
 from basis_ik.motion.profile_kernel import duration, extent, plan_stop, sample
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.proof_kernel import place_exactly
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 HALVINGS = 30  # of the bracket for the part of a joint's limits with which it stops last

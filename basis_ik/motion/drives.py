@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from basis_ik.numerics.arrays import FloatArray
 
 
 class Drives(Protocol):

@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.motion.joints_kernel import is_equal
-
-FloatArray = NDArray[np.float64]
+from basis_ik.numerics.arrays import FloatArray
 
 LONGEST = 0.25  # goals farther apart than this are single goals, not a moving one [s]
 PAIR = 0.1  # two goals no farther apart are a motion; those that are take a third [s]

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.motion.caps import SPARE
 from basis_ik.motion.goals import TwistGoal
@@ -44,14 +43,13 @@ from basis_ik.motion.line_stop import LineStop
 from basis_ik.motion.profile_kernel import ROW, plan_stop, sample
 from basis_ik.motion.singularity import VERY_NEAR, Gains, Notice, Singularities
 from basis_ik.motion.twist_kernel import states_on_line
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose import track as tracking
 from basis_ik.pose.track import track
 from basis_ik.robot.chain import Chain
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Reason, Verdict
-
-FloatArray = NDArray[np.float64]
 
 # Fractions of the joints' limits that jogging uses. Velocity: the rest is for corrections.
 FAST = 0.9

@@ -17,17 +17,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.motion.caps import SPARE
 from basis_ik.motion.jog import LATE, STANDING, Held, fastest_before
 from basis_ik.motion.joints_kernel import ACCELERATION, JERK, LOWER, UPPER, VELOCITY
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.profile_kernel import ROW, plan_stop, sample
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.verdict import Verdict
-
-FloatArray = NDArray[np.float64]
 
 # Fractions of the joints' limits: of velocity; of acceleration and jerk for changes of the
 # velocity, and to come to rest at a position limit.

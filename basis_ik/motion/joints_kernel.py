@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from basis_ik.motion.profile_kernel import (
     ROW,
     SEGMENTS,
-    FloatArray,
     after,
     duration,
     extent,
@@ -38,6 +37,7 @@ from basis_ik.motion.profile_kernel import (
     plan_stop,
     sample,
 )
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 
 POSITION, SPEED, RATE, START, GOAL, PROFILE = 0, 1, 2, 3, 6, 7

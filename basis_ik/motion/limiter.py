@@ -19,16 +19,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.motion import joints_kernel as kernels
 from basis_ik.motion.caps import SpeedCaps
 from basis_ik.motion.caps_kernel import plan_brake_together
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.profile_kernel import duration
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
-
-FloatArray = NDArray[np.float64]
 
 LEAD = 2  # commands of a window that are final: later windows do not change them
 AHEAD = 3  # periods after those in which a window continues the motion, before it brakes

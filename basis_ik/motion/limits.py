@@ -19,13 +19,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.errors import BasisIkError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.transforms.checks import read_only, real_array
-
-FloatArray = NDArray[np.float64]
 
 # A URDF states no acceleration and no jerk. The defaults reach the largest speed, and the largest
 # acceleration, in these times [s].

@@ -24,12 +24,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.motion.joints_kernel import ACCELERATION, JERK
 from basis_ik.motion.profile_kernel import ROW, duration, plan_stop, sample
-
-FloatArray = NDArray[np.float64]
+from basis_ik.numerics.arrays import FloatArray
 
 # Times at which the joints' needs are evaluated, as fractions of the stop; and the interval of the
 # finite difference for the change of an acceleration [s].

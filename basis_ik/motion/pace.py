@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from basis_ik.numerics.arrays import FloatArray
 
 SLOWEST = 1e-6  # a fraction of zero would be no speed at all
 

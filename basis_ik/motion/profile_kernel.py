@@ -23,12 +23,8 @@ from __future__ import annotations
 
 from math import copysign, inf, isfinite, nan, sqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-
-FloatArray = NDArray[np.float64]
 
 SEGMENTS = 10
 ROW = 2 * SEGMENTS

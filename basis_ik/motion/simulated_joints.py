@@ -17,11 +17,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.motion.drives import Feedback, SetPoints
-
-FloatArray = NDArray[np.float64]
+from basis_ik.numerics.arrays import FloatArray
 
 
 class SimulatedJoints:

@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.drives import Drives
 from basis_ik.motion.simulated_joints import SimulatedJoints, initial_positions
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.variables import find_variable, tie_of
-
-FloatArray = NDArray[np.float64]
 
 
 class SimulatedRobotError(BasisIkError):

@@ -20,12 +20,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.verdict import Reason, Verdict
 
-FloatArray = NDArray[np.float64]
 Singularities = Literal["pass", "slow", "stop"]
 
 # Gains of a joint from which a singularity is near, and from which the motion runs into it.

@@ -24,11 +24,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import shown
-
-FloatArray = NDArray[np.float64]
 
 
 class JointTolerance(NamedTuple):

@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.motion.joints_kernel import is_near
-
-FloatArray = NDArray[np.float64]
+from basis_ik.numerics.arrays import FloatArray
 
 # Once one joint does not follow, neither does each that is off by more than this fraction of the
 # margin: if the drives are off, the fastest joint is only the first to exceed the margin.

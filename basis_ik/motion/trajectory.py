@@ -29,8 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.motion.trajectory_command import TrajectoryCommand
-
-FloatArray = NDArray[np.float64]
+from basis_ik.numerics.arrays import FloatArray
 
 
 class TrajectorySample(NamedTuple):

@@ -28,11 +28,9 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import listed
-
-FloatArray = NDArray[np.float64]
 
 # Beyond any joint's value in [rad] or [m]; larger numbers would overflow the interpolation.
 LARGEST_VALUE = 1e9

@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 from basis_ik.motion.tolerances import Tolerances, exceeded
 from basis_ik.motion.trajectory import Trajectory, TrajectorySample, plan_trajectory
 from basis_ik.motion.trajectory_command import ErrorCode, TrajectoryCommand
-
-FloatArray = NDArray[np.float64]
+from basis_ik.numerics.arrays import FloatArray
 
 
 class GoalStatus(Enum):

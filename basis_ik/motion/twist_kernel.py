@@ -23,9 +23,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.numerics.normal_equations_kernel import (
     Six,
@@ -35,8 +33,6 @@ from basis_ik.numerics.normal_equations_kernel import (
     with_column_6,
 )
 from basis_ik.search.residuals_kernel import fill_twists, place_limb
-
-FloatArray = NDArray[np.float64]
 
 DAMPING = 1e-9  # squared [m or rad]: joints that move the tip by less do not move it
 INSTANT = 1e-4  # half the interval of the finite difference [s]

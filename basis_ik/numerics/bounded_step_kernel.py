@@ -28,9 +28,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 RANK = 1e-7  # a row whose new part is shorter than this, of the longest, says nothing new

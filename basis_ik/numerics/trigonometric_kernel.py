@@ -19,11 +19,9 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
-
-FloatArray = NDArray[np.float64]
 
 HARMONICS = 12
 # Rows of a series (3, 16): the coefficients of cos kθ and sin kθ, and their length.

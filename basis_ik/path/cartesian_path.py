@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.path.ladder import Ladder
 from basis_ik.pose.solve import Solution, solve
 from basis_ik.search.arguments import Positions, Target, as_positions, as_target
@@ -36,7 +37,6 @@ from basis_ik.verdict import REACHED, Reason, Verdict
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
 
-FloatArray = npt.NDArray[np.float64]
 
 MOST_POSES = 1_000_000  # of a line or an arc: more is a step in the wrong unit
 RESTARTS = 50  # another start may land on the same branch: the bound on the move decides

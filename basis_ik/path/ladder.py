@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.path.lane_kernel import ASIDE, CLEAR, ONWARD, go_along
 from basis_ik.pose.solve_all import STEPS_PER_START, solve_all
 from basis_ik.search.arguments import hold_near
@@ -40,7 +41,6 @@ from basis_ik.transforms.rigid import RigidTransform
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
 
-FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
 WIDTHS = 32, 128  # lanes kept side by side, and where these do not get to the end

@@ -17,8 +17,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.pose.track_kernel import (
@@ -49,8 +49,6 @@ from basis_ik.search.tables_kernel import (
     PackedChain,
     PoseGoal,
 )
-
-FloatArray = NDArray[np.float64]
 
 ONWARD, ASIDE, CLEAR = 0, 1, 2
 """How joints to spare move: on as they came; as far to one side as they may; to where the arm is

@@ -19,15 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.build import turn_to_axis
 from basis_ik.robot.dynamics import Inertial
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.urdf import Joint
 from basis_ik.transforms.rigid import RigidTransform
-
-FloatArray = NDArray[np.float64]
 
 DENSITY = 1000.0
 """Of a whole link [kg/m³]; arms are hollow metal with drives in it."""

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from basis_ik.motion.drives import Feedback, SetPoints
 from basis_ik.motion.simulated_robot import SimulatedRobot
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.physics.mujoco_scene import STEP, PhysicsError, Scene, place
-
-FloatArray = NDArray[np.float64]
 
 BANDWIDTH = 2.0 * math.pi * 15.0
 """Of the position loop with the heaviest load [rad/s]; critically damped."""

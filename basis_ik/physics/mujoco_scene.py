@@ -22,11 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import mujoco
-import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.simulated_robot import SimulatedRobot
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.physics.assumed_inertias import assume_inertials, turns_freely
 from basis_ik.physics.mesh_files import find_mesh
 from basis_ik.robot.dynamics import Dynamics, Inertial
@@ -35,8 +34,6 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.urdf import Joint
 from basis_ik.robot.visuals import Visual
 from basis_ik.transforms.quaternion import wxyz_from_matrix
-
-FloatArray = NDArray[np.float64]
 
 STEP = 1e-3
 """The engine's longest step [s]."""

@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.batch_kernel import solve_poses
 from basis_ik.pose.pose_problem import Allowed
 from basis_ik.pose.solve import Solution, budget, solve
@@ -53,7 +54,6 @@ from basis_ik.transforms.rigid import RigidTransform, trusted
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
 
-FloatArray = npt.NDArray[np.float64]
 
 CHUNK = 512  # targets per piece of work: a few milliseconds, so that threads end together
 

@@ -16,9 +16,10 @@
 
 from __future__ import annotations
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import jit
 from basis_ik.search.pose_search_kernel import Starts, note, search
-from basis_ik.search.tables_kernel import Effort, FloatArray, PackedChain, PoseGoal, PoseGoals
+from basis_ik.search.tables_kernel import Effort, PackedChain, PoseGoal, PoseGoals
 
 
 @jit

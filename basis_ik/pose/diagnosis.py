@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.newton_kernel import minimise_each
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.descent_kernel import REACHED
@@ -39,8 +40,6 @@ from basis_ik.search.tables_kernel import (
     WRX,
     WX,
 )
-
-FloatArray = npt.NDArray[np.float64]
 
 SETTLING = 60  # steps after which a descent by Newton's method has settled or never will
 SCOUTING = 40  # steps after which two starts can be compared

@@ -22,13 +22,10 @@ one downhill from the seed is taken, so that the answer moves without jumps when
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from basis_ik.pose.diagnosis import Attempt, Diagnosis
 from basis_ik.search.tables_kernel import LOWER, SCALE, UPPER
 from basis_ik.verdict import REACHED, Reason, Verdict
-
-FloatArray = npt.NDArray[np.float64]
 
 AT_LIMIT = 1e-5  # [rad or m] from its limit at which a joint stands there: descents creep up to it
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.fabrik_passes_kernel import NOW, TURNED, solve_by_passes
 from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.robot.chain import Chain
@@ -32,8 +32,6 @@ from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import BOX_X, WX
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
-
-FloatArray = npt.NDArray[np.float64]
 
 MAX_PASSES = 600  # of 2 to 3 µs
 

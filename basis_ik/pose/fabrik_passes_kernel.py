@@ -37,6 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.search.descent_kernel import LARGEST_STEP, REACHED, SPENT, STALLED, place
@@ -82,7 +83,6 @@ from basis_ik.search.tables_kernel import (
     WRZ,
     WX,
     ChainFields,
-    FloatArray,
     Frame,
     GoalFields,
     Nine,

@@ -25,6 +25,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.search.descent_kernel import place, walk
 from basis_ik.search.pose_error_kernel import (
@@ -80,7 +81,6 @@ from basis_ik.search.tables_kernel import (
     WY,
     WZ,
     ChainFields,
-    FloatArray,
     Frame,
     GoalFields,
     PackedChain,

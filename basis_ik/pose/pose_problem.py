@@ -18,9 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.arguments import (
     LARGEST_TOLERANCE,
     Positions,
@@ -37,8 +35,6 @@ from basis_ik.transforms.rigid import RigidTransform
 
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class PoseProblem(NamedTuple):

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.diagnosis import FEWEST_STARTS, Attempt, Diagnosis
 from basis_ik.pose.explain import explain
 from basis_ik.pose.fabrik_passes import Passes, run_passes
@@ -61,7 +62,6 @@ from basis_ik.verdict import REACHED, Reason, Verdict
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
 
-FloatArray = npt.NDArray[np.float64]
 
 MAX_ITERATIONS = 100_000  # unless more starts are asked for
 MAX_RESTARTS = 2500  # of a search that may give up before, when it judges that there is no hope

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.pose_problem import PoseProblem, read_problem
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, Target, count, refuse
@@ -38,7 +38,6 @@ from basis_ik.verdict import REACHED, Verdict
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
 
-FloatArray = npt.NDArray[np.float64]
 
 STEPS_PER_START = 100  # a descent that needs more has lost its way
 

@@ -19,13 +19,11 @@ from __future__ import annotations
 import time
 
 import numpy as np
-import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.pose_problem import Allowed, PoseProblem
 from basis_ik.search.descent_kernel import SPENT
 from basis_ik.search.pose_search_kernel import GO_ON, Found
-
-FloatArray = npt.NDArray[np.float64]
 
 MARGIN = 100.0  # a slice of several steps is run where as many of the slowest so far would fit
 LONGEST = 256  # steps of a slice

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import Solution
 from basis_ik.pose.track_kernel import AT_LIMIT, AT_STEP, step_towards
 from basis_ik.search.arguments import (
@@ -44,8 +45,6 @@ from basis_ik.verdict import REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def track(

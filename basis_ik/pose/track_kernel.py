@@ -25,8 +25,8 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
@@ -90,8 +90,6 @@ from basis_ik.search.tables_kernel import (
     Six,
     Triple,
 )
-
-FloatArray = NDArray[np.float64]
 
 FREE, AT_LIMIT, AT_STEP = 0, 1, 2
 """What holds an arm back: nothing, a limit of a joint, the bound on the step."""

@@ -18,9 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.pose_problem import PoseProblem
 from basis_ik.search.ranked_tasks import ITERATIONS, Ranked, RankedTask
 from basis_ik.search.residuals_kernel import POSE
@@ -28,7 +26,6 @@ from basis_ik.search.residuals_kernel import POSE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FloatArray = npt.NDArray[np.float64]
 
 STARTS = 20  # fresh starts that get a chance to leave less than the seed's
 

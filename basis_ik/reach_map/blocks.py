@@ -44,9 +44,10 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.batch import solve_batch
 from basis_ik.reach_map.map_files import ReachMap
-from basis_ik.reach_map.voxels import FloatArray, Grid, IntArray, orientations
+from basis_ik.reach_map.voxels import Grid, IntArray, orientations
 from basis_ik.robot.chain import Chain
 
 Result = tuple[npt.NDArray[np.uint16], npt.NDArray[np.float32]]

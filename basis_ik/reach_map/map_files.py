@@ -28,7 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
-from basis_ik.reach_map.voxels import FloatArray, Grid, IntArray
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.reach_map.voxels import Grid, IntArray
 from basis_ik.robot.chain import Chain
 
 # Of colours along which brightness grows evenly, as matplotlib's viridis: share 0, 1/4, ... 1.

@@ -24,12 +24,12 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 
-FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 MOST_VOXELS = 2**24  # 100 MB of map

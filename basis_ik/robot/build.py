@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.robot.chain_kernel import ChainArrays, FloatArray
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.chain_kernel import ChainArrays
 from basis_ik.robot.elements import shown
 from basis_ik.robot.joint_path import ChainError, Step, path_between, refuse_unusable_joints
 from basis_ik.robot.link_tree import Tree

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot import chain_kernel as kernels
 from basis_ik.robot.build import fold
-from basis_ik.robot.chain_kernel import ChainArrays, FloatArray, IntArray
+from basis_ik.robot.chain_kernel import ChainArrays, IntArray
 from basis_ik.robot.configurations import middle, uniform
 from basis_ik.robot.elements import listed, shown
 from basis_ik.robot.joint_path import ChainError

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from basis_ik.robot.chain_kernel import FloatArray
+from basis_ik.numerics.arrays import FloatArray
 
 
 def middle(lower: FloatArray, upper: FloatArray) -> FloatArray:

@@ -20,14 +20,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import Element, UrdfError, read_xml
 from basis_ik.robot.grammar import number, origin_of
 from basis_ik.robot.visuals import Visual, read_visuals
 from basis_ik.transforms.rigid import RigidTransform
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

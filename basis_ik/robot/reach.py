@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from basis_ik.robot.chain_kernel import ChainArrays, FloatArray
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.robot.chain_kernel import ChainArrays
 
 _SWEEPS = 60
 _MOST_PARTS = 64  # beyond it the plain sum must do: each sweep costs the cube of their number

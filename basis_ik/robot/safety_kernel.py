@@ -18,12 +18,8 @@ from __future__ import annotations
 
 from math import isfinite
 
-import numpy as np
-from numpy.typing import NDArray
-
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import jit
-
-FloatArray = NDArray[np.float64]
 
 SLACK = 1e-9  # rounding allowance [rad or m]
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from basis_ik.robot.chain_kernel import FloatArray
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import Element, UrdfError, listed, read_xml, shown
 from basis_ik.robot.grammar import MAX_OFFSET, check_name, name_in, number, numbers, origin_of
 from basis_ik.robot.joint_limits import FREE, Limits, read_limits, read_soft_limits

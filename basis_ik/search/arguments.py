@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.pose_search_kernel import (
     BAD_SEED,
     BAD_TARGET,
@@ -42,7 +43,6 @@ from basis_ik.search.tables_kernel import (
 from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.rigid import RigidTransform
 
-FloatArray = npt.NDArray[np.float64]
 Target = RigidTransform | npt.ArrayLike
 """A target pose: a transform, or its matrix (4, 4)."""
 Positions = npt.ArrayLike | Mapping[str, float]

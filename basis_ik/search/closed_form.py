@@ -26,8 +26,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search import closed_form_kernel as kernel
 from basis_ik.search import closed_form_loop_kernel as loop
 from basis_ik.search.closed_form_axes import (
@@ -53,8 +53,6 @@ from basis_ik.search.closed_form_search_kernel import (
     solve_closed_poses,
 )
 from basis_ik.search.pose_search_kernel import COLUMNS
-
-FloatArray = NDArray[np.float64]
 
 STRICT = 1e-9  # of an equation's size: what rounding makes of one that has just one answer
 SAMPLES = 32

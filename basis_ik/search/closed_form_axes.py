@@ -29,11 +29,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search import closed_form_kernel as kernel
 from basis_ik.search import closed_form_loop_kernel as loop
 from basis_ik.search import closed_form_quartic_kernel as quartic
-
-FloatArray = NDArray[np.float64]
 
 JOINTS = 6
 FEWEST = 3  # turning joints of a chain that are worth it

@@ -28,8 +28,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined
-from basis_ik.search.tables_kernel import FloatArray, Nine, Six
+from basis_ik.search.tables_kernel import Nine, Six
 
 Vector = tuple[float, float, float]
 

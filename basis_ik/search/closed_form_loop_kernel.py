@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.closed_form_kernel import (
     AXES,
@@ -68,15 +69,7 @@ from basis_ik.search.closed_form_search_kernel import (
 from basis_ik.search.closed_form_series_kernel import bend_and_reach
 from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, Found, Starts, note, search
-from basis_ik.search.tables_kernel import (
-    COLUMNS,
-    Effort,
-    FloatArray,
-    Nine,
-    PackedChain,
-    PoseGoal,
-    PoseGoals,
-)
+from basis_ik.search.tables_kernel import COLUMNS, Effort, Nine, PackedChain, PoseGoal, PoseGoals
 
 MEETING = 7.0  # what kind of arm, beside those of other modules: the axes 5 and 6 meet
 MOST = 16  # branches that an arm of six turning joints has at most

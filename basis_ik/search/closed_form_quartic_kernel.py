@@ -31,6 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.closed_form_kernel import (
     AXES,
@@ -69,7 +70,7 @@ from basis_ik.search.closed_form_search_kernel import (
     solve_from_branches,
 )
 from basis_ik.search.pose_search_kernel import Found, note
-from basis_ik.search.tables_kernel import COLUMNS, FloatArray, PackedChain, PoseGoal, PoseGoals
+from basis_ik.search.tables_kernel import COLUMNS, PackedChain, PoseGoal, PoseGoals
 
 Wave = tuple[float, float, float, float, float]
 """c, a, b, d, e of c + a cos θ + b sin θ + d cos 2θ + e sin 2θ."""

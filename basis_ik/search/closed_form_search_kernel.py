@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.closed_form_kernel import (
     BACKWARD,
@@ -59,7 +60,6 @@ from basis_ik.search.tables_kernel import (
     UPPER,
     WRX,
     Effort,
-    FloatArray,
     PackedChain,
     PoseGoal,
     PoseGoals,

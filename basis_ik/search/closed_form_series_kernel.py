@@ -31,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 from basis_ik.numerics.trigonometric_kernel import (
     EVEN,
@@ -59,7 +60,6 @@ from basis_ik.search.closed_form_kernel import (
     turned,
 )
 from basis_ik.search.closed_form_quartic_kernel import plane
-from basis_ik.search.tables_kernel import FloatArray
 
 ComplexArray = NDArray[np.complex128]
 ComplexVector = tuple[complex, complex, complex]

@@ -23,8 +23,8 @@ target: the error is the tip's departure from the identity and costs nothing to 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import moved_inside
 from basis_ik.numerics.jit import helper, inlined
 from basis_ik.numerics.normal_equations_kernel import (
@@ -97,8 +97,6 @@ from basis_ik.search.tables_kernel import (
     Six,
     Triple,
 )
-
-FloatArray = NDArray[np.float64]
 
 REACHED, SPENT, STALLED = 1, 0, -1
 

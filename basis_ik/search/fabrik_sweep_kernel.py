@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined
 from basis_ik.search.descent_kernel import place
 from basis_ik.search.hinge_fit_kernel import (
@@ -66,7 +67,6 @@ from basis_ik.search.tables_kernel import (
     TURN,
     WRX,
     WX,
-    FloatArray,
     Frame,
     PackedChain,
 )

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from math import floor, pi
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined
 from basis_ik.search.tables_kernel import (
     AXIS_X,
@@ -31,7 +32,6 @@ from basis_ik.search.tables_kernel import (
     POINT_X,
     POINT_Y,
     POINT_Z,
-    FloatArray,
     Frame,
     Nine,
     Triple,

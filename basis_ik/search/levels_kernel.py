@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import Rows, bounded_step, moved_inside
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.residuals_kernel import TaskArrays, arrived, evaluate
@@ -37,7 +38,6 @@ from basis_ik.search.tables_kernel import (
     UPPER,
 )
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 TRUST = 0.1  # damping at the start, of the squared error

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.closed_form import closed_form
 from basis_ik.search.closed_form_axes import Free
 from basis_ik.search.prepared_chain import PreparedChain
@@ -38,7 +39,6 @@ from basis_ik.search.tables_kernel import (
 )
 from basis_ik.transforms.directions_kernel import perpendicular
 
-FloatArray = npt.NDArray[np.float64]
 Triple = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]
 

@@ -18,9 +18,7 @@ from __future__ import annotations
 
 from math import atan2, sqrt, tan
 
-import numpy as np
-from numpy.typing import NDArray
-
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined
 from basis_ik.search.tables_kernel import (
     BOX_RX,
@@ -51,8 +49,6 @@ from basis_ik.search.tables_kernel import (
     Six,
     Triple,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @helper

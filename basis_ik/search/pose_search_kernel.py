@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, begin, descend
 from basis_ik.search.fabrik_sweep_kernel import sweep
@@ -57,7 +58,6 @@ from basis_ik.search.tables_kernel import (
     WZ,
     ChainFields,
     Effort,
-    FloatArray,
     GoalFields,
     PackedChain,
     PoseGoal,

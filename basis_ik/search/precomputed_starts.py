@@ -23,14 +23,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.descent_kernel import REACHED
 from basis_ik.search.pose_search_kernel import begin_anew
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.proof_kernel import place_exactly
-
-FloatArray = NDArray[np.float64]
 
 CANDIDATES = 64
 TARGETS = 128

@@ -20,9 +20,9 @@ import weakref
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from basis_ik.errors import SolveArgumentError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.chain_kernel import ChainArrays
 from basis_ik.robot.configurations import middle
@@ -57,8 +57,6 @@ from basis_ik.search.tables_kernel import (
     UPPER,
     VARIABLE,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 def prepare(arrays: ChainArrays) -> PreparedChain:

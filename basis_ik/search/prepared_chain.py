@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basis_ik.errors import BasisIkError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.safety_kernel import is_inside
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
@@ -42,8 +43,6 @@ from basis_ik.search.tables_kernel import (
     ChainFields,
     PackedChain,
 )
-
-FloatArray = NDArray[np.float64]
 
 ROTATION_WEIGHT = 0.3
 """Weight of one radian against one reach; flat between 0.15 and 0.6 (docs/algorithms.md)."""

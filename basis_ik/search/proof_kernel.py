@@ -19,8 +19,8 @@ from __future__ import annotations
 from math import atan2, cos, sin, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.tables_kernel import (
     BOX_RX,
@@ -46,8 +46,6 @@ from basis_ik.search.tables_kernel import (
     WRX,
     WRZ,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 @jit

@@ -23,6 +23,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.levels_kernel import descend_levels
 from basis_ik.search.pose_search_kernel import MARGIN, begin_anew, begin_inside
 from basis_ik.search.prepare import golden_steps
@@ -48,8 +49,6 @@ from basis_ik.search.tables_kernel import (
     WRX,
     WX,
 )
-
-FloatArray = npt.NDArray[np.float64]
 
 ITERATIONS = 300  # of one level; a descent settles in far fewer, or creeps along a ridge
 

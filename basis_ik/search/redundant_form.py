@@ -21,13 +21,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.closed_form import QUICK, ClosedForm, closed_form
 from basis_ik.search.closed_form_axes import JOINTS, candidates
 from basis_ik.search.closed_form_kernel import KIND, MOST, SOFT
 from basis_ik.search.redundant_form_kernel import SplitChain, sample_self_motion
 from basis_ik.search.tables_kernel import COLUMNS, LOWER, ORIGIN, UPPER, VARIABLE
-
-FloatArray = NDArray[np.float64]
 
 MOST_FIXED = 2  # joints on a grid
 SOFTER = 0.02  # of an equation's size: how far from an answer there still is a start

@@ -27,12 +27,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.closed_form_kernel import ERROR, MOST, find_branches, form_goal
 from basis_ik.search.closed_form_search_kernel import drive_branch
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.proof_kernel import place_exactly
-from basis_ik.search.tables_kernel import LOWER, UPPER, FloatArray
+from basis_ik.search.tables_kernel import LOWER, UPPER
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
 from basis_ik.search.pose_error_kernel import (
     axis_error,
@@ -74,7 +75,6 @@ from basis_ik.search.tables_kernel import (
     Triple,
 )
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 POSE, LOOK = 0, 1

@@ -25,12 +25,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.redundant_form import RedundantForm
 from basis_ik.search.tables_kernel import LOWER, SCALE, START_LOWER, START_UPPER, UPPER
-
-FloatArray = npt.NDArray[np.float64]
 
 VALUES = {1: (128, 1), 2: (24, 24)}  # of the fixed joints, by their number
 FINER = (9, 1)  # around each position that is kept; a grid of two joints is not refined

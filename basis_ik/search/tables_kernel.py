@@ -22,12 +22,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.normal_equations_kernel import Six as Six
-
-FloatArray = NDArray[np.float64]
 
 Triple = tuple[float, float, float]
 Frame = tuple[

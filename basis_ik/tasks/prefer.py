@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.look.look_at import as_triple
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import Solution, solve
 from basis_ik.pose.solve_all import solve_all
 from basis_ik.search.arguments import Positions, Target, as_positions, as_target, count
@@ -39,7 +40,6 @@ from basis_ik.verdict import REACHED, Verdict
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
 
-FloatArray = npt.NDArray[np.float64]
 
 STARTS = 50
 CANDIDATES = 8  # solutions that are moved on; the most promising of those found

@@ -20,8 +20,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.arguments import count, positive
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.ranked_tasks import Descent, Ranked
@@ -33,7 +33,6 @@ from basis_ik.verdict import REACHED, Reason, Verdict
 if TYPE_CHECKING:
     from basis_ik.robot.robot import RobotModel
 
-FloatArray = npt.NDArray[np.float64]
 
 MAX_RESTARTS = 200
 ORDERED_STARTS = 12  # starts of the search by importance, where not all can be had

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.look.look_at import as_triple, look_at, with_ray
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import Solution, solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count
 from basis_ik.search.pose_constraint import PoseConstraint, Triple, constrain, weigh
@@ -38,8 +38,6 @@ from basis_ik.search.tables_kernel import BOX, WX
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
     from basis_ik.robot.robot import RobotModel
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

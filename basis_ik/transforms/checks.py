@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
-from basis_ik.transforms.rigid_kernel import FloatArray
+from basis_ik.numerics.arrays import FloatArray
 
 _Array = TypeVar("_Array", bound=npt.NDArray[Any])
 

@@ -20,8 +20,8 @@ import math
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.directions_kernel import perpendicular, roll_towards, rotation_between
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 NO_LENGTH = 1e-12
 """Length [m] up to which a direction is rounding noise, and nothing is turned."""

@@ -20,8 +20,9 @@ import math
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.transforms.rigid_kernel import FloatArray, rotation_vector
+from basis_ik.transforms.rigid_kernel import rotation_vector
 
 # Within this sine of exactly opposite, the plane of the turn is the fallback's, not the rounding's.
 _OPPOSITE = 1e-9

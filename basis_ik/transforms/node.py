@@ -22,6 +22,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms import node_kernel as kernels
 from basis_ik.transforms.checks import (
     NotFiniteError,
@@ -42,7 +43,6 @@ from basis_ik.transforms.node_kernel import (
     TRANSLATION,
 )
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.transforms.rigid_kernel import FloatArray
 from basis_ik.transforms.stretch_kernel import decompose
 
 FIELDS: Mapping[str, tuple[float, ...]] = {

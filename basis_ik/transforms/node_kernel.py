@@ -27,8 +27,8 @@ import math
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.transforms.rigid_kernel import FloatArray
 from basis_ik.transforms.stretch_kernel import canonicalise, decompose
 
 CENTER, TRANSLATION, SCALE, ROTATION, ORIENTATION, LINEAR, ROWS = 0, 1, 2, 3, 6, 9, 12

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from transforms3d.quaternions import mat2quat
 
-from basis_ik.transforms.rigid_kernel import FloatArray
+from basis_ik.numerics.arrays import FloatArray
 
 UNIT_TOLERANCE = 1e-3
 """A quaternion's length may be off by this much; it is then normalised, beyond it is refused."""

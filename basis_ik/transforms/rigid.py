@@ -21,6 +21,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms import rigid_kernel as kernels
 from basis_ik.transforms.checks import (
     NotARotationError,
@@ -34,7 +35,6 @@ from basis_ik.transforms.checks import (
     unit_vector,
 )
 from basis_ik.transforms.quaternion import UNIT_TOLERANCE, xyzw_from_matrix
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 ROTATION_TOLERANCE = 1e-6
 """Largest |RᵀR − I| that is taken for a rotation and re-orthonormalised; beyond it is refused."""

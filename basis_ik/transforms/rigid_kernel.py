@@ -22,12 +22,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import numpy.typing as npt
-
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import jit
-
-FloatArray = npt.NDArray[np.float64]
 
 # Below this squared angle [rad²] the closed forms of exp lose digits and their series do not.
 _SMALL = 1e-2

@@ -23,9 +23,9 @@ import math
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.transforms.directions_kernel import perpendicular, rotation_between
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 # Two scale factors this close, relative to the larger, are one: their axes are rounding noise.
 _SAME = 1e-12

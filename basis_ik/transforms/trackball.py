@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
 from basis_ik.transforms.node import TransformNode
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 
 def drag(outer: TransformNode, wanted: npt.ArrayLike) -> FloatArray:

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms import tree_kernel as kernels
 from basis_ik.transforms.checks import TransformError
 from basis_ik.transforms.node import SingularMatrixError, TransformNode
 from basis_ik.transforms.rigid import RigidTransform, trusted
-from basis_ik.transforms.rigid_kernel import FloatArray
 from basis_ik.transforms.tree_kernel import IntArray
 
 Basis = RigidTransform | TransformNode

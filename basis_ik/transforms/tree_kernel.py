@@ -19,8 +19,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.transforms.rigid_kernel import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 

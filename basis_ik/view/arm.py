@@ -24,6 +24,7 @@ import numpy as np
 
 from basis_ik.motion.chain_state import State
 from basis_ik.motion.goals import Goal, JointGoal, PointGoal, PoseGoal, Ray
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.fabrik_passes import Stage
 from basis_ik.pose.solve import Solution
 from basis_ik.robot.chain import Chain
@@ -41,7 +42,6 @@ from basis_ik.view.shapes import (
     YELLOW,
     Ball,
     Color,
-    FloatArray,
     Lines,
     Shape,
     Text,

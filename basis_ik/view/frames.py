@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from basis_ik.bones.constraints import Applied, Constraint, Point
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.tree import TransformTree
 from basis_ik.verdict import Verdict
 from basis_ik.view.shapes import (
@@ -30,7 +31,6 @@ from basis_ik.view.shapes import (
     WHITE,
     YELLOW,
     Ball,
-    FloatArray,
     Lines,
     Shape,
     Text,

@@ -21,10 +21,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.visuals import Visual
 from basis_ik.transforms.rigid import RigidTransform
-from basis_ik.view.shapes import BOX_EDGES, Color, FloatArray, Lines, Mesh, Shape, joined
+from basis_ik.view.shapes import BOX_EDGES, Color, Lines, Mesh, Shape, joined
 
 SIDES = 8  # of the polygon in place of a circle
 THIN = 0.003  # width of an outline's lines, in reaches

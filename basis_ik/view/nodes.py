@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.node import TransformNode
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.view.shapes import (
@@ -33,7 +34,6 @@ from basis_ik.view.shapes import (
     WHITE,
     YELLOW,
     Color,
-    FloatArray,
     Lines,
     Shape,
     Text,

@@ -22,12 +22,11 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 
-FloatArray = NDArray[np.float64]
 Color = tuple[float, float, float, float]
 """Red, green, blue and opacity, from 0 to 1."""
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from basis_ik.errors import BasisIkError
-from basis_ik.view.shapes import FloatArray
+from basis_ik.numerics.arrays import FloatArray
 
 if TYPE_CHECKING:
     from basis_ik.pose.solve import Solution

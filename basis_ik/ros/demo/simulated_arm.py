@@ -21,8 +21,6 @@ from __future__ import annotations
 
 from threading import Event
 
-import numpy as np
-from numpy.typing import NDArray
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -32,6 +30,7 @@ from std_msgs.msg import String
 
 from basis_ik.errors import BasisIkError
 from basis_ik.motion.simulated_robot import SimulatedRobot
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.dynamics import read_dynamics
 from basis_ik.robot.robot import RobotModel
 from basis_ik.ros.demo.simulated_arm_parameters import ArmParameters
@@ -42,8 +41,6 @@ from basis_ik.ros.sim_clock import clock_missing
 
 # Time between two log lines about what the node is waiting for [s].
 REMINDER_PERIOD = 5.0
-
-FloatArray = NDArray[np.float64]
 
 
 NEEDS_MUJOCO = (

@@ -19,14 +19,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from rclpy.node import Node
 
 from basis_ik.motion.simulated_robot import SimulatedRobot
 from basis_ik.motion.tolerances import Tolerances
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.parameters.parameters import Declaration, Parameters
-
-FloatArray = NDArray[np.float64]
 
 # In place of the position limits of a continuous joint.
 UNLIMITED = 1e6

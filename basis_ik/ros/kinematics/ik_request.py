@@ -23,13 +23,11 @@ import numpy as np
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import Constraints, JointConstraint, MoveItErrorCodes, PositionIKRequest
-from numpy.typing import NDArray
 
 from basis_ik.motion.admission import printable
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.ros.kinematics.robot_state import RequestRefusedError
-
-FloatArray = NDArray[np.float64]
 
 NARROWEST = 1e-9  # half of the range of a joint that is held at one position [rad or m]
 

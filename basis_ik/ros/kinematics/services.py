@@ -31,13 +31,13 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import MoveItErrorCodes, PositionIKRequest, RobotState
 from moveit_msgs.srv import GetPositionFK, GetPositionIK
-from numpy.typing import NDArray
 from rclpy.node import Node
 from std_msgs.msg import Header
 from tf2_ros import Buffer
 
 from basis_ik.errors import SolveArgumentError
 from basis_ik.motion.admission import Refused, printable
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.solve import MAX_ITERATIONS, MAX_RESTARTS, Solution, solve
 from basis_ik.robot.chain import Chain
 from basis_ik.robot.joint_path import ChainError
@@ -58,8 +58,6 @@ from basis_ik.ros.kinematics.side_thread import SideThread
 from basis_ik.ros.parameters.parameters import Parameters
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
-
-FloatArray = NDArray[np.float64]
 
 # With at least this timeout [s] the search ends much earlier, by its budget of iterations: the
 # response is then repeatable, and has the reason of a failure.

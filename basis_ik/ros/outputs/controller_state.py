@@ -22,15 +22,13 @@ from collections.abc import Sequence
 
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
-from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.boundary import boundary_of
 from basis_ik.ros.outputs.output import count_publishers
 from basis_ik.ros.sim_clock import loop_time
-
-FloatArray = NDArray[np.float64]
 
 # s without a state of a controller that publishes it, after which it counts as not active. The
 # timeout of joint states is shorter, but a busy machine may delay the controller's update loop.

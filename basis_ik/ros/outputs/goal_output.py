@@ -32,6 +32,7 @@ from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.motion.limiter import Motion
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Form, Moment
 from basis_ik.ros.convert import time_message
@@ -39,8 +40,6 @@ from basis_ik.ros.outputs.controller_state import ControllerState
 from basis_ik.ros.outputs.output import Output, OutputOptions
 from basis_ik.ros.outputs.trajectory_messages import to_point
 from basis_ik.ros.recording.action_forms import ANSWER, END, FEEDBACK
-
-FloatArray = NDArray[np.float64]
 
 # s: older feedback does not give the controller's position within a motion.
 FEEDBACK_TIMEOUT = 0.5

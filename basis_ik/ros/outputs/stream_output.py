@@ -27,14 +27,13 @@ from std_msgs.msg import Float64MultiArray
 from basis_ik.motion.admission import printable
 from basis_ik.motion.limiter import AHEAD
 from basis_ik.motion.tracking import RecentCommands
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Moment
 from basis_ik.ros.convert import time_message
 from basis_ik.ros.outputs.output import CHECK_PERIOD, Output, OutputOptions, count_publishers
 from basis_ik.ros.outputs.trajectory_messages import to_array
 from basis_ik.ros.publishers import publishing
-
-FloatArray = NDArray[np.float64]
 
 OLDEST_STATE = 1.0  # s: for an older measured state, all commands since then are compared
 

@@ -30,8 +30,7 @@ from basis_ik.errors import BasisIkError
 from basis_ik.motion.limiter import Motion
 from basis_ik.motion.tolerances import JointTolerance
 from basis_ik.motion.trajectory_command import TrajectoryCommand, Waypoint
-
-FloatArray = NDArray[np.float64]
+from basis_ik.numerics.arrays import FloatArray
 
 SECOND = 1_000_000_000  # ns
 HEADER = 4  # bytes before the content of a serialised message

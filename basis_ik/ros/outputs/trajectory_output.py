@@ -23,14 +23,13 @@ from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory
 
 from basis_ik.motion.limiter import AHEAD, LEAD, MOST_POINTS, Motion
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pipeline import Phase, Pipeline
 from basis_ik.ros.boundary import Moment
 from basis_ik.ros.outputs.controller_state import CLOCK_AHEAD, CONTROLLER_TIMEOUT, ControllerState
 from basis_ik.ros.outputs.output import OutputOptions
 from basis_ik.ros.outputs.stream_output import StreamOutput
 from basis_ik.ros.outputs.trajectory_messages import SerializedTrajectory
-
-FloatArray = NDArray[np.float64]
 
 # rad or m: a controller whose reference is farther from its stream than this was restarted.
 ELSEWHERE = 0.005

@@ -23,8 +23,9 @@ from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.ros.convert import duration_message, pose_message
-from basis_ik.view.shapes import Ball, Color, FloatArray, Lines, Mesh, Shape, Text
+from basis_ik.view.shapes import Ball, Color, Lines, Mesh, Shape, Text
 
 
 class Drawing:

@@ -24,9 +24,9 @@ import numpy as np
 import trimesh
 
 from basis_ik.errors import BasisIkError
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.physics.mesh_files import find_mesh
 from basis_ik.robot.elements import shown
-from basis_ik.view.shapes import FloatArray
 
 LARGEST = 200 * 1000 * 1000  # bytes
 PLAIN = (".stl", ".ply", ".obj")  # such files state no color, or seldom; the URDF's counts

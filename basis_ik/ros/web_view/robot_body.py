@@ -21,11 +21,12 @@ from collections.abc import Callable
 import numpy as np
 from viser import SceneApi
 
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.robot import RobotModel
 from basis_ik.robot.visuals import Visual
 from basis_ik.ros.web_view.frame_nodes import FrameNodes
 from basis_ik.ros.web_view.mesh_reader import PLAIN, MeshFile, MeshReader
-from basis_ik.view.shapes import Color, FloatArray
+from basis_ik.view.shapes import Color
 
 UNPAINTED: Color = (0.7, 0.7, 0.72, 1.0)
 SKELETON: Color = (0.95, 0.6, 0.1, 1.0)
