@@ -60,6 +60,7 @@ from basis_ik.search.closed_form_quartic_kernel import (
     place_anyhow,
 )
 from basis_ik.search.closed_form_search_kernel import (
+    MOST_OF_ALL,
     BranchStarts,
     FormArrays,
     FormBranches,
@@ -72,7 +73,7 @@ from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, Found, Starts, no
 from basis_ik.search.tables_kernel import COLUMNS, Effort, Nine, PackedChain, PoseGoal, PoseGoals
 
 MEETING = 7.0  # what kind of arm, beside those of other modules: the axes 5 and 6 meet
-MOST = 16  # branches that an arm of six turning joints has at most
+MOST = MOST_OF_ALL
 CLOSE = 0.5  # [rad], [m] that no joint moves by from the seed to a solution that needs no others
 # An error of the target is one of the way across the opening, and as such turns what follows.
 LEVER = 2.0

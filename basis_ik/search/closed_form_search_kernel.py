@@ -65,6 +65,7 @@ from basis_ik.search.tables_kernel import (
     PoseGoals,
 )
 
+MOST_OF_ALL = 16  # branches that an arm of six turning joints has at most
 OUTSIDE = 1e-2  # [rad] beyond a limit at which a branch is still tried: it is polished inside
 # Of the margin for a proof: where the nearest branch is the nearest answer. Errors are worked out
 # at their worst, and where the arm really is singular the margin is a thousandth of this.
@@ -140,8 +141,7 @@ def order_starts(
     starts: FloatArray,
 ) -> tuple[int, int, float]:  # fmt: skip
     """Write the branches that a form has found as starts; see `branch_starts`."""
-    most = found.angles.shape[0]
-    branches, ways = np.empty((most, variables.shape[0])), np.empty(most)
+    branches, ways = np.empty((MOST_OF_ALL, variables.shape[0])), np.empty(MOST_OF_ALL)
     inside, kept, margin = 0, 0, found.margin
     for k in range(found.number):
         angles, branch = found.angles[k], branches[kept]
