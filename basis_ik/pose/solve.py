@@ -116,10 +116,11 @@ def solve(
 ) -> Solution:
     """Find joint positions that bring the chain's tip to a target.
 
-    Where the arm has a closed form (docs/algorithms.md), the answer is the nearest of all. Else the
-    solver starts at the seed, and restarts elsewhere only if that fails. FABRIK runs backward
-    and forward passes over the joints instead, and leaves the rest to a descent only if they do
-    not converge. The same arguments give the same bits, in every process and thread.
+    Where the arm has a closed form (docs/algorithms.md) that takes no longer than a search, the
+    answer is the nearest of all. Else the solver starts at the seed, and restarts elsewhere only if
+    that fails. FABRIK runs backward and forward passes over the joints instead, and leaves the rest
+    to a descent only if they do not converge. The same arguments give the same bits, in every
+    process and thread.
 
     Args:
         chain: What to move.

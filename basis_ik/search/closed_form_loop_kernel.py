@@ -68,13 +68,13 @@ from basis_ik.search.closed_form_search_kernel import (
     solve_from_branches,
 )
 from basis_ik.search.closed_form_series_kernel import bend_and_reach
-from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED
+from basis_ik.search.descent_kernel import SPENT, STALLED
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, Found, Starts, note, search
 from basis_ik.search.tables_kernel import COLUMNS, Effort, Nine, PackedChain, PoseGoal, PoseGoals
 
 MEETING = 7.0  # what kind of arm, beside those of other modules: the axes 5 and 6 meet
 MOST = MOST_OF_ALL
-CLOSE = 0.5  # [rad], [m] that no joint moves by from the seed to a solution that needs no others
+FIRST_STARTS = 6  # besides the seed, before the series, which takes twice as long as they all do
 # An error of the target is one of the way across the opening, and as such turns what follows.
 LEVER = 2.0
 
@@ -240,29 +240,19 @@ def loop_branch_starts(
 
 
 @helper
-def stays_close(seed: FloatArray, q: FloatArray) -> bool:
-    """Tell whether no joint is far from the seed."""
-    farthest = 0.0
-    for k in range(seed.shape[0]):
-        farthest = max(farthest, abs(q[k] - seed[k]))
-    return farthest <= CLOSE
-
-
-@helper
 def solve_loop(
     chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
     form: FormArrays, iterations: int,
 ) -> Found:  # fmt: skip
     """Do what `closed_form_search_kernel.solve_closed` does, for the arms of this module.
 
-    Where that takes as long as a dozen descents, one from the seed is tried before.
+    Where that takes as long as a dozen descents, a few of these are tried before.
     """
     zero, steps = 0 * iterations, 0 * iterations
     if form.rows[KIND, NAME] == MEETING:
         effort = Effort(iterations, PATIENCE + zero, iterations < 0)
-        found = search(chain, goal, seed, q, work, effort, Starts(zero, zero, NEAR))
-        near = found[0] == REACHED and stays_close(seed, q)
-        if near or not (found[0] == REACHED or STALLED <= found[0] <= SPENT):
+        found = search(chain, goal, seed, q, work, effort, Starts(zero, FIRST_STARTS + zero, NEAR))
+        if not STALLED <= found[0] <= SPENT:
             return found
         steps = found[1]
     inside, _, margin = loop_branch_starts(

@@ -34,7 +34,6 @@ from basis_ik.pose.solve_all import solve_all
 from basis_ik.search.closed_form import _pack
 from basis_ik.search.closed_form_axes import Free, arm_of, meeting_candidates
 from basis_ik.search.closed_form_kernel import KIND, NAME
-from basis_ik.search.closed_form_loop_kernel import CLOSE
 from basis_ik.search.closed_form_loop_kernel import MEETING as MEETING_KIND
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_search_kernel import solve_pose
@@ -194,20 +193,15 @@ def _on_lines(candidate, arm):
     return arm.points + along * arm.axes
 
 
-def test_far_from_the_seed_the_answer_is_the_nearest_and_near_it_one_that_is_close(named):
-    chain, rng, seen = named("xarm6"), np.random.default_rng(7), 0
+def test_every_pose_is_reached_and_the_nearest_of_all_solutions_is_the_first(named):
+    chain, rng = named("xarm6"), np.random.default_rng(7)
     for _ in range(sample(100)):
         q, seed = rng.uniform(chain.lower, chain.upper, (2, 6))
         target = chain.forward(q)
         solution, every = solve(chain, target, seed), solve_all(chain, target, seed)
-        ready = prepared(chain)
-        margin = ready.closed.starts(ready.variables, target.matrix.copy(), seed).margin
-        if margin > CLEAR and np.abs(solution.positions - seed).max() > CLOSE:
-            seen += 1
-            assert np.abs(solution.positions - every[0].positions).max() < 1e-5
-        near = solve(chain, target, np.clip(q + 0.02, chain.lower, chain.upper))
-        assert np.abs(near.positions - q).max() < CLOSE or margin < 1e-3
-    assert seen > sample(100) // 2
+        assert solution.success
+        away = [np.linalg.norm(each.positions - seed) for each in (solution, *every)]
+        assert away[1] <= min(away) + 1e-3
 
 
 def test_zeros_of_two_ways_that_are_near_each_other_are_two_branches(named):
