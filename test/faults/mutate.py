@@ -48,6 +48,7 @@ LONGEST = 3600.0  # s for all tests together while nothing is missing
 ENDLESS = -1  # exit status of tests that do not end
 SOUNDINGS = 3  # of the tests as things are
 FAILED = re.compile(r"^(?:FAILED|ERROR) (test/[\w/]+\.py::\w+)", re.MULTILINE)
+PART = re.compile(r"\[ *(\d+)%\]")  # of the tests that have been run
 ROW = re.compile(r"test_row_(\d+)_")
 
 HEAD = """# Mutations of guards
@@ -90,23 +91,28 @@ class Tree:
         file.unlink()
         file.symlink_to(source)
 
-    def run(self, tests, *, patience, anew=()):
+    def run(self, tests, *, patience, anew=(), shown=False):
         """Run tests here, in a process of their own; return pytest's exit status and its output.
 
         Args:
             tests: What pytest is given.
             patience: For how long [s].
             anew: Modules with kernels to load anew.
+            shown: Whether to print every minute how far they are.
         """
         log = self._folder / "log"
         words = ["-q", "--tb=line", "-rfE", "-p", "no:cacheprovider", *tests]
         child = os.fork()
         if child == 0:
             _in_child(log, words, anew)
-        ended, status, end = 0, ENDLESS, time.monotonic() + patience
-        while not ended and time.monotonic() < end:
+        ended, status, begin, minutes = 0, ENDLESS, time.monotonic(), 0
+        while not ended and time.monotonic() < begin + patience:
             time.sleep(0.05)
             ended, status = os.waitpid(child, os.WNOHANG)
+            if shown and time.monotonic() - begin > 60.0 * (minutes + 1):
+                minutes += 1
+                parts = PART.findall(log.read_text(errors="replace"))
+                print(f"  {minutes} min: {parts[-1] if parts else '0'} %", flush=True)
         if not ended:
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -221,8 +227,9 @@ def is_sound(tree, chosen):
     Failing tests run again: a machine may be busy for a moment.
     """
     tests = sorted({test for each in chosen for test in given_for(each.falls)})
+    print("first the tests as things are, with nothing taken out; that takes minutes", flush=True)
     for _ in range(SOUNDINGS):
-        status, output = tree.run(tests, patience=LONGEST)
+        status, output = tree.run(tests, patience=LONGEST, shown=True)
         if status == 0:
             return True
         tests = sorted(set(FAILED.findall(output))) or tests  # all, where pytest itself has ended
