@@ -48,7 +48,6 @@ LONGEST = 3600.0  # s for all tests together while nothing is missing
 ENDLESS = -1  # exit status of tests that do not end
 SOUNDINGS = 3  # of the tests as things are
 FAILED = re.compile(r"^(?:FAILED|ERROR) (test/[\w/]+\.py::\w+)", re.MULTILINE)
-PART = re.compile(r"\[ *(\d+)%\]")  # of the tests that have been run
 ROW = re.compile(r"test_row_(\d+)_")
 
 HEAD = """# Mutations of guards
@@ -98,7 +97,7 @@ class Tree:
             tests: What pytest is given.
             patience: For how long [s].
             anew: Modules with kernels to load anew.
-            shown: Whether to print every minute how far they are.
+            shown: Whether to print a line every minute.
         """
         log = self._folder / "log"
         words = ["-q", "--tb=line", "-rfE", "-p", "no:cacheprovider", *tests]
@@ -111,8 +110,7 @@ class Tree:
             ended, status = os.waitpid(child, os.WNOHANG)
             if shown and time.monotonic() - begin > 60.0 * (minutes + 1):
                 minutes += 1
-                parts = PART.findall(log.read_text(errors="replace"))
-                print(f"  {minutes} min: {parts[-1] if parts else '0'} %", flush=True)
+                print(f"  {minutes} min", flush=True)
         if not ended:
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -227,7 +225,7 @@ def is_sound(tree, chosen):
     Failing tests run again: a machine may be busy for a moment.
     """
     tests = sorted({test for each in chosen for test in given_for(each.falls)})
-    print("first the tests as things are, with nothing taken out; that takes minutes", flush=True)
+    print("first the tests as things are, with nothing taken out: some three minutes", flush=True)
     for _ in range(SOUNDINGS):
         status, output = tree.run(tests, patience=LONGEST, shown=True)
         if status == 0:
