@@ -36,11 +36,9 @@ from typing import Any
 
 import numpy as np
 from ablation import ablation
-from peers import CONTESTANTS, OURS, Judge, build, our_fabrik, ours
+from peers import CONTESTANTS, Judge, build, our_fabrik, ours
 from robots import FABRIK_ARMS, ROBOTS, THE_TEN, Arm, find
 from streams import batches, tracking
-
-from basis_ik.transforms.rigid import RigidTransform
 
 RESULTS = Path(__file__).parent / "results" / "solve.json"
 PACKAGES = (
@@ -65,10 +63,9 @@ def compare(arm: Arm, count: int, slow: float) -> dict[str, dict[str, float]]:
     judge = Judge(arm)
     targets, seeds = draw(judge, count, 1)
     field = list(build(arm, judge))
-    for name, call, _ in field:  # the first call may prepare and compile
+    for _, call, _ in field:  # the first call may prepare and compile
         with contextlib.suppress(Exception):
-            own = name in OURS
-            call(RigidTransform.from_matrix(targets[0]) if own else targets[0], seeds[0])
+            call(targets[0], seeds[0])
     times: dict[str, list[float]] = {name: [] for name, _, _ in field}
     reached = dict.fromkeys(times, 0)
     for begin in range(0, count, BLOCK):
@@ -76,14 +73,11 @@ def compare(arm: Arm, count: int, slow: float) -> dict[str, dict[str, float]]:
             if begin > 0 and sum(times[name]) > slow:
                 continue
             block = range(begin, min(begin + BLOCK, count))
-            # Ours wants its own type, which its users have at hand already.
-            own = name in OURS
-            goals = [RigidTransform.from_matrix(t) if own else t for t in targets[begin:][:BLOCK]]
             answers = []
             for i in block:
                 start = time.perf_counter()
                 try:
-                    answer = call(goals[i - begin], seeds[i])
+                    answer = call(targets[i], seeds[i])
                 except Exception:  # a refusal is a failure
                     answer = None
                 times[name].append(time.perf_counter() - start)
@@ -107,13 +101,12 @@ def certify(arm: Arm, count: int, *, fabrik: bool = False) -> dict[str, float]:
     judge = Judge(arm)
     targets, seeds = draw(judge, count, 2)
     call, read = (our_fabrik if fabrik else ours)(arm, judge)
-    goals = [RigidTransform.from_matrix(target) for target in targets]
     # Of the thread: means of what now and then takes hundreds of passes are the load's otherwise.
     clock = time.thread_time if fabrik else time.perf_counter
     spent, answers = np.empty(count), []
     for i in range(count):
         start = clock()
-        answer = call(goals[i], seeds[i])
+        answer = call(targets[i], seeds[i])
         spent[i] = clock() - start
         answers.append(answer)
     missed = sum(not judge.accepts(read(a), t) for a, t in zip(answers, targets, strict=True))

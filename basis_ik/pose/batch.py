@@ -163,9 +163,7 @@ def _solve_rows(
             (allowed.iterations, allowed.first_restarts, PATIENCE, NEAR),
         )  # fmt: skip
         return
-    clear = form.clear(goals.position_tolerance, goals.rotation_tolerance)
-    starts = np.empty((len(ready.middle), COLUMNS + form.kernels.most))
-    arrays = FormArrays(form.rows, clear, starts)
+    arrays = FormArrays(form.rows, np.empty((len(ready.middle), COLUMNS + form.kernels.most)))
     form.kernels.solve_poses(
         ready.packed, goals, arrays, positions, figures, ready.new_work(), allowed.iterations
     )

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.arguments import (
-    LARGEST_TOLERANCE,
     Positions,
     Target,
     as_positions,
@@ -28,6 +27,7 @@ from basis_ik.search.arguments import (
     positive,
 )
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
+from basis_ik.search.pose_search_kernel import LARGEST_TOLERANCE
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
 from basis_ik.search.tables_kernel import GoalFields

@@ -49,6 +49,7 @@ from basis_ik.search.closed_form_quartic_kernel import (
 )
 from basis_ik.search.closed_form_search_kernel import (
     branch_starts,
+    clear_of,
     solve_closed_pose,
     solve_closed_poses,
 )
@@ -58,8 +59,8 @@ STRICT = 1e-9  # of an equation's size: what rounding makes of one that has just
 SAMPLES = 32
 SAME = 0.1  # [rad] by which a form may miss the angles of a pose: what is nearly exact does
 CLEAR = 1e-4  # a margin that is none of a singularity
-SAFETY = 10.0  # how many times what an arm and an answer may be off must not matter, for a proof
 WORTH_A_QUARTIC = 0.1  # of how far another form is off: how far one that takes longer may be off
+ROUNDING = 1e-8  # [sizes], [rad] by which a robot description may be off, written with nine digits
 ROUGH = 1e-4  # [sizes], [rad] by which a form is off that an exact one of another family replaces
 
 
@@ -103,31 +104,24 @@ class ClosedForm(NamedTuple):
     """An arm's form, and how far the arm is off it."""
 
     rows: FloatArray
-    """(26, 3), see `search.closed_form_kernel.find_branches`."""
-    away: float
-    """Largest distance [m] of the tip from where the form puts it."""
-    turned: float
-    """Largest angle [rad], likewise."""
-    size: float
-    """The arm's unit of length [m]."""
+    """(27, 3), see `search.closed_form_kernel.find_branches`."""
     kernels: Kernels
     """Those of its family."""
 
+    @property
+    def off(self) -> float:
+        """How far the arm is off its form, [sizes] and [rad] together."""
+        away, turned, _ = self.rows[kernel.OFF].tolist()
+        return float(away / self.rows[kernel.SIZE, kernel.LENGTH] + turned)
+
+    @property
+    def exact(self) -> bool:
+        """Whether a branch reaches a target as a rule without being polished."""
+        return self.kernels is QUICK and self.off <= ROUNDING
+
     def clear(self, position_tolerance: float, rotation_tolerance: float) -> float:
-        """Return by how much a target must be let off without effect for a proof.
-
-        An answer of the arm within the tolerances is one of its form's within these and what the
-        arm is off its form.
-
-        Args:
-            position_tolerance: [m].
-            rotation_tolerance: [rad].
-
-        Returns:
-            To be compared with `Branches.margin`.
-        """
-        lengths, angles = position_tolerance + self.away, rotation_tolerance + self.turned
-        return SAFETY * max(lengths / self.size, angles)
+        """Return what `Branches.margin` has to exceed for a proof, see `clear_of`."""
+        return float(clear_of(self.rows, position_tolerance, rotation_tolerance))
 
     def starts(self, variables: FloatArray, target: FloatArray, seed: FloatArray) -> Branches:
         """Return all joint positions of a pose, limits aside, those nearest to the seed first.
@@ -191,8 +185,8 @@ def closed_form(
                         bound *= WORTH_A_QUARTIC
                     alike = candidate.kind == loop.MEETING and off < least + STRICT
                     if away <= NEARLY * size and turned <= NEARLY and (off < bound or alike):
-                        rows = _pack(arm, candidate, whole, backward, off, size)
-                        form = ClosedForm(rows, away, turned, size, kernels)
+                        rows = _pack(arm, candidate, whole, backward, (away, turned, size))
+                        form = ClosedForm(rows, kernels)
                         back, clear = _given_back(form, variables, positions, poses)
                         if 2 * back > SAMPLES and (off < bound or clear > most):
                             best, least, most = form, off, clear
@@ -203,6 +197,27 @@ def closed_form(
         if best is not None:
             least = ROUGH
     return best
+
+
+def pack_exact_form(
+    form: FloatArray, weights: FloatArray, limits: tuple[FloatArray, FloatArray],
+    variables: FloatArray, exact: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """Return what `closed_form_search_kernel.take_nearest_branch` reads of a chain.
+
+    Args:
+        form: (27, 3).
+        weights: (12,) of what is wanted, see `tables_kernel`.
+        limits: (n,) lower and (n,) upper, as the chain was given.
+        variables: (n, 8 or more), see `tables_kernel`.
+        exact: (m + 1, 16), likewise.
+
+    Returns:
+        (31 + n + m, 16 or n) all of these below each other.
+    """
+    tables = form, weights[None], np.stack(limits), variables[:, :COLUMNS], exact
+    width = max(exact.shape[1], len(variables))
+    return np.vstack([np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in tables])
 
 
 def _kernels(candidate: Candidate) -> Kernels:
@@ -260,15 +275,16 @@ def _apart(
 
 
 def _pack(
-    arm: Arm, candidate: Candidate, whole: Arm, backward: bool, off: float, size: float
+    arm: Arm, candidate: Candidate, whole: Arm, backward: bool, off: tuple[float, float, float]
 ) -> FloatArray:
-    kind, axes, points, first = candidate
+    (kind, axes, points, first), (away, turned, size) = candidate, off
     rows = np.empty((kernel.ROWS, 3))
     rows[kernel.AXES : kernel.OFFSETS] = axes
     rows[kernel.OFFSETS : kernel.TIP] = np.diff(points, axis=0, prepend=np.zeros((1, 3)))
     rows[kernel.TIP] = arm.place - points[-1]
     rows[kernel.REST : kernel.KIND] = arm.rotation
-    rows[kernel.KIND] = kind, float(backward), STRICT + 10.0 * off
+    rows[kernel.KIND] = kind, float(backward), STRICT + 10.0 * (away / size + turned)
     rows[kernel.SIZE] = size, whole.lift[0] @ whole.place, float(first)
-    rows[kernel.DRIVES : kernel.LIFT], rows[kernel.LIFT :] = whole.drives, whole.lift
+    rows[kernel.DRIVES : kernel.LIFT], rows[kernel.LIFT : kernel.OFF] = whole.drives, whole.lift
+    rows[kernel.OFF] = away, turned, 0.0
     return rows

@@ -23,21 +23,24 @@ which arms have such a form.
 
 from __future__ import annotations
 
-from math import acos, atan2, cos, pi, sin, sqrt
+from math import pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined
+from basis_ik.search.pose_error_kernel import sine_cosine
 from basis_ik.search.tables_kernel import Nine, Six
 
 Vector = tuple[float, float, float]
+Turn = tuple[float, float]
+"""Cosine and sine of an angle: what a turn does needs these, and not the angle itself."""
 
 MOST = 8  # branches that such an arm has at most
-ROWS = 26  # of a form
+ROWS = 27  # of a form
 # Its first row of each.
-AXES, OFFSETS, TIP, REST, KIND, SIZE, DRIVES, LIFT = 0, 6, 12, 13, 16, 17, 18, 24
+AXES, OFFSETS, TIP, REST, KIND, SIZE, DRIVES, LIFT, OFF = 0, 6, 12, 13, 16, 17, 18, 24, 26
 # Columns of its row KIND: what kind of arm it is; not 0: it is taken from the tip to the root; what
 # part of an equation's size it may be short of an answer.
 NAME, BACKWARD, SOFT = range(3)
@@ -46,6 +49,8 @@ NAME, BACKWARD, SOFT = range(3)
 LENGTH, HEIGHT, FIRST = range(3)
 # Of a row DRIVES: angle = FACTOR q[NUMBER] + SHIFT. Of the row behind LIFT: the same for the slide.
 FACTOR, SHIFT, NUMBER = range(3)
+# Of its row OFF: largest distance [m] and angle [rad] of the arm's tip from where the form puts it.
+AWAY, TURNED = range(2)
 ERROR = (
     6  # of a branch (7,), behind its angles: how many times as far as the target each may be off
 )
@@ -90,9 +95,47 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 
 @helper
-def turned(axis: Vector, angle: float, v: Vector) -> Vector:
+def turn_by(angle: float) -> Turn:
+    """Return the turn by an angle [rad]."""
+    sine, cosine = sine_cosine(angle)
+    return cosine, sine
+
+
+@helper
+def angle_of(turn: Turn) -> float:
+    """Return a turn's angle [rad], within 1e-15, in half the time of a library's arctangent.
+
+    What the first octant leaves of π/8 has a small sine, and the arcsine of that is a polynomial:
+    its interpolation at Chebyshev's nodes.
+    """
+    c, s = abs(turn[0]), abs(turn[1])
+    x = min(c, s) * 0.9238795325112867 - max(c, s) * 0.3826834323650898
+    w = x * x
+    w2 = w * w
+    w4 = w2 * w2
+    a = 0.16666666666666655 + w * 0.07500000000017083
+    b = 0.04464285710448711 + w * 0.030381947777332136
+    d = 0.022372012607820138 + w * 0.017356444100706234
+    e = 0.01390898588722584 + w * 0.012070112265968054
+    f = 0.006925299097326817 + w * 0.016467470525366845
+    angle = 0.125 * pi + (x + x * w * (a + w2 * b + w4 * (d + w2 * e + w4 * f)))
+    if s > c:
+        angle = 0.5 * pi - angle
+    if turn[0] < 0.0:
+        angle = pi - angle
+    return -angle if turn[1] < 0.0 else angle
+
+
+@helper
+def undo(turn: Turn) -> Turn:
+    """Return the turn back."""
+    return turn[0], -turn[1]
+
+
+@helper
+def turned(axis: Vector, turn: Turn, v: Vector) -> Vector:
     """Return v turned about a unit axis (Rodrigues)."""
-    c, s = cos(angle), sin(angle)
+    c, s = turn
     w, along = cross(axis, v), (1.0 - c) * dot(axis, v)
     return (
         c * v[0] + s * w[0] + along * axis[0],
@@ -115,34 +158,35 @@ def length(v: Vector) -> float:
 
 
 @helper
-def angle_onto(
+def turn_onto(
     axis: Vector, a: Vector, b: Vector, error: float, otherwise: float
-) -> tuple[float, float]:
-    """Return the angle about a unit axis that takes a onto b, as near as may be, and its error.
+) -> tuple[Turn, float]:
+    """Return the turn about a unit axis that takes a onto b, as near as may be, and its error.
 
-    Subproblem 1. Where a or b lies along the axis, any angle does: then `otherwise`.
+    Subproblem 1. Where a or b lies along the axis, any turn does: then that by `otherwise`.
 
     Args:
         axis: The axis.
         a: What is turned.
         b: Whereto.
         error: By how much both may be off, together.
-        otherwise: As above.
+        otherwise: As above [rad].
     """
     u, v = cross(axis, a), cross(axis, b)
-    least = VANISHING * VANISHING
-    if dot(u, u) > least * dot(a, a) and dot(v, v) > least * dot(b, b):
-        angle = atan2(dot(axis, cross(u, v)), dot(u, v))
-        return angle, error / sqrt(min(dot(u, u), dot(v, v)))
-    return otherwise, np.inf
+    uu, vv, least = dot(u, u), dot(v, v), VANISHING * VANISHING
+    if uu > least * dot(a, a) and vv > least * dot(b, b):
+        cosine, sine = dot(u, v), dot(u, b)
+        size = 1.0 / sqrt(cosine * cosine + sine * sine)
+        return (cosine * size, sine * size), error / sqrt(min(uu, vv))
+    return turn_by(otherwise), np.inf
 
 
 @helper
-def angles_to_plane(
+def turns_to_plane(
     normal: Vector, axis: Vector, v: Vector, height: float, error: float, soft: float,
     otherwise: float,
-) -> tuple[int, float, float, float, float]:  # fmt: skip
-    """Return the angles about a unit axis at which normal · (v turned) = height.
+) -> tuple[int, Turn, Turn, float, float]:  # fmt: skip
+    """Return the turns about a unit axis after which normal · (v turned) = height.
 
     Subproblem 4: A cos θ + B sin θ = C.
 
@@ -152,27 +196,31 @@ def angles_to_plane(
         v: What is turned.
         height: As above.
         error: By how much C may be off.
-        soft: By what part of √(A² + B²) C may be larger, for the nearest angle to count.
-        otherwise: The angle where any does.
+        soft: By what part of √(A² + B²) C may be larger, for the nearest turn to count.
+        otherwise: The angle where any does [rad].
 
     Returns:
-        How many angles; these; how many times the error leads to where two angles become one and
+        How many turns; these; how many times the error leads to where two turns become one and
         none, |C| = √(A² + B²); and the error of the angles.
     """
     along = dot(normal, axis) * dot(axis, v)
     a, b, c = dot(normal, v) - along, dot(normal, cross(axis, v)), height - along
-    size = sqrt(dot(normal, normal) * dot(v, v))
-    radius = sqrt(a * a + b * b)
-    if radius <= VANISHING * size:
-        return (1 if abs(c) <= soft * size else 0), otherwise, otherwise, 0.0, np.inf
-    middle, part = atan2(b, a), c / radius
+    square, size = a * a + b * b, dot(normal, normal) * dot(v, v)
+    if square <= VANISHING * VANISHING * size:
+        anyhow = turn_by(otherwise)
+        return (1 if abs(c) <= soft * sqrt(size) else 0), anyhow, anyhow, 0.0, np.inf
+    radius = sqrt(square)
     margin = abs(abs(c) - radius) / error
-    if abs(part) <= 1.0:
-        half, slope = acos(part), sqrt((radius - c) * (radius + c))
-        return 2, middle + half, middle - half, margin, error / max(slope, VANISHING * size)
-    if abs(part) - 1.0 > soft:
-        return 0, middle, middle, margin, 0.0
-    return 1, (middle if part > 0.0 else middle + pi), middle, margin, np.inf
+    if abs(c) <= radius:
+        slope, part = sqrt((radius - c) * (radius + c)), 1.0 / square
+        one = (a * c - b * slope) * part, (b * c + a * slope) * part
+        two = (a * c + b * slope) * part, (b * c - a * slope) * part
+        return 2, one, two, margin, error / max(slope, VANISHING * sqrt(size))
+    part = 1.0 / radius if c > 0.0 else -1.0 / radius
+    nearest = a * part, b * part
+    if abs(c) - radius > soft * radius:
+        return 0, nearest, nearest, margin, 0.0
+    return 1, nearest, nearest, margin, np.inf
 
 
 @helper
@@ -202,7 +250,7 @@ class Shoulder(NamedTuple):
     kind: float
     """Which of the axes 1 to 3 are parallel or meet."""
     soft: float
-    """See `angles_to_plane`."""
+    """See `turns_to_plane`."""
     error: float
     """By how much a length may be off."""
     p: Vector
@@ -221,34 +269,34 @@ def back(axis: Vector) -> Vector:
 
 
 @inlined
-def first_angles(arm: Shoulder, seed: Six) -> tuple[int, float, float, float, float]:
-    """Return what `angles_to_plane` does, for joint 1, or 3 where the axes 1 and 2 are special."""
+def first_turns(arm: Shoulder, seed: Six) -> tuple[int, Turn, Turn, float, float]:
+    """Return what `turns_to_plane` does, for joint 1, or 3 where the axes 1 and 2 are special."""
     kind, soft, e, p, h1, h2, h3, a1, a2, a3 = arm
     if kind == PARALLEL_2_3:
         c = dot(h2, plus(a1, plus(a2, a3)))
-        return angles_to_plane(h2, back(h1), p, c, e, soft, seed[0])
+        return turns_to_plane(h2, back(h1), p, c, e, soft, seed[0])
     if kind == MEET_2_3:
         c = 0.5 * (dot(p, p) + dot(a1, a1) - dot(a3, a3))
-        return angles_to_plane(a1, back(h1), p, c, e * (length(p) + length(a1)), soft, seed[0])
+        return turns_to_plane(a1, back(h1), p, c, e * (length(p) + length(a1)), soft, seed[0])
     if kind == MEET_1_2:
-        return angles_to_plane(a2, h3, a3, third_side(p, a2, a3), e * length(p), soft, seed[2])
+        return turns_to_plane(a2, h3, a3, third_side(p, a2, a3), e * length(p), soft, seed[2])
     c = dot(h1, minus(p, plus(a1, a2)))
-    return angles_to_plane(h1, h3, a3, c, e, soft, seed[2])
+    return turns_to_plane(h1, h3, a3, c, e, soft, seed[2])
 
 
 @inlined
-def behind_first(arm: Shoulder, first: float) -> Vector:
-    """Return what the first angle leaves: R_1ᵀ p − a_1, or a_2 + R_3 a_3."""
+def behind_first(arm: Shoulder, first: Turn) -> Vector:
+    """Return what the first turn leaves: R_1ᵀ p − a_1, or a_2 + R_3 a_3."""
     if arm.kind <= MEET_2_3:
         return minus(turned(back(arm.h1), first, arm.p), arm.a1)
     return plus(arm.a2, turned(arm.h3, first, arm.a3))
 
 
 @inlined
-def second_angles(
+def second_turns(
     arm: Shoulder, rest: Vector, e: float, seed: Six
-) -> tuple[int, float, float, float, float]:
-    """Return what `angles_to_plane` does, for the joint that follows from the first one found.
+) -> tuple[int, Turn, Turn, float, float]:
+    """Return what `turns_to_plane` does, for the joint that follows from the first one found.
 
     Args:
         arm: The arm.
@@ -259,26 +307,26 @@ def second_angles(
     kind, soft, _, p, h1, h2, h3, a1, a2, a3 = arm
     if kind == PARALLEL_2_3:
         c = third_side(rest, a2, a3)
-        return angles_to_plane(a2, h3, a3, c, e * length(rest), soft, seed[2])
+        return turns_to_plane(a2, h3, a3, c, e * length(rest), soft, seed[2])
     if kind == MEET_2_3:
-        return angles_to_plane(h3, back(h2), rest, dot(h3, a3), e, soft, seed[1])
+        return turns_to_plane(h3, back(h2), rest, dot(h3, a3), e, soft, seed[1])
     if kind == MEET_1_2:
-        return angles_to_plane(h2, back(h1), p, dot(h2, rest), e, soft, seed[0])
+        return turns_to_plane(h2, back(h1), p, dot(h2, rest), e, soft, seed[0])
     size = length(p) + length(a1) + length(rest)
-    return angles_to_plane(a1, h2, rest, third_side(p, a1, rest), e * size, soft, seed[1])
+    return turns_to_plane(a1, h2, rest, third_side(p, a1, rest), e * size, soft, seed[1])
 
 
 @inlined
-def third_angle(
-    arm: Shoulder, rest: Vector, known: tuple[float, float], errors: tuple[float, float],
+def third_turn(
+    arm: Shoulder, rest: Vector, known: tuple[Turn, Turn], errors: tuple[float, float],
     seed: Six,
-) -> tuple[float, float, float, float]:  # fmt: skip
-    """Return all three angles, and the error of the one that is found last.
+) -> tuple[Turn, Turn, Turn, float]:  # fmt: skip
+    """Return all three turns, and the error of the one that is found last.
 
     Args:
         arm: The arm.
         rest: By `behind_first`.
-        known: The first angle that was found, and the second.
+        known: The first turn that was found, and the second.
         errors: By how much the rest may be off, and the second angle.
         seed: See `FormGoal`.
     """
@@ -286,19 +334,19 @@ def third_angle(
     (first, second), (e, e3) = known, errors
     if kind == PARALLEL_2_3:
         elbow = plus(a2, turned(h3, second, a3))
-        q2, e4 = angle_onto(h2, elbow, rest, e + length(a3) * e3, seed[1])
-        return first, q2, second, e4
+        t2, e4 = turn_onto(h2, elbow, rest, e + length(a3) * e3, seed[1])
+        return first, t2, second, e4
     if kind == MEET_2_3:
         to = turned(back(h2), second, rest)
-        q3, e4 = angle_onto(h3, a3, to, e + length(rest) * e3, seed[2])
-        return first, second, q3, e4
+        t3, e4 = turn_onto(h3, a3, to, e + length(rest) * e3, seed[2])
+        return first, second, t3, e4
     if kind == MEET_1_2:
         to = turned(back(h1), second, p)
-        q2, e4 = angle_onto(h2, rest, to, e + length(p) * e3, seed[1])
-        return second, q2, first, e4
+        t2, e4 = turn_onto(h2, rest, to, e + length(p) * e3, seed[1])
+        return second, t2, first, e4
     elbow = plus(a1, turned(h2, second, rest))
-    q1, e4 = angle_onto(h1, elbow, p, e + length(rest) * e3, seed[0])
-    return q1, second, first, e4
+    t1, e4 = turn_onto(h1, elbow, p, e + length(rest) * e3, seed[0])
+    return t1, second, first, e4
 
 
 @helper
@@ -321,18 +369,19 @@ def place_wrist(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[in
         row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3),
     )  # fmt: skip
     count = 0
-    n, one, two, margin, e1 = first_angles(arm, goal.seed)
+    n, one, two, margin, e1 = first_turns(arm, goal.seed)
     # Of the vectors that the first angle turns.
     e2 = arm.error + e1 * (length(arm.p) if arm.kind <= MEET_2_3 else length(arm.a3))
     for i in range(n):
         first = one if i == 0 else two
         rest = behind_first(arm, first)
-        k, s, t, off, e3 = second_angles(arm, rest, e2, goal.seed)
+        k, s, t, off, e3 = second_turns(arm, rest, e2, goal.seed)
         margin = min(margin, off)
         for j in range(k):
             known = (first, s if j == 0 else t)
-            q1, q2, q3, e4 = third_angle(arm, rest, known, (e2, e3), goal.seed)
-            found[count, 0], found[count, 1], found[count, 2] = q1, q2, q3
+            t1, t2, t3, e4 = third_turn(arm, rest, known, (e2, e3), goal.seed)
+            found[count, 0], found[count, 1] = angle_of(t1), angle_of(t2)
+            found[count, 2] = angle_of(t3)
             found[count, PLACED_ERROR] = e1 + e3 + e4
             count += 1
     return count, margin
@@ -360,20 +409,21 @@ def turn_wrist(
         return placed, margin
     for i in range(placed):
         q1, q2, q3, e = found[i, 0], found[i, 1], found[i, 2], 1.0 + found[i, PLACED_ERROR]
-        a = turned(h3, -q3, turned(h2, -q2, turned(h1, -q1, to)))
-        b = turned(h3, -q3, turned(h2, -q2, turned(h1, -q1, side)))
-        n, one, two, off, e5 = angles_to_plane(h4, h5, h6, dot(h4, a), e, soft, seed[4])
+        t1, t2, t3 = turn_by(-q1), turn_by(-q2), turn_by(-q3)
+        a = turned(h3, t3, turned(h2, t2, turned(h1, t1, to)))
+        b = turned(h3, t3, turned(h2, t2, turned(h1, t1, side)))
+        n, one, two, off, e5 = turns_to_plane(h4, h5, h6, dot(h4, a), e, soft, seed[4])
         margin = min(margin, off)
         if n == 0:
             found[i, 0] = np.nan
         for j in range(n):
-            q5 = one if j == 0 else two
-            q4, e4 = angle_onto(h4, turned(h5, q5, h6), a, e + e5, seed[3])
-            bent = turned(h5, -q5, turned(h4, -q4, b))
-            q6, e6 = angle_onto(h6, across, bent, length(across) * (e + e5 + e4), seed[5])
+            t5 = one if j == 0 else two
+            t4, e4 = turn_onto(h4, turned(h5, t5, h6), a, e + e5, seed[3])
+            bent = turned(h5, undo(t5), turned(h4, undo(t4), b))
+            t6, e6 = turn_onto(h6, across, bent, length(across) * (e + e5 + e4), seed[5])
             k = i if j == 0 else count
             found[k, 0], found[k, 1], found[k, 2] = q1, q2, q3
-            found[k, 3], found[k, 4], found[k, 5] = q4, q5, q6
+            found[k, 3], found[k, 4], found[k, 5] = angle_of(t4), angle_of(t5), angle_of(t6)
             found[k, ERROR] = e + e5 + e4 + e6
             count += j
     return count, margin
@@ -381,7 +431,7 @@ def turn_wrist(
 
 @helper
 def fold_parallels(
-    form: FloatArray, goal: FormGoal, known: tuple[float, float], errors: tuple[float, float],
+    form: FloatArray, goal: FormGoal, known: tuple[Turn, Turn], errors: tuple[float, float],
     found: FloatArray, count: int,
 ) -> tuple[int, float]:  # fmt: skip
     """Write the branches with given joints 1 and 5 of an arm whose axes 2 to 4 are parallel.
@@ -391,7 +441,7 @@ def fold_parallels(
     Args:
         form: See `find_branches`.
         goal: What to reach.
-        known: Joints 1 and 5 [rad].
+        known: Joints 1 and 5.
         errors: How many times as far as the target each of them may be off.
         found: (8, 7) result.
         count: How many rows of it are in use.
@@ -400,30 +450,32 @@ def fold_parallels(
         How many are then; and how many times the error leads to fewer or more.
     """
     h1, h2, h3, h4 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
-    h5, h6, (q1, q5), (error1, error5) = row(form, AXES + 4), row(form, AXES + 5), known, errors
+    h5, h6, (t1, t5), (error1, error5) = row(form, AXES + 4), row(form, AXES + 5), known, errors
     a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
-    a4 = plus(row(form, OFFSETS + 4), turned(h5, q5, row(form, OFFSETS + 5)))
+    a4 = plus(row(form, OFFSETS + 4), turned(h5, t5, row(form, OFFSETS + 5)))
     back1, across, seed, soft = back(h1), cross(h6, h5), goal.seed, form[KIND, SOFT]
     sign3, sign4 = dot(h2, h3), dot(h2, h4)
     bent = seed[1] + sign3 * seed[2] + sign4 * seed[3]
-    a = turned(back1, q1, rotated(goal.rotation, h6))
-    b = turned(back1, q1, rotated(goal.rotation, across))
+    a = turned(back1, t1, rotated(goal.rotation, h6))
+    b = turned(back1, t1, rotated(goal.rotation, across))
     turns = 1.0 + error1 + error5
-    whole, e4 = angle_onto(h2, turned(h5, q5, h6), a, turns, bent)
-    side6 = turned(h5, -q5, turned(h2, -whole, b))
-    q6, e6 = angle_onto(h6, across, side6, length(across) * (turns + e4), seed[5])
-    w = minus(turned(back1, q1, goal.p), plus(a1, turned(h2, whole, a4)))
+    whole, e4 = turn_onto(h2, turned(h5, t5, h6), a, turns, bent)
+    side6 = turned(h5, undo(t5), turned(h2, undo(whole), b))
+    t6, e6 = turn_onto(h6, across, side6, length(across) * (turns + e4), seed[5])
+    w = minus(turned(back1, t1, goal.p), plus(a1, turned(h2, whole, a4)))
     e = 2.0 * form[SIZE, LENGTH] + error1 * length(goal.p) + e4 * length(a4)
     e += error5 * length(row(form, OFFSETS + 5))
     height3 = third_side(w, a2, a3)
-    m, u, v, margin, e3 = angles_to_plane(a2, h3, a3, height3, e * length(w), soft, seed[2])
+    m, u, v, margin, e3 = turns_to_plane(a2, h3, a3, height3, e * length(w), soft, seed[2])
+    q1, q5, q6, sum234 = angle_of(t1), angle_of(t5), angle_of(t6), angle_of(whole)
     for bend in range(m):
-        q3 = u if bend == 0 else v
-        upper = plus(a2, turned(h3, q3, a3))
-        q2, e2 = angle_onto(h2, upper, w, e + length(a3) * e3, seed[1])
+        t3 = u if bend == 0 else v
+        upper = plus(a2, turned(h3, t3, a3))
+        t2, e2 = turn_onto(h2, upper, w, e + length(a3) * e3, seed[1])
+        q2, q3 = angle_of(t2), angle_of(t3)
         found[count, ERROR] = turns + e2 + e3 + e4 + e6
         found[count, 0], found[count, 1], found[count, 2] = q1, q2, q3
-        found[count, 3], found[count, 4] = sign4 * (whole - q2 - sign3 * q3), q5
+        found[count, 3], found[count, 4] = sign4 * (sum234 - q2 - sign3 * q3), q5
         found[count, 5] = q6
         count += 1
     return count, margin
@@ -442,14 +494,14 @@ def bend_parallels(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple
     back1, to, seed, soft = back(h1), rotated(goal.rotation, h6), goal.seed, form[KIND, SOFT]
     height = dot(h2, plus(plus(a1, a2), plus(a3, a4)))
     count, e = 0, 2.0 * form[SIZE, LENGTH]
-    n, one, two, margin, e1 = angles_to_plane(h2, back1, goal.p, height, e, soft, seed[0])
+    n, one, two, margin, e1 = turns_to_plane(h2, back1, goal.p, height, e, soft, seed[0])
     for i in range(n):
-        q1 = one if i == 0 else two
-        a = turned(back1, q1, to)
-        k, s, t, off, e5 = angles_to_plane(h2, h5, h6, dot(h2, a), 1.0 + e1, soft, seed[4])
+        t1 = one if i == 0 else two
+        a = turned(back1, t1, to)
+        k, s, t, off, e5 = turns_to_plane(h2, h5, h6, dot(h2, a), 1.0 + e1, soft, seed[4])
         margin = min(margin, off)
         for j in range(k):
-            known = (q1, s if j == 0 else t)
+            known = (t1, s if j == 0 else t)
             count, off = fold_parallels(form, goal, known, (e1, e5), found, count)
             margin = min(margin, off)
     return count, margin
@@ -533,12 +585,12 @@ def find_branches(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[
     """Write all angles of the six joints of a form with which it reaches a pose, limits aside.
 
     Args:
-        form: (26, 3) the arm with all joints at 0, in its root frame: the axes; the ways from the
+        form: (27, 3) the arm with all joints at 0, in its root frame: the axes; the ways from the
             root to the first axis and from each axis to the next; that to the tip; the tip's
             rotation, by rows; what kind of arm it is, whether it is taken from the tip to the
             root, and what part of an equation's size it may be short of an answer; its size [m];
-            what drives the axes, from the root on: angle = [0] q[k] + [1], and k or see HELD; and
-            of a slide along the axes, if there is one, see `rise_of`.
+            what drives the axes, from the root on: angle = [0] q[k] + [1], and k or see HELD; of a
+            slide along the axes, if there is one, see `rise_of`; and how far the arm is off it.
         goal: What to reach.
         found: (8, 7) result, of which `count` rows are written, in the order in which the form
             has the joints: angles [rad]; and how many times as far as the target, [rad] and

@@ -50,6 +50,7 @@ from basis_ik.search.closed_form_kernel import (
     rise_of,
     rotated,
     row,
+    turn_by,
     turn_wrist,
     turned,
 )
@@ -61,7 +62,7 @@ from basis_ik.search.closed_form_quartic_kernel import (
 )
 from basis_ik.search.closed_form_search_kernel import (
     MOST_OF_ALL,
-    BranchStarts,
+    Branched,
     FormArrays,
     FormBranches,
     order_starts,
@@ -70,7 +71,16 @@ from basis_ik.search.closed_form_search_kernel import (
 from basis_ik.search.closed_form_series_kernel import bend_and_reach
 from basis_ik.search.descent_kernel import SPENT, STALLED
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, Found, Starts, note, search
-from basis_ik.search.tables_kernel import COLUMNS, Effort, Nine, PackedChain, PoseGoal, PoseGoals
+from basis_ik.search.tables_kernel import (
+    COLUMNS,
+    ChainFields,
+    Effort,
+    GoalFields,
+    Nine,
+    PackedChain,
+    PoseGoal,
+    PoseGoals,
+)
 
 MEETING = 7.0  # what kind of arm, beside those of other modules: the axes 5 and 6 meet
 MOST = MOST_OF_ALL
@@ -102,7 +112,7 @@ def open_loop(form: FloatArray, goal: FormGoal, opened: FloatArray) -> FormGoal:
     Args:
         form: See `closed_form_kernel.find_branches`.
         goal: What it is to reach.
-        opened: (26, 3) result.
+        opened: (27, 3) result.
 
     Returns:
         What the opened arm is to reach.
@@ -167,13 +177,13 @@ def fill_jacobian(form: FloatArray, angles: FloatArray, size: float, table: Floa
     """
     way = row(form, TIP)
     for i in range(5, -1, -1):
-        axis, angle = row(form, AXES + i), angles[i]
-        way = turned(axis, angle, way)
+        axis, by = row(form, AXES + i), turn_by(angles[i])
+        way = turned(axis, by, way)
         for k in range(i, 6):
             turn, move = axis, cross(axis, way)
             if k > i:
-                move = turned(axis, angle, (table[0, k], table[1, k], table[2, k]))
-                turn = turned(axis, angle, (table[3, k], table[4, k], table[5, k]))
+                move = turned(axis, by, (table[0, k], table[1, k], table[2, k]))
+                turn = turned(axis, by, (table[3, k], table[4, k], table[5, k]))
             for c in range(3):
                 table[c, k], table[3 + c, k] = move[c], turn[c]
         way = plus(way, row(form, OFFSETS + i))
@@ -222,6 +232,17 @@ def measure_errors(form: FloatArray, count: int, found: FloatArray) -> None:
         found[i, ERROR] = worst if worst < np.inf else np.inf
 
 
+@helper
+def find_by_loop(form: FloatArray, target: FloatArray, seed: FloatArray) -> FormBranches:
+    """Do what `closed_form_kernel.find_branches` does, for the arms of this module."""
+    found, opened, rise = np.empty((MOST, ERROR + 1)), np.empty_like(form), rise_of(form, target)
+    goal = open_loop(form, form_goal(form, target, rise, seed), opened)
+    count, margin = find_in_loop(opened, goal, found)
+    close_loop(int(form[SIZE, FIRST]), count, found)
+    measure_errors(form, count, found)
+    return FormBranches(found, count, margin, rise)
+
+
 @jit
 def loop_branch_starts(
     form: FloatArray,
@@ -231,18 +252,13 @@ def loop_branch_starts(
     starts: FloatArray,
 ) -> tuple[int, int, float]:
     """Do what `closed_form_search_kernel.branch_starts` does, for the arms of this module."""
-    found, opened, rise = np.empty((MOST, ERROR + 1)), np.empty_like(form), rise_of(form, target)
-    goal = open_loop(form, form_goal(form, target, rise, seed), opened)
-    count, margin = find_in_loop(opened, goal, found)
-    close_loop(int(form[SIZE, FIRST]), count, found)
-    measure_errors(form, count, found)
-    return order_starts(form, variables, seed, FormBranches(found, count, margin, rise), starts)
+    return order_starts(form, variables, seed, find_by_loop(form, target, seed), starts)
 
 
 @helper
 def solve_loop(
     chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
-    form: FormArrays, iterations: int,
+    iterations: int, form: FormArrays,
 ) -> Found:  # fmt: skip
     """Do what `closed_form_search_kernel.solve_closed` does, for the arms of this module.
 
@@ -255,40 +271,21 @@ def solve_loop(
         if not STALLED <= found[0] <= SPENT:
             return found
         steps = found[1]
-    inside, _, margin = loop_branch_starts(
-        form.rows, chain.variables, goal.target, seed, form.starts
-    )
-    branched = PackedChain(chain.exact, chain.joints, form.starts, chain.ends, chain.reach)
-    branches = BranchStarts(branched, inside, margin / form.clear)
+    branched = Branched(form.rows, find_by_loop(form.rows, goal.target, seed), form.starts)
     status, taken, fresh, away, turned = solve_from_branches(
-        chain, goal, seed, q, work, iterations - steps, branches
+        chain, goal, seed, q, work, iterations - steps, branched
     )
     return status, steps + taken, fresh, away, turned
 
 
 @jit
 def solve_loop_pose(
-    exact: FloatArray,
-    joints: FloatArray,
-    variables: FloatArray,
-    ends: FloatArray,
-    reach: float,
-    weights: FloatArray,
-    target: FloatArray,
-    seed: FloatArray,
-    q: FloatArray,
-    work: FloatArray,
-    position_tolerance: float,
-    rotation_tolerance: float,
-    iterations: int,
-    form: FloatArray,
-    clear: float,
-) -> Found:
+    chain: ChainFields, goal: GoalFields, seed: FloatArray, q: FloatArray, work: FloatArray,
+    iterations: int, form: FloatArray,
+) -> Found:  # fmt: skip
     """Do what `closed_form_search_kernel.solve_closed_pose` does, for the arms of this module."""
-    starts = np.empty((variables.shape[0], COLUMNS + MOST))
-    chain = PackedChain(exact, joints, variables, ends, reach)
-    goal = PoseGoal(weights, target, position_tolerance, rotation_tolerance)
-    return solve_loop(chain, goal, seed, q, work, FormArrays(form, clear, starts), iterations)
+    arrays = FormArrays(form, np.empty((q.shape[0], COLUMNS + MOST)))
+    return solve_loop(PackedChain(*chain), PoseGoal(*goal), seed, q, work, iterations, arrays)
 
 
 @jit
@@ -301,5 +298,5 @@ def solve_loop_poses(
         goal = PoseGoal(
             goals.weights, goals.targets[i], goals.position_tolerance, goals.rotation_tolerance
         )
-        found = solve_loop(chain, goal, goals.seeds[i], q[i], work, form, iterations)
+        found = solve_loop(chain, goal, goals.seeds[i], q[i], work, iterations, form)
         note(found, figures[i])

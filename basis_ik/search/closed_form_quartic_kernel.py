@@ -47,7 +47,7 @@ from basis_ik.search.closed_form_kernel import (
     VANISHING,
     FormGoal,
     Vector,
-    angle_onto,
+    angle_of,
     back,
     cross,
     dot,
@@ -59,18 +59,27 @@ from basis_ik.search.closed_form_kernel import (
     rise_of,
     rotated,
     row,
+    turn_by,
+    turn_onto,
     turn_wrist,
     turned,
 )
 from basis_ik.search.closed_form_search_kernel import (
-    BranchStarts,
+    Branched,
     FormArrays,
     FormBranches,
     order_starts,
     solve_from_branches,
 )
 from basis_ik.search.pose_search_kernel import Found, note
-from basis_ik.search.tables_kernel import COLUMNS, PackedChain, PoseGoal, PoseGoals
+from basis_ik.search.tables_kernel import (
+    COLUMNS,
+    ChainFields,
+    GoalFields,
+    PackedChain,
+    PoseGoal,
+    PoseGoals,
+)
 
 Wave = tuple[float, float, float, float, float]
 """c, a, b, d, e of c + a cos θ + b sin θ + d cos 2θ + e sin 2θ."""
@@ -281,9 +290,10 @@ def place_anyhow(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[i
     count, margin = solve_pair(lengths, heights, soft, seed[0], pairs)
     for i in range(count):
         q1, q3 = pairs[i, 0], pairs[i, 1]
-        upper, w = plus(a2, turned(h3, q3, a3)), minus(turned(back1, q1, p), a1)
-        q2, e2 = angle_onto(h2, upper, w, e + far * pairs[i, 2] + l3 * pairs[i, 3], seed[1])
-        found[i, 0], found[i, 1], found[i, 2] = q1, q2, q3
+        upper = plus(a2, turned(h3, turn_by(q3), a3))
+        w = minus(turned(back1, turn_by(q1), p), a1)
+        t2, e2 = turn_onto(h2, upper, w, e + far * pairs[i, 2] + l3 * pairs[i, 3], seed[1])
+        found[i, 0], found[i, 1], found[i, 2] = q1, angle_of(t2), q3
         found[i, PLACED_ERROR] = pairs[i, 2] + pairs[i, 3] + e2
     return count, margin
 
@@ -304,10 +314,23 @@ def bend_anyhow(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[in
     axes = Equation(plane(h2, back1, rotated(goal.rotation, h6)), plane(h2, h5, h6), 1.0)
     n, margin = solve_pair(points, axes, form[KIND, SOFT], goal.seed[0], pairs)
     for i in range(n):
-        known, errors = (pairs[i, 0], pairs[i, 1]), (pairs[i, 2], pairs[i, 3])
+        known, errors = (turn_by(pairs[i, 0]), turn_by(pairs[i, 1])), (pairs[i, 2], pairs[i, 3])
         count, off = fold_parallels(form, goal, known, errors, found, count)
         margin = min(margin, off)
     return count, margin
+
+
+@helper
+def find_by_quartic(form: FloatArray, target: FloatArray, seed: FloatArray) -> FormBranches:
+    """Do what `closed_form_kernel.find_branches` does, for the arms of this module."""
+    found, rise = np.empty((MOST, ERROR + 1)), rise_of(form, target)
+    goal = form_goal(form, target, rise, seed)
+    if form[KIND, NAME] == PARALLELS:
+        count, margin = bend_anyhow(form, goal, found)
+    else:
+        placed, near = place_anyhow(form, goal, found)
+        count, margin = turn_wrist(form, goal, placed, near, found)
+    return FormBranches(found, count, margin, rise)
 
 
 @jit
@@ -319,53 +342,18 @@ def quartic_branch_starts(
     starts: FloatArray,
 ) -> tuple[int, int, float]:
     """Do what `closed_form_search_kernel.branch_starts` does, for the arms of this module."""
-    found, rise = np.empty((MOST, ERROR + 1)), rise_of(form, target)
-    goal = form_goal(form, target, rise, seed)
-    if form[KIND, NAME] == PARALLELS:
-        count, margin = bend_anyhow(form, goal, found)
-    else:
-        placed, near = place_anyhow(form, goal, found)
-        count, margin = turn_wrist(form, goal, placed, near, found)
-    return order_starts(form, variables, seed, FormBranches(found, count, margin, rise), starts)
-
-
-@helper
-def solve_quartic(
-    chain: PackedChain, goal: PoseGoal, seed: FloatArray, q: FloatArray, work: FloatArray,
-    form: FormArrays, iterations: int,
-) -> Found:  # fmt: skip
-    """Do what `closed_form_search_kernel.solve_closed` does, for the arms of this module."""
-    inside, _, margin = quartic_branch_starts(
-        form.rows, chain.variables, goal.target, seed, form.starts
-    )
-    branched = PackedChain(chain.exact, chain.joints, form.starts, chain.ends, chain.reach)
-    branches = BranchStarts(branched, inside, margin / form.clear)
-    return solve_from_branches(chain, goal, seed, q, work, iterations, branches)
+    return order_starts(form, variables, seed, find_by_quartic(form, target, seed), starts)
 
 
 @jit
 def solve_quartic_pose(
-    exact: FloatArray,
-    joints: FloatArray,
-    variables: FloatArray,
-    ends: FloatArray,
-    reach: float,
-    weights: FloatArray,
-    target: FloatArray,
-    seed: FloatArray,
-    q: FloatArray,
-    work: FloatArray,
-    position_tolerance: float,
-    rotation_tolerance: float,
-    iterations: int,
-    form: FloatArray,
-    clear: float,
-) -> Found:
+    chain: ChainFields, goal: GoalFields, seed: FloatArray, q: FloatArray, work: FloatArray,
+    iterations: int, form: FloatArray,
+) -> Found:  # fmt: skip
     """Do what `closed_form_search_kernel.solve_closed_pose` does, for the arms of this module."""
-    starts = np.empty((variables.shape[0], COLUMNS + MOST))
-    chain = PackedChain(exact, joints, variables, ends, reach)
-    goal = PoseGoal(weights, target, position_tolerance, rotation_tolerance)
-    return solve_quartic(chain, goal, seed, q, work, FormArrays(form, clear, starts), iterations)
+    starts, wanted = np.empty((q.shape[0], COLUMNS + MOST)), PoseGoal(*goal)
+    branched = Branched(form, find_by_quartic(form, wanted.target, seed), starts)
+    return solve_from_branches(PackedChain(*chain), wanted, seed, q, work, iterations, branched)
 
 
 @jit
@@ -378,5 +366,8 @@ def solve_quartic_poses(
         goal = PoseGoal(
             goals.weights, goals.targets[i], goals.position_tolerance, goals.rotation_tolerance
         )
-        found = solve_quartic(chain, goal, goals.seeds[i], q[i], work, form, iterations)
+        branched = Branched(
+            form.rows, find_by_quartic(form.rows, goal.target, goals.seeds[i]), form.starts
+        )
+        found = solve_from_branches(chain, goal, goals.seeds[i], q[i], work, iterations, branched)
         note(found, figures[i])

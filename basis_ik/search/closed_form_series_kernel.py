@@ -49,7 +49,7 @@ from basis_ik.search.closed_form_kernel import (
     SIZE,
     FormGoal,
     Vector,
-    angle_onto,
+    angle_of,
     back,
     cross,
     dot,
@@ -57,7 +57,10 @@ from basis_ik.search.closed_form_kernel import (
     plus,
     rotated,
     row,
+    turn_by,
+    turn_onto,
     turned,
+    undo,
 )
 from basis_ik.search.closed_form_quartic_kernel import plane
 
@@ -188,8 +191,8 @@ def reacher_of(form: FloatArray, goal: FormGoal) -> Reacher:
 @helper
 def way_at(arm: Reacher, angle: float) -> Way:
     """Return what joint 1 at an angle leaves."""
-    axis = back(arm.h1)
-    p, n = turned(axis, angle, arm.p), turned(axis, angle, arm.to)
+    axis, turn = back(arm.h1), turn_by(angle)
+    p, n = turned(axis, turn, arm.p), turned(axis, turn, arm.to)
     return Way(minus(p, arm.a1), n, cross(axis, p), cross(axis, n))
 
 
@@ -455,13 +458,14 @@ def write_branch(
     h5, h6, seed = arm.h5, row(form, AXES + 5), goal.seed
     q2, q4 = atan2(bend.s2.real, bend.c2.real), atan2(bend.s4.real, bend.c4.real)
     q3 = atan2(ratio(bend.s3, bend.across).real, ratio(bend.c3, bend.across).real)
-    side = cross(h6, h5)
-    a = turned(arm.h2, -q2, turned(arm.h1, -angle, arm.to))
-    b = turned(arm.h2, -q2, turned(arm.h1, -angle, rotated(goal.rotation, side)))
-    a, b = turned(arm.h4, -q4, turned(arm.h3, -q3, a)), turned(arm.h4, -q4, turned(arm.h3, -q3, b))
-    q5, _ = angle_onto(h5, h6, a, 1.0, seed[4])
-    q6, _ = angle_onto(h6, side, turned(h5, -q5, b), 1.0, seed[5])
-    found[0], found[1], found[2], found[3], found[4], found[5] = angle, q2, q3, q4, q5, q6
+    side, t1, t2, t3, t4 = cross(h6, h5), turn_by(-angle), turn_by(-q2), turn_by(-q3), turn_by(-q4)
+    a = turned(arm.h2, t2, turned(arm.h1, t1, arm.to))
+    b = turned(arm.h2, t2, turned(arm.h1, t1, rotated(goal.rotation, side)))
+    a, b = turned(arm.h4, t4, turned(arm.h3, t3, a)), turned(arm.h4, t4, turned(arm.h3, t3, b))
+    t5, _ = turn_onto(h5, h6, a, 1.0, seed[4])
+    t6, _ = turn_onto(h6, side, turned(h5, undo(t5), b), 1.0, seed[5])
+    found[0], found[1], found[2], found[3] = angle, q2, q3, q4
+    found[4], found[5] = angle_of(t5), angle_of(t6)
 
 
 @helper

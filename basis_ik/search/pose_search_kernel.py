@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.numerics.jit import helper, jit
+from basis_ik.numerics.jit import helper, inlined, jit
 from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, begin, descend
 from basis_ik.search.fabrik_sweep_kernel import sweep
 from basis_ik.search.hinge_fit_kernel import ORIENTATION_MOMENT
@@ -71,6 +71,7 @@ BAD_SEED, BAD_TARGET, OUT_OF_REACH = -2, -3, -4
 GO_ON = -1  # in place of the first start's number: where the last call was SPENT
 LIMITS, FREE_TURNS, UNBOUNDED = 0.0, 1.0, 2.0  # what bounds a descent; integers: a type for each
 LARGEST_ANGLE = 1e5  # [rad]: beyond it a double no longer resolves 1e-11 rad
+LARGEST_TOLERANCE = 1e6  # [m] or [rad]
 LARGEST_LENGTH = 1e6  # [m]: beyond it a double no longer resolves 1e-10 m
 ROAMING_EVERY = 2  # of the further starts look for a solution outside the limits first
 ENDED, INSIDE, ROAMING = 0, 1, 2  # a descent: over, within its limits, outside them
@@ -114,21 +115,32 @@ def relate_to_target(base: FloatArray, target: FloatArray, work: FloatArray, row
             work[row, 4 * r + c] = dot
 
 
+@inlined
+def shortest_turn(variables: FloatArray, k: int, seed: float, value: float) -> float:
+    """Return a variable's value at the turn nearest its seed that lies inside the limits.
+
+    What may not turn fully is left as it is, and what no full turn brings inside.
+    """
+    if variables[k, PERIODIC] == 0.0:
+        return value
+    lower, upper = variables[k, LOWER], variables[k, UPPER]
+    near = value + 2.0 * pi * floor((seed - value) / (2.0 * pi) + 0.5)
+    if near > upper:
+        near -= 2.0 * pi * np.ceil((near - upper) / (2.0 * pi))
+    if near < lower:
+        near += 2.0 * pi * np.ceil((lower - near) / (2.0 * pi))
+    if lower <= near <= upper:
+        return near
+    if upper - lower >= 2.0 * pi:  # a rounding beyond a limit one turn from the other
+        return min(upper, max(lower, near))  # type: ignore[no-any-return]
+    return value
+
+
 @jit
 def take_shortest_turns(variables: FloatArray, seed: FloatArray, q: FloatArray) -> None:
     """Move every q that may turn fully to the turn nearest its seed that lies inside the limits."""
     for k in range(variables.shape[0]):
-        if variables[k, PERIODIC] != 0.0:
-            lower, upper = variables[k, LOWER], variables[k, UPPER]
-            near = q[k] + 2.0 * pi * floor((seed[k] - q[k]) / (2.0 * pi) + 0.5)
-            if near > upper:
-                near -= 2.0 * pi * np.ceil((near - upper) / (2.0 * pi))
-            if near < lower:
-                near += 2.0 * pi * np.ceil((lower - near) / (2.0 * pi))
-            if lower <= near <= upper:
-                q[k] = near
-            elif upper - lower >= 2.0 * pi:  # a rounding beyond a limit one turn from the other
-                q[k] = min(upper, max(lower, near))
+        q[k] = shortest_turn(variables, k, seed[k], q[k])
 
 
 @helper
@@ -190,6 +202,12 @@ def check_start(seed: FloatArray, target: FloatArray) -> int:
 
 
 @helper
+def are_tolerances(position: float, rotation: float) -> bool:
+    """Tell whether tolerances [m], [rad] are above 0 and not too large."""
+    return 0.0 < position < LARGEST_TOLERANCE and 0.0 < rotation < LARGEST_TOLERANCE
+
+
+@helper
 def is_out_of_reach(chain: PackedChain, goal: PoseGoal) -> bool:
     """Tell whether the chain's lengths rule a target out."""
     far = 0.0
@@ -209,12 +227,12 @@ def squared_arrival(goal: PoseGoal) -> tuple[float, float]:
     )
 
 
-@helper
+@inlined
 def measure(
     chain: PackedChain, goal: PoseGoal, q: FloatArray, work: FloatArray
 ) -> tuple[float, float]:
     """Return the distance [m] and the angle [rad] that are left at q, by the proof."""
-    frame = work[q.shape[0] + chain.joints.shape[0] + 1].reshape((3, 4))
+    frame = np.empty((3, 4))  # which costs less than a row of `work` in another shape
     place_exactly(chain.exact, q, frame)
     return distance_and_angle(frame, goal.target, goal.weights)
 

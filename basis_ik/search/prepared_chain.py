@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.safety_kernel import is_inside
-from basis_ik.search.closed_form import ClosedForm
+from basis_ik.search.closed_form import ClosedForm, pack_exact_form
 from basis_ik.search.pose_search_kernel import NEAR, PATIENCE, solve_pose
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.redundant_form import RedundantForm
@@ -106,6 +106,8 @@ class PreparedChain:
     begins with none: what is made of one with other limits must never be taken for the chain's."""
     fields: ChainFields = field(init=False)
     """The chain as kernels take it."""
+    exact_form: FloatArray | None = field(init=False)
+    """What tells the nearest of all positions at once, where the closed form is exact."""
     spare: list[FloatArray] = field(default_factory=list)
     """Work arrays that no call is using. Taking from and adding to a list is atomic in Python, so
     threads share it without a lock; a control loop allocates once."""
@@ -113,6 +115,12 @@ class PreparedChain:
     def __post_init__(self) -> None:
         fields = self.exact, self.joints, self.variables, self.ends, self.reach
         object.__setattr__(self, "fields", fields)
+        table = None
+        if self.closed is not None and self.closed.exact:
+            table = pack_exact_form(
+                self.closed.rows, self.full, self.limits, self.variables, self.exact
+            )
+        object.__setattr__(self, "exact_form", table)
 
     @cached_property
     def of_position(self) -> PreparedChain:

@@ -45,7 +45,10 @@ from basis_ik.search.tables_kernel import (
     VARIABLE,
     WRX,
     WRZ,
+    Triple,
 )
+
+Four = tuple[float, float, float, float]
 
 
 @jit
@@ -60,24 +63,34 @@ def place_exactly(exact: FloatArray, q: FloatArray, frame: FloatArray) -> None:
         q: (n,) variables.
         frame: (3, 4) result.
     """
-    for r in range(3):
-        for c in range(4):
-            frame[r, c] = exact[0, 4 * r + c]
+    first = exact[0]
+    one = first[R00], first[R01], first[R02], first[P0]
+    two = first[R10], first[R11], first[R12], first[P1]
+    three = first[R20], first[R21], first[R22], first[P2]
     for i in range(exact.shape[0] - 1):
         value = exact[i, MULTIPLIER] * q[int(exact[i, VARIABLE])] + exact[i, OFFSET]
-        cosine, sine, slide = 1.0, 0.0, value
+        motion, link = (1.0, 0.0, value), exact[i + 1]
         if exact[i, PRISMATIC] == 0.0:
-            cosine, sine, slide = cos(value), sin(value), 0.0
-        j = i + 1
-        for r in range(3):
-            x = cosine * frame[r, 0] + sine * frame[r, 1]
-            y = cosine * frame[r, 1] - sine * frame[r, 0]
-            z = frame[r, 2]
-            t = frame[r, 3] + slide * z
-            frame[r, 0] = x * exact[j, R00] + y * exact[j, R10] + z * exact[j, R20]
-            frame[r, 1] = x * exact[j, R01] + y * exact[j, R11] + z * exact[j, R21]
-            frame[r, 2] = x * exact[j, R02] + y * exact[j, R12] + z * exact[j, R22]
-            frame[r, 3] = x * exact[j, P0] + y * exact[j, P1] + z * exact[j, P2] + t
+            motion = cos(value), sin(value), 0.0
+        one, two = _row_moved(one, motion, link), _row_moved(two, motion, link)
+        three = _row_moved(three, motion, link)
+    frame[0, 0], frame[0, 1], frame[0, 2], frame[0, 3] = one
+    frame[1, 0], frame[1, 1], frame[1, 2], frame[1, 3] = two
+    frame[2, 0], frame[2, 1], frame[2, 2], frame[2, 3] = three
+
+
+@helper
+def _row_moved(row: Four, motion: Triple, link: FloatArray) -> Four:
+    """Return a row of a frame after a joint's motion, cosine, sine and slide, and a link (16,)."""
+    cosine, sine, slide = motion
+    x, y = cosine * row[0] + sine * row[1], cosine * row[1] - sine * row[0]
+    z, t = row[2], row[3] + slide * row[2]
+    return (
+        x * link[R00] + y * link[R10] + z * link[R20],
+        x * link[R01] + y * link[R11] + z * link[R21],
+        x * link[R02] + y * link[R12] + z * link[R22],
+        x * link[P0] + y * link[P1] + z * link[P2] + t,
+    )
 
 
 @jit

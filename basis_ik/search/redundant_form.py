@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.closed_form import QUICK, ClosedForm, closed_form
 from basis_ik.search.closed_form_axes import JOINTS, candidates
-from basis_ik.search.closed_form_kernel import KIND, MOST, SOFT
+from basis_ik.search.closed_form_kernel import AWAY, KIND, MOST, OFF, SOFT
 from basis_ik.search.redundant_form_kernel import SplitChain, sample_self_motion
 from basis_ik.search.tables_kernel import COLUMNS, LOWER, ORIGIN, UPPER, VARIABLE
 
@@ -99,7 +99,7 @@ def redundant_form(exact: FloatArray, variables: FloatArray, size: float) -> Red
         if form is not None and form.kernels is QUICK:
             form.rows[KIND, SOFT] = max(form.rows[KIND, SOFT], SOFTER)
             found.append(RedundantForm(form, split, fixed))
-    return min(found, key=lambda each: each.form.away, default=None)
+    return min(found, key=lambda each: each.form.rows[OFF, AWAY], default=None)
 
 
 def _split(

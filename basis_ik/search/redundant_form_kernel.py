@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.closed_form_kernel import ERROR, MOST, find_branches, form_goal
-from basis_ik.search.closed_form_search_kernel import drive_branch
+from basis_ik.search.closed_form_search_kernel import drive_branch, hold_locked
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import LOWER, UPPER
@@ -121,7 +121,7 @@ def keep_branches(
 
     Args:
         split: The chain.
-        form: (26, 3) of the joints between, see `closed_form_kernel.find_branches`.
+        form: (27, 3) of the joints between, see `closed_form_kernel.find_branches`.
         variables: (k, 8) of these.
         target: (4, 4) that these are to reach.
         seed: (k,) likewise.
@@ -136,7 +136,8 @@ def keep_branches(
     for i in range(count):
         if isnan(angles[i, 0]):  # a wrist that cannot be turned so
             continue
-        drive_branch(form, variables, seed, angles[i], branch)
+        hold_locked(variables, seed, branch)
+        drive_branch(form, seed, angles[i], branch)
         excess = turn_inside(variables, seed, branch)
         if excess > bound:
             continue
@@ -196,7 +197,7 @@ def sample_self_motion(
 
     Args:
         split: The chain.
-        form: (26, 3) of the joints between, see `closed_form_kernel.find_branches`.
+        form: (27, 3) of the joints between, see `closed_form_kernel.find_branches`.
         variables: (k, 8) of these.
         target: (4, 4) root_T_target.
         q: (n,) within the limits: near which joints are turned; overwritten.

@@ -40,7 +40,6 @@ ROTATION_TOLERANCE = 1e-6
 """Largest |RᵀR − I| that is taken for a rotation and re-orthonormalised; beyond it is refused."""
 
 _LAST_ROW = [0.0, 0.0, 0.0, 1.0]
-_EXACT = 1e-12  # a rotation this close to orthonormal is kept bit for bit
 _IDENTITY = np.eye(4)
 
 
@@ -83,10 +82,11 @@ class RigidTransform:
         m = real_array("matrix", matrix)
         if m.shape != (4, 4):
             raise ShapeError("matrix", "(4, 4)", m.shape)
-        if m[3].tolist() != _LAST_ROW:
-            if not np.abs(m[3] - _LAST_ROW).max() <= _EXACT:
-                raise NotHomogeneousError(m[3])
-            m[3] = _LAST_ROW
+        if kernels.is_exact(m):
+            return trusted(m)
+        if not np.abs(m[3] - _LAST_ROW).max() <= kernels.EXACT:
+            raise NotHomogeneousError(m[3])
+        m[3] = _LAST_ROW
         return _checked(m)
 
     @staticmethod
@@ -333,7 +333,7 @@ def _checked(m: FloatArray) -> RigidTransform:
             raise NotFiniteError("matrix", m.tolist())
         R = m[:3, :3]
         raise NotARotationError(float(np.abs(R.T @ R - np.eye(3)).max()), float(np.linalg.det(R)))
-    if defect > _EXACT:
+    if defect > kernels.EXACT:
         for _ in range(2):  # Newton's iteration to the polar factor squares the defect each time
             R = m[:3, :3]
             m[:3, :3] = 0.5 * R @ (3.0 * np.eye(3) - R.T @ R)

@@ -25,6 +25,7 @@ import math
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import jit
 
+EXACT = 1e-12  # a rotation this close to orthonormal is kept bit for bit
 # Below this squared angle [rad²] the closed forms of exp lose digits and their series do not.
 _SMALL = 1e-2
 
@@ -268,6 +269,13 @@ def is_equal(a: FloatArray, b: FloatArray) -> bool:
             if a[r, c] != b[r, c]:
                 return False
     return True
+
+
+@jit
+def is_exact(m: FloatArray) -> bool:
+    """Tell whether a matrix, shape (4, 4), is that of a rigid transform but for rounding."""
+    last = m[3, 0] == 0.0 and m[3, 1] == 0.0 and m[3, 2] == 0.0 and m[3, 3] == 1.0
+    return last and rotation_defect(m) <= EXACT
 
 
 @jit

@@ -31,10 +31,12 @@ from basis_ik.pose.batch import solve_batch
 from basis_ik.pose.solve import solve
 from basis_ik.pose.solve_all import solve_all
 from basis_ik.search.closed_form import LOOP
-from basis_ik.search.closed_form_kernel import MOST
+from basis_ik.search.closed_form_kernel import MOST, OFF, TURNED
+from basis_ik.search.closed_form_search_kernel import UPPER_ROW, take_nearest_branch
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
 from basis_ik.search.pose_constraint import PoseConstraint, narrow
 from basis_ik.search.prepare import prepared
+from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
 from basis_ik.verdict import Verdict
 
@@ -221,7 +223,7 @@ def test_an_arm_a_little_off_its_form_is_helped_and_nothing_is_proven(kind, blur
     rng = np.random.default_rng(9)
     chain = chain_of(*closed_arms.random_arm(kind, rng, 2.0, blur))
     form = prepared(chain).closed
-    assert 0.1 * blur < form.away + form.turned < 100 * blur
+    assert 0.1 * blur < form.off < 100 * blur
     reached = missed = 0
     for q, seed in rng.uniform(-2.0, 2.0, (60, 2, 6)):
         target = chain.forward(q)
@@ -246,7 +248,7 @@ def test_an_arm_a_millimetre_off_is_solved_from_its_branches():
 
     off = [(kind, shaken(xyz), shaken(rpy), *rest) for kind, xyz, rpy, *rest in rows]
     chain = chain_of(off, tip)
-    assert 1e-4 < prepared(chain).closed.away < 1e-2
+    assert 1e-4 < prepared(chain).closed.off < 1e-2
     truths, seeds = rng.uniform(-pi, pi, (2, 300, 6))
     restarts = [
         solve(chain, chain.forward(q), seed).restarts for q, seed in zip(truths, seeds, strict=True)
@@ -317,13 +319,14 @@ def test_a_bound_on_the_move_chooses_among_the_branches(named):
 
 def test_a_proof_allows_for_the_tolerances_and_for_what_the_arm_is_off(named):
     ready = prepared(named("ur10"))
-    form = ready.closed._replace(away=0.0, turned=0.0)
+    form = ready.closed._replace(rows=ready.closed.rows.copy())
+    form.rows[OFF] = 0.0
     assert form.clear(1e-9, 1e-6) == pytest.approx(1e-5)
     assert form.clear(1e-6 * ready.size, 1e-9) == pytest.approx(1e-5)
-    assert form._replace(turned=3e-6).clear(1e-9, 1e-6) == pytest.approx(4e-5)
-    assert form._replace(away=3e-6 * ready.size).clear(1e-6 * ready.size, 1e-9) == pytest.approx(
-        4e-5
-    )
+    form.rows[OFF, TURNED] = 3e-6
+    assert form.clear(1e-9, 1e-6) == pytest.approx(4e-5)
+    form.rows[OFF] = 3e-6 * ready.size, 0.0, 0.0
+    assert form.clear(1e-6 * ready.size, 1e-9) == pytest.approx(4e-5)
 
 
 @pytest.mark.parametrize("name", [*REAL, *closed_arms.KINDS])
@@ -405,5 +408,73 @@ def test_an_exact_form_of_a_rarer_family_replaces_one_that_is_only_near():
     for k in range(3, 6):  # its last three axes pass within millimetres of a point
         rows[k][1] = " ".join(map(repr, (points + 1e-3 * rng.normal(size=3)).tolist()))
     form = prepared(chain_of([tuple(row) for row in rows], tip)).closed
-    assert form.away < 1e-9
+    assert form.off < 1e-9
     assert form.kernels is LOOP
+
+
+EVERY_WAY = [
+    lambda pose: pose.matrix,
+    lambda pose: np.asfortranarray(pose.matrix),
+    lambda pose: pose.matrix.tolist(),
+    lambda pose: read_only(pose.matrix.copy()),
+    lambda pose: np.repeat(pose.matrix, 2, axis=1)[:, ::2],
+    lambda pose: pose.matrix + np.vstack([1e-9 * np.ones((3, 3)), np.zeros(3)]) @ np.eye(3, 4),
+]
+
+
+@pytest.mark.parametrize("name", ["ur10", "puma560", "abb_irb120", "panda"])
+def test_a_target_and_a_seed_may_be_given_in_any_way(named, robot, name):
+    chain = robot(name) if name == "panda" else named(name)
+    rng = np.random.default_rng(21)
+    for q, seed in rng.uniform(chain.lower, chain.upper, (20, 2, len(chain.joint_names))):
+        pose = chain.forward(q)
+        expected = solve(chain, pose, seed)
+        batch = solve_batch(chain, pose.matrix[None], seed[None])
+        assert (batch.positions[0] == expected.positions).all()
+        for way in EVERY_WAY:
+            found = solve(chain, way(pose), seed)
+            same = found.positions == expected.positions
+            close = np.abs(found.positions - expected.positions).max() < 1e-6
+            assert close if way is EVERY_WAY[-1] else same.all()
+        wide = np.repeat(seed, 2)[::2]
+        for each in (seed.tolist(), read_only(seed.copy()), wide):
+            assert (solve(chain, pose.matrix, each).positions == expected.positions).all()
+        assert (seed == wide).all()
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("position_tolerance", 0.0),
+        ("position_tolerance", -1.0),
+        ("position_tolerance", np.nan),
+        ("orientation_tolerance", 1e7),
+        ("max_iterations", 0),
+        ("seed", np.full(6, np.nan)),
+        ("seed", np.full(6, 2e5)),
+        ("target", np.full((4, 4), np.nan)),
+        ("target", np.diag([1.0, 1.0, -1.0, 1.0])),
+        ("target", np.eye(4) + np.eye(4, k=-3)),
+        ("target", np.eye(4) + 1e7 * np.eye(4, k=3)),
+    ],
+)
+def test_what_is_wrong_is_refused_by_name_where_the_nearest_branch_would_do(named, argument, value):
+    chain = named("ur10")
+    arguments = {"target": chain.forward(np.full(6, 0.5)).matrix, "seed": np.full(6, 0.4)}
+    assert solve(chain, **arguments).success
+    with pytest.raises(SolveArgumentError, match=argument):
+        solve(chain, **arguments | {argument: value})
+
+
+def test_a_branch_outside_the_limits_as_they_were_given_is_not_taken_at_once(named):
+    ready, q = prepared(named("ur10")), np.full(6, 0.4)
+    target, table = named("ur10").forward(np.full(6, 0.5)).matrix.copy(), ready.exact_form.copy()
+    assert take_nearest_branch(table, target, q.copy(), 1e-6, 1e-6)[0] == ARRIVED
+    table[UPPER_ROW, 2] = 0.45
+    assert take_nearest_branch(table, target, q.copy(), 1e-6, 1e-6)[0] != ARRIVED
+
+
+def test_an_arm_off_its_form_takes_no_branch_as_it_is():
+    off = chain_of(*closed_arms.random_arm("meet_1_2", np.random.default_rng(9), 2.0, 1e-5))
+    assert prepared(off).closed is not None
+    assert prepared(off).exact_form is None

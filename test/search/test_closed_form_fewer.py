@@ -176,7 +176,7 @@ def test_a_locked_joint_of_seven_leaves_six(robot, locked, monkeypatch):
     held = chain.within(lower, upper)
     form = prepared(held).closed
     assert form is not None
-    assert form.away < 1e-9
+    assert form.off < 1e-9
     check_complete(held, rng, monkeypatch, 10)
 
 

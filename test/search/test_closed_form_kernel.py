@@ -14,7 +14,7 @@
 
 """The equations of the closed form, and the branches of one arm, alone."""
 
-from math import cos, pi, sin
+from math import atan2, cos, pi, sin
 
 import numpy as np
 import pytest
@@ -24,7 +24,8 @@ from basis_ik.search import closed_form_kernel as kernel
 from basis_ik.search.closed_form_search_kernel import OUTSIDE, branch_starts
 from basis_ik.search.pose_search_kernel import COLUMNS
 
-angle_onto, angles_to_plane = (from_python(f) for f in (kernel.angle_onto, kernel.angles_to_plane))
+turn_onto, turns_to_plane = (from_python(f) for f in (kernel.turn_onto, kernel.turns_to_plane))
+angle_of = from_python(kernel.angle_of)
 
 
 def rodrigues(axis, angle, v):
@@ -37,52 +38,65 @@ def drawn(rng):
     return tuple((axis / np.linalg.norm(axis)).tolist()), tuple(rng.normal(size=3).tolist())
 
 
-def test_the_angle_onto_a_vector_is_the_one_it_was_turned_by():
+def test_the_angle_of_a_turn_is_that_of_the_library():
+    rng = np.random.default_rng(8)
+    for angle in [*np.linspace(-pi, pi, 17), *rng.uniform(-pi, pi, 200)]:
+        turn = cos(angle), sin(angle)
+        assert angle_of(turn) == pytest.approx(atan2(turn[1], turn[0]), abs=1e-15)
+    assert np.isnan(angle_of((np.nan, np.nan)))
+
+
+def test_the_turn_onto_a_vector_is_the_one_it_was_turned_by():
     rng = np.random.default_rng(0)
     for angle in rng.uniform(-pi, pi, 50):
         axis, v = drawn(rng)
         turned = tuple(rodrigues(axis, angle, v).tolist())
-        found, error = angle_onto(axis, v, turned, 1e-6, 9.0)
-        assert found == pytest.approx(angle, abs=1e-12)
+        found, error = turn_onto(axis, v, turned, 1e-6, 9.0)
+        assert found == pytest.approx((cos(angle), sin(angle)), abs=1e-12)
         across = np.linalg.norm(np.cross(axis, v))
         assert error == pytest.approx(1e-6 / across)
 
 
-def test_along_the_axis_any_angle_does():
+def test_along_the_axis_any_turn_does():
     z, nothing = (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
     for a, b in (((0.0, 0.0, 2.0), (0.3, 0.0, 2.0)), ((1.0, 0.0, 0.0), z), (nothing, nothing)):
-        assert angle_onto(z, a, b, 1e-6, 0.7) == (0.7, np.inf)
+        found, error = turn_onto(z, a, b, 1e-6, 0.7)
+        assert (angle_of(found), error) == (pytest.approx(0.7), np.inf)
 
 
-def test_the_angles_to_a_plane_lead_there_and_how_far_off_the_others_are_is_told():
+def test_the_turns_to_a_plane_lead_there_and_how_far_off_the_others_are_is_told():
     rng = np.random.default_rng(1)
     for angle in rng.uniform(-pi, pi, 50):
         axis, v = drawn(rng)
         normal = tuple(rng.normal(size=3).tolist())
         height = float(np.dot(normal, rodrigues(axis, angle, v)))
-        count, one, two, margin, error = angles_to_plane(normal, axis, v, height, 1e-6, 1e-9, 9.0)
+        count, *turns, margin, error = turns_to_plane(normal, axis, v, height, 1e-6, 1e-9, 9.0)
         assert count == 2
+        one, two = map(angle_of, turns)
         for each in (one, two):
             assert np.dot(normal, rodrigues(axis, each, v)) == pytest.approx(height, abs=1e-12)
         # The top of the wave is where the two become one.
         heights = [np.dot(normal, rodrigues(axis, x, v)) for x in np.linspace(-pi, pi, 4001)]
         room = min(max(heights) - height, height - min(heights))
         assert margin == pytest.approx(room / 1e-6, rel=1e-3, abs=10.0)
-        moved = angles_to_plane(normal, axis, v, height + 1e-6, 1e-6, 1e-9, 9.0)
+        moved = turns_to_plane(normal, axis, v, height + 1e-6, 1e-6, 1e-9, 9.0)
         if margin > 1e3:
-            shift = min(abs(np.remainder(moved[1] - x + pi, 2 * pi) - pi) for x in (one, two))
+            away = angle_of(moved[1])
+            shift = min(abs(np.remainder(away - x + pi, 2 * pi) - pi) for x in (one, two))
             assert shift <= 1.1 * error
 
 
-def test_beyond_the_wave_there_is_no_angle_but_at_its_top_where_that_is_allowed():
+def test_beyond_the_wave_there_is_no_turn_but_at_its_top_where_that_is_allowed():
     z, x = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
-    assert angles_to_plane(x, z, x, 1.1, 1e-3, 1e-9, 9.0)[:1] == (0,)
-    count, top, _, margin, error = angles_to_plane(x, z, x, 1.1, 1e-3, 0.2, 9.0)
-    assert (count, top, error) == (1, 0.0, np.inf)
+    assert turns_to_plane(x, z, x, 1.1, 1e-3, 1e-9, 9.0)[:1] == (0,)
+    count, top, _, margin, error = turns_to_plane(x, z, x, 1.1, 1e-3, 0.2, 9.0)
+    assert (count, top, error) == (1, (1.0, 0.0), np.inf)
     assert margin == pytest.approx(100.0)
-    assert angles_to_plane(x, z, x, -1.1, 1e-3, 0.2, 9.0)[:2] == (1, pi)
-    assert angles_to_plane(z, z, x, 0.0, 1e-3, 1e-9, 0.7)[:4] == (1, 0.7, 0.7, 0.0)
-    assert angles_to_plane(z, z, x, 0.5, 1e-3, 1e-9, 0.7)[0] == 0
+    assert turns_to_plane(x, z, x, -1.1, 1e-3, 0.2, 9.0)[:2] == (1, (-1.0, 0.0))
+    count, one, two, margin, _ = turns_to_plane(z, z, x, 0.0, 1e-3, 1e-9, 0.7)
+    assert (count, margin) == (1, 0.0)
+    assert [angle_of(one), angle_of(two)] == pytest.approx([0.7, 0.7])
+    assert turns_to_plane(z, z, x, 0.5, 1e-3, 1e-9, 0.7)[0] == 0
 
 
 @pytest.fixture

@@ -177,7 +177,7 @@ def test_whatever_axes_the_form_takes_for_those_that_meet_it_knows_when_it_is_co
         for candidate in meeting_candidates(arm):
             if not np.allclose(candidate.points, _on_lines(candidate, arm), atol=1e-9):
                 continue  # these axes do not meet
-            rows = _pack(arm, candidate, given, backward, 0.0, ready.size)
+            rows = _pack(arm, candidate, given, backward, (0.0, 0.0, ready.size))
             form = ready.closed._replace(rows=rows)
             for q in rng.uniform(-pi, pi, (sample(60), 6)):
                 found = form.starts(free, closed_arms.place(chain, q), q)
@@ -240,7 +240,7 @@ def test_an_arm_a_little_off_its_form_is_helped_and_nothing_is_proven():
     chain = chain_of(*closed_arms.random_arm("meet_5_6", rng, 2.0, 1e-3))
     form = prepared(chain).closed
     assert form.rows[KIND, NAME] == MEETING_KIND
-    assert 1e-4 < form.away + form.turned < 0.1
+    assert 1e-4 < form.off < 0.1
     for q, seed in rng.uniform(-2.0, 2.0, (sample(60), 2, 6)):
         assert solve(chain, chain.forward(q), seed).success
         beyond = solve(chain, chain.forward(rng.uniform(-pi, pi, 6)), seed)
