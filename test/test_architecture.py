@@ -39,8 +39,6 @@ ROS = {
 # Kernels with more than seven arguments, and why.
 MORE_ARGUMENTS = {
     "track_kernel.step_towards": "a step of a control loop: a named tuple more costs 2 µs",
-    "redundant_form_kernel.keep_branches": "works in two arrays that its caller shares",
-    "redundant_form_kernel.sample_self_motion": "called once for a search, from one place",
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 KERNELS = [path for path in FILES if path.stem.endswith("_kernel")]
