@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from basis_ik.fabrik.freedom_kernel import advance, freedoms
+from basis_ik.fabrik.freedom_kernel import freedoms, turn_joints
 from basis_ik.fabrik.skeleton_kernel import (
     Accuracy,
     Goals,
@@ -33,9 +33,9 @@ from basis_ik.fabrik.skeleton_kernel import (
     copy,
     errors,
     load,
-    place,
+    place_bones,
 )
-from basis_ik.fabrik.swing_twist_kernel import Vector, inverse, product
+from basis_ik.fabrik.swing_twist_kernel import Vector, conjugate, multiply
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 
@@ -71,7 +71,7 @@ def _chase(
 @helper
 def _rotation_vector(goal: FloatArray, k: int, q: FloatArray, j: int) -> Vector:
     """Rotation vector [rad] from bone j's rotation to goal k."""
-    w, x, y, z = product(load(goal, k), inverse(load(q, j)))
+    w, x, y, z = multiply(load(goal, k), conjugate(load(q, j)))
     if w < 0.0:
         w, x, y, z = -w, -x, -y, -z
     sine = math.sqrt(x * x + y * y + z * z)
@@ -204,7 +204,7 @@ def _step(
 
 
 @jit
-def descend(
+def descend_tree(
     s: Skeleton, g: Goals, q: FloatArray, p: FloatArray, accuracy: Accuracy, budget: int,
     record: FloatArray,
 ) -> int:  # fmt: skip
@@ -238,10 +238,10 @@ def descend(
         freedoms(s, q, table)
         _jacobian(s, g, table, p, scale, jac)
         _step(jac, table, miss, damping, step)
-        advance(s, q, table, step, next_q)
+        turn_joints(s, q, table, step, next_q)
         for c in range(3):
             next_p[0, c] = p[0, c] + step[3 * m + c]
-        place(s, next_q, next_p)
+        place_bones(s, next_q, next_p)
         trial = _miss(g, next_q, next_p, scale, other)
         if trial < error:
             idle = idle + 1 if trial > (1.0 - _GAIN) * error else 0
