@@ -38,6 +38,7 @@ from basis_ik.fabrik.skeleton_kernel import (
 from basis_ik.fabrik.swing_twist_kernel import Vector, conjugate, multiply
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
+from basis_ik.numerics.normal_equations_kernel import solve_symmetric
 
 # Damping, as part of the mean diagonal: at first, its factors after a good and a bad step, and
 # the largest that is still worth a try.
@@ -127,26 +128,6 @@ def _jacobian(
 
 
 @helper
-def _solve(a: FloatArray, b: FloatArray) -> None:
-    """Replace b by a⁻¹ b for a symmetric positive definite a, which is overwritten (Cholesky)."""
-    n = b.shape[0]
-    for j in range(n):
-        for i in range(j, n):
-            value = a[i, j]
-            for k in range(j):
-                value -= a[i, k] * a[j, k]
-            a[i, j] = math.sqrt(value) if i == j else value / a[j, j]
-    for i in range(n):
-        for k in range(i):
-            b[i] -= a[i, k] * b[k]
-        b[i] /= a[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            b[i] -= a[k, i] * b[k]
-        b[i] /= a[i, i]
-
-
-@helper
 def _clear(jac: FloatArray, c: int) -> None:
     """Take a freedom out of J."""
     for i in range(jac.shape[0]):
@@ -183,7 +164,7 @@ def _step(
             weights[i] = miss[i]
         for i in range(rows):
             normal[i, i] += damping * mean + 1e-300
-        _solve(normal, weights)
+        solve_symmetric(normal, weights)
         blocked = False
         for c in range(jac.shape[1]):
             step[c] = 0.0
