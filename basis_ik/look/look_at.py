@@ -26,7 +26,7 @@ import numpy.typing as npt
 from basis_ik.errors import SolveArgumentError
 from basis_ik.look.explain_look import LookDiagnosis, explain_look
 from basis_ik.look.look_kernel import solve_look
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import FloatArray, as_numbers, as_three
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
@@ -113,7 +113,7 @@ def look_at(
         max_restarts = count("max_restarts", max_restarts, 0)
     names = chain.joint_names
     start = ready.middle if seed is None else as_positions("seed", seed, names)
-    goal = _as_three("point", point, "three numbers [m]")
+    goal = as_numbers("point", point, 3, "three numbers [m]")
     held = ready if max_move is None else hold_near(ready, start, max_move)
     positions = np.empty(len(start))
     work = ready.take_work()
@@ -159,7 +159,8 @@ def with_ray(ready: PreparedChain, axis: Triple, origin: Triple) -> PreparedChai
     except TypeError:  # lists and arrays are as good
         kept = None
     if kept is None:
-        direction, start = as_triple("axis", axis), as_triple("origin", origin)
+        direction = as_three("axis", axis, LARGEST_LENGTH)
+        start = as_three("origin", origin, LARGEST_LENGTH)
         size = float(np.abs(direction).max())
         if not size > 0.0:
             raise SolveArgumentError("axis", axis, "a direction, not zero")
@@ -186,22 +187,3 @@ def _prepare_ray(ready: PreparedChain, direction: FloatArray, start: FloatArray)
         ready, exact=exact, ends=ends, variables=variables,
         closed=None, closed_position=None, redundant=None,
     )  # fmt: skip
-
-
-def as_triple(name: str, values: object) -> FloatArray:
-    """Return three coordinates or directions as an array (3,), or refuse them by name."""
-    required = f"three numbers within ±{LARGEST_LENGTH:g}"
-    array = _as_three(name, values, required)
-    if not (np.abs(array) <= LARGEST_LENGTH).all():
-        raise SolveArgumentError(name, values, required)
-    return array
-
-
-def _as_three(name: str, values: object, required: str) -> FloatArray:
-    try:
-        array = np.array(values, np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(())
-    if array.shape != (3,):
-        raise SolveArgumentError(name, values, required)
-    return array

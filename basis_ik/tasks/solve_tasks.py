@@ -169,9 +169,8 @@ def _outcome(problem: Problem, index: int, q: FloatArray, starts: int) -> Outcom
     away, turned = task.miss(q)
     if task.is_met(q):
         return Outcome(Verdict.REACHED, away, turned, REACHED)
-    alone = problem.alone(index, q)
-    reason = alone.reason
-    if alone.success:
+    reason = problem.alone(index, q)
+    if reason.verdict is Verdict.REACHED:
         turn = turned if task.weights[WRX] > 0.0 else 0.0
         missing = away if task.weights[WX] > 0.0 else 0.0
         reason = Reason(Verdict.OTHER_TASKS, missing, turn, starts=starts + 1)
