@@ -16,6 +16,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,10 @@ ROS = {
 MORE_ARGUMENTS = {
     "track_kernel.step_towards": "a step of a control loop: a named tuple more costs 2 µs",
 }
+# Names that mean the same in each file of kernels, or in one and in a room of Python.
+SHARED_NAMES = {"invert", "is_equal"}
+SHARED_WITH_PYTHON = {"length"}
+LIBRARY = LAYERS[: LAYERS.index("motion")]
 FILES = sorted(PACKAGE.rglob("*.py"))
 KERNELS = [path for path in FILES if path.stem.endswith("_kernel")]
 
@@ -130,9 +135,32 @@ def test_an_eighth_argument_is_found(tmp_path):
     assert crowded(compiled(file)) == ["f"]
 
 
+def repeated(names):
+    """Return the names that occur more than once."""
+    return {each for each, count in Counter(names).items() if count > 1}
+
+
+def test_kernels_of_one_name_have_one_meaning():
+    assert repeated(each.name for path in KERNELS for each in compiled(path)) == SHARED_NAMES
+
+
+def test_the_library_has_no_function_named_as_another_rooms_kernel():
+    """A kernel may have the name of the function in its own room that calls it."""
+    rooms = {each.name: layer(path) for path in KERNELS for each in compiled(path)}
+    found = set()
+    for path in set(FILES) - set(KERNELS):
+        for node in ast.parse(path.read_text()).body if layer(path) in LIBRARY else ():
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                found |= {node.name} if rooms.get(node.name, layer(path)) != layer(path) else set()
+    assert found == SHARED_WITH_PYTHON
+
+
+def test_a_repeated_name_is_found():
+    assert repeated(["step", "place", "step"]) == {"step"}
+
+
 def test_each_file_has_a_name_of_its_own():
-    names = [path.name for path in FILES if path.name != "__init__.py"]
-    assert {each for each in names if names.count(each) > 1} == set()
+    assert repeated(path.name for path in FILES if path.name != "__init__.py") == set()
 
 
 def circles(graph):

@@ -30,18 +30,16 @@ from basis_ik.numerics.arrays import FloatArray, as_numbers, as_three
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
+from basis_ik.search.pose_constraint import Triple, frame_about, move_tip
 from basis_ik.search.pose_search_kernel import BAD_SEED, BAD_TARGET, LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import COLUMNS, ORIGIN
+from basis_ik.search.tables_kernel import COLUMNS
 from basis_ik.transforms.checks import read_only
-from basis_ik.transforms.directions_kernel import perpendicular
 from basis_ik.verdict import REACHED, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
-
-Triple = tuple[float, float, float]
 
 MAX_ITERATIONS = 20_000
 MAX_RESTARTS = 300
@@ -174,14 +172,9 @@ def with_ray(ready: PreparedChain, axis: Triple, origin: Triple) -> PreparedChai
 
 
 def _prepare_ray(ready: PreparedChain, direction: FloatArray, start: FloatArray) -> PreparedChain:
-    z = direction / math.hypot(*direction.tolist())
-    x = np.empty(3)
-    perpendicular(z, x)
-    frame = np.eye(4)
-    frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = x, np.cross(z, x), z, start
-    exact, ends = ready.exact.copy(), ready.ends.copy()
-    ends[1] = ends[1] @ frame
-    exact[-1, ORIGIN] = ends[1].reshape(12)
+    frame = frame_about(tuple(direction.tolist()))
+    frame[:3, 3] = start
+    exact, ends = move_tip(ready, frame)
     variables = ready.variables[:, :COLUMNS].copy()  # the starts that suit poses are not for aims
     return replace(
         ready, exact=exact, ends=ends, variables=variables,

@@ -159,6 +159,22 @@ class Ranked:
         """Descend with all tasks at once, as if none were more important than another."""
         return self._descend(start, np.array([0, self.rows], np.int64))
 
+    def search(self, seed: FloatArray, restarts: int) -> tuple[Descent, int, int]:
+        """Search for positions that meet all tasks; else return those that leave least altogether.
+
+        Returns:
+            The descent that ended there; steps of all descents; number of the last start.
+        """
+        best, steps = self.together(self.start(0, seed)), 0
+        for number in range(restarts + 1):
+            ended = best if number == 0 else self.together(self.start(number, seed))
+            steps += ended.steps
+            if self.all_met(ended.q):
+                return ended, steps, number
+            if ended.costs < best.costs:
+                best = ended
+        return best, steps, restarts
+
     def in_order(self, start: FloatArray, iterations: int = ITERATIONS) -> Descent:
         """Descend level by level, in at most so many iterations each."""
         return self._descend(start, self.levels, iterations)

@@ -197,13 +197,11 @@ class Problem:
             ).reason  # fmt: skip
         if self._too_far(index) > 0.0:
             return Reason(Verdict.TOO_FAR, self._too_far(index), proven=True)
-        ranked, misses = Ranked([self.ranked[index]], self.variables), []
-        for number in range(STARTS_ALONE):
-            ended = ranked.together(ranked.start(number, q))
-            if ranked.all_met(ended.q):
-                return REACHED
-            misses.append(self.ranked[index].miss(ended.q))
-        return Reason(Verdict.BUDGET_SPENT, *min(misses), starts=STARTS_ALONE)
+        ranked = self.ranked[index]
+        best, _, last = Ranked([ranked], self.variables).search(q, STARTS_ALONE - 1)
+        if ranked.is_met(best.q):
+            return REACHED
+        return Reason(Verdict.BUDGET_SPENT, *ranked.miss(best.q), starts=last + 1)
 
     def _rank(self, index: int) -> tuple[RankedTask, float]:
         """Return a task, and its radius as `PackedTask` has it."""
