@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Numba's compiler, spared the work that our kernels have no use for.
+"""Numba's compiler, without the work that our kernels do not need.
 
-Numba optimises a function and turns it into machine code for itself, and again, with all that it
-calls, in everything that calls it; and it works out anew for each `a * b` which of some dozen
-meanings of `*` fits two floats. Of these kernels both are done once; what their text is translated
-to is in `lowering`, and passes that would change nothing are left out. All of it leans on what
-numba does not document: `jit` says which versions of numba it is for.
+Numba optimises a function and turns it into machine code by itself, and again in every function
+that calls it. For each `a * b` it works out anew which of some dozen meanings of `*` fits two
+floats. Here both are done once for a kernel, and passes that would change nothing are left out.
+`lowering` has the translation to LLVM. All of this depends on undocumented parts of numba: `jit`
+says for which versions it is meant.
 """
 
 from __future__ import annotations

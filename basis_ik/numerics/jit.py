@@ -74,18 +74,18 @@ def jit(function: F) -> F:
 
 
 def helper(function: F) -> F:
-    """Compile like `jit` what only kernels call: without the entry through which Python would.
+    """Compile a function that only kernels call like `jit`, but without an entry for Python.
 
-    That entry, which takes every array apart, costs most of a small function's compilation. And
-    it has no machine code but that of its callers, see `compiler`.
+    That entry takes every array apart, and costs most of a small function's compilation. The
+    function has no machine code of its own, only that within its callers (see `compiler`).
     """
     return _compiled(function, no_cpython_wrapper=True)
 
 
 def inlined(function: F) -> F:
-    """Compile like `helper`, and always into its callers: a piece of an inner loop.
+    """Compile a piece of an inner loop like `helper`, and always into its callers.
 
-    What is a function for its readers alone then costs no call; of a descent, 3 % of its time.
+    A function that exists for readers alone then costs no call, which is 3 % of a descent's time.
     """
     return _compiled(function, no_cpython_wrapper=True, forceinline=True)
 
@@ -161,7 +161,7 @@ def ready_kernels() -> set[str]:
 
 @cache
 def _callees(kernel: Dispatcher) -> list[Dispatcher]:
-    """Return the kernels that a kernel may call; what calls it has no need of them any more."""
+    """Return the kernels that a kernel may call."""
     function = kernel.py_func
     found = (function.__globals__.get(name) for name in function.__code__.co_names)
     return [each for each in found if isinstance(each, Dispatcher)]
@@ -213,10 +213,10 @@ def _root() -> Path:
 
 
 def _load(files: Any, load: Callable[[Any, Any], Any], signature: Any, context: Any) -> Any:
-    """Fetch a kernel from the cache; what is corrupt there counts as missing.
+    """Fetch a kernel from the cache; a corrupt file counts as missing.
 
-    A machine that lost its power leaves files that are empty or cut off, and numba raises whatever
-    unpickling them does. The index is emptied, for numba reads it again before it saves.
+    A machine that lost its power leaves files that are empty or cut off, and numba raises any error
+    of unpickling them. The index is emptied, because numba reads it again before it saves.
     """
     try:
         return load(signature, context)
@@ -245,7 +245,7 @@ def _save_alone(save: Callable[[Any, Any], None], signature: Any, result: Any) -
 
 @cache
 def _warn(what: str) -> None:
-    """Say what is wrong with the cache: once, not of each kernel."""
+    """Warn of a fault of the cache, once and not for each kernel."""
     text = f"the kernel cache in {_cache_directory()} {what}: start-up will be slow"
     warnings.warn(text, stacklevel=1)
 
@@ -254,9 +254,9 @@ def _warn(what: str) -> None:
 def _cache_directory() -> str:
     """Return a directory that belongs to the kernels' present text.
 
-    Numba drops what it cached of a function when that function's own file changes, not when one
-    that it calls does: the machine code of the old callee would live on inside. Processor and
-    versions of numba and Python it does tell apart; not the settings that are added here.
+    Numba drops its cache of a function when the function's own file changes, but not when that of a
+    callee does, whose old machine code would live on inside. Numba does tell apart processors and
+    versions of numba and Python, but not the settings that are added here.
     """
     digest = hashlib.sha256(f"{numba.config.BOUNDSCHECK} {numba.config.OPT} ".encode())
     here = Path(__file__).parent
@@ -266,10 +266,10 @@ def _cache_directory() -> str:
 
 
 def remove_old_caches() -> None:
-    """Remove the machine code of kernels of other text that nobody has used for a month.
+    """Remove machine code of older kernels that nobody has used for a month.
 
-    A process that compiles says with its directory's time that it is in use; nothing but
-    directories that `_cache_directory` has named is looked at.
+    A process that compiles marks its directory as used by the directory's time. Only directories
+    that `_cache_directory` has named are considered.
     """
     mine = Path(_cache_directory())
     try:

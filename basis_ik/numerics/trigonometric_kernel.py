@@ -87,7 +87,7 @@ def expand_slope(series: FloatArray, angle: float, terms: FloatArray) -> None:
 
 @helper
 def remainder_of(series: FloatArray) -> float:
-    """Return what, times x¹⁰, bounds what the terms of `expand_slope` leave out."""
+    """Return a number that, times x¹⁰, bounds the remainder of the terms of `expand_slope`."""
     rest = 0.0
     for k in range(HARMONICS + 1):
         part = k * series[SIZE_OF, k]
@@ -99,7 +99,7 @@ def remainder_of(series: FloatArray) -> float:
 
 @helper
 def may_turn_twice(terms: FloatArray, rest: float, half: float) -> bool:
-    """Tell whether a slope could have two zeros within `half` of where it was expanded."""
+    """Return whether a slope could have two zeros within `half` of where it was expanded."""
     value, steepness, power = rest * half**TERMS, rest * TERMS * half ** (TERMS - 1), 1.0
     for j in range(1, TERMS):
         if j > 1:
@@ -113,10 +113,8 @@ def may_turn_twice(terms: FloatArray, rest: float, half: float) -> bool:
 def series_turning_points(series: FloatArray, points: FloatArray) -> int:
     """Write the angles at which a series turns round, in rising order, and the first once more.
 
-    Of a series there are 24 at most, and of rounding there may be more.
-
-    Expanded in the middle of an interval, the slope has no zero there, or one at most; else the
-    interval is halved.
+    A series has 24 of them at most; rounding may add more. An interval is halved until the slope,
+    expanded in its middle, shows that it has one zero there at most.
 
     Returns:
         How many; 0 where `points` has no room for them.
