@@ -35,8 +35,7 @@ from pathlib import Path
 import numpy as np
 from brute_force import AS_NEAR, nearest
 
-ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "test" / "search"))
+sys.path.append(str(Path(__file__).parents[1] / "test" / "search"))
 
 from closed_arms import FEWER, chain_of
 from hard_arms import ARMS
@@ -48,6 +47,7 @@ from basis_ik.robot.robot import RobotModel
 from basis_ik.search.prepare import prepared
 from basis_ik.transforms.rigid import RigidTransform
 
+ROOT = Path(__file__).parents[1]
 KINDS = ("far", "near", "turn", "limits", "edge")
 FARTHER, TURNED = 1e-6, 1e-3  # [m] and [rad] by which an answer may be worse
 BLOCK = 20  # targets between two looks at the clock

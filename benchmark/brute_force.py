@@ -30,7 +30,7 @@ from basis_ik.robot.chain import Chain
 WEIGHTS = (3.0, 30.0, 300.0, 3e3, 3e4)  # of a metre against a radian, one after another
 STEPS = 60  # of each weight
 ENOUGH = 1e-14  # of the error: a step that gains less is not worth taking
-AS_NEAR = 1e-8  # [m] by which a position may be farther than the nearest one
+AS_NEAR = 1e-10  # [m] by which a position may be farther than the nearest one
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -95,19 +95,20 @@ def _derivatives(
     curl = np.empty(3)
     for i in range(3):
         curl[i] = off[(i + 2) % 3, (i + 1) % 3] - off[(i + 1) % 3, (i + 2) % 3]
-    moves = np.empty((n, 3))
+    moves, levers, turned = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
     for j in range(n):
         moves[j] = axes[j] if slides[j] else _cross(axes[j], at - points[j])
+        levers[j], turned[j] = _cross(moves[j], away), _times(off, axes[j])
         slope[j] = square * _dot(moves[j], away)
         if not slides[j]:
             slope[j] += weights[1] * _dot(axes[j], curl)
         for i in range(j + 1):
             value = square * _dot(moves[i], moves[j])
             if not slides[i]:
-                value += square * _dot(away, _cross(axes[i], moves[j]))
+                value += square * _dot(axes[i], levers[j])
                 if not slides[j]:
-                    both = _dot(axes[j], _times(off, axes[i]))
-                    value -= weights[1] * (both - _dot(axes[i], axes[j]) * trace)
+                    both = _dot(axes[j], turned[i]) - _dot(axes[i], axes[j]) * trace
+                    value -= weights[1] * both
             bend[i, j] = bend[j, i] = value
 
 
