@@ -166,7 +166,9 @@ def find_in_loop(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[i
 
 
 @helper
-def fill_jacobian(form: FloatArray, angles: FloatArray, size: float, table: FloatArray) -> None:
+def fill_loop_jacobian(
+    form: FloatArray, angles: FloatArray, size: float, table: FloatArray
+) -> None:
     """Write how each joint of a form moves and turns the tip, [sizes] and [rad], and the identity.
 
     Args:
@@ -195,7 +197,7 @@ def fill_jacobian(form: FloatArray, angles: FloatArray, size: float, table: Floa
 
 
 @helper
-def invert(table: FloatArray) -> None:
+def invert_table(table: FloatArray) -> None:
     """Turn (A, 1) into (1, A⁻¹), (6, 12), of which there are infinities where A is singular."""
     for k in range(6):
         best = k
@@ -220,8 +222,8 @@ def measure_errors(form: FloatArray, count: int, found: FloatArray) -> None:
     """Write how many times as far as the target each angle of the branches of a form may be off."""
     table = np.empty((6, 12))
     for i in range(count):
-        fill_jacobian(form, found[i], form[SIZE, LENGTH], table)
-        invert(table)
+        fill_loop_jacobian(form, found[i], form[SIZE, LENGTH], table)
+        invert_table(table)
         worst = 0.0
         for r in range(6):
             error = 0.0

@@ -160,7 +160,7 @@ def total(a: ComplexVector, b: ComplexVector) -> ComplexVector:
 
 
 @helper
-def extent(a: ComplexVector) -> float:
+def magnitude(a: ComplexVector) -> float:
     """Return |a|."""
     return hypot(abs(a[0]), hypot(abs(a[1]), abs(a[2])))
 
@@ -378,7 +378,7 @@ def sensitivity(arm: Reacher, way: Way, bend: Bend) -> tuple[complex, float]:
     back2 = back(h2)
     slope = scalar(pull, swung(back2, bend.c2, bend.s2, way.dw))
     slope += scalar(swung(back2, bend.c2, bend.s2, way.dn), axis5)
-    return slope, extent(axis5) + extent(pull) * arm.lever
+    return slope, magnitude(axis5) + magnitude(pull) * arm.lever
 
 
 @helper

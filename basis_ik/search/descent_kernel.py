@@ -270,7 +270,7 @@ def take_back(q: FloatArray, work: FloatArray) -> None:
 
 
 @helper
-def begin(work: FloatArray) -> None:
+def begin_descent(work: FloatArray) -> None:
     """Make the next call of `descend`, if not a careful one, a new descent."""
     last = work.shape[0] - 1
     work[last, DESCENT_LEAST], work[last, DESCENT_STALLS] = np.inf, 0.0
@@ -288,8 +288,8 @@ def descend(
         weights: (12,).
         q: (n,) start, and result.
         work: With target_T_first_joint in its row n + m, the bounds, and in its last row, unless
-            the effort is careful, what `begin` wrote or a call that ended SPENT left: there this
-            one goes on.
+            the effort is careful, what `begin_descent` wrote, or what a call that ended SPENT left
+            for this one to go on from.
         arrival: Squared position error [m²] and rotation error [rad²], weighted, that count as
             reached.
         effort: How long to go on.
