@@ -21,7 +21,7 @@ import time
 import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.pose_problem import Allowed, PoseProblem
+from basis_ik.pose.pose_problem import PoseProblem, SearchBudget
 from basis_ik.search.descent_kernel import SPENT
 from basis_ik.search.pose_search_kernel import GO_ON, Found
 
@@ -30,9 +30,9 @@ LONGEST = 256  # steps of a slice
 
 
 def search_until(
-    deadline: float, problem: PoseProblem, allowed: Allowed
+    deadline: float, problem: PoseProblem, budget: SearchBudget
 ) -> tuple[FloatArray, Found]:
-    """Search until a start arrives, or what is allowed or the time is used up.
+    """Search until a start arrives, or the budget or the time is used up.
 
     It runs in slices, because compiled code cannot ask for the time. Near the deadline the clock is
     read after every single step.
@@ -40,7 +40,7 @@ def search_until(
     Args:
         deadline: By `time.perf_counter` [s].
         problem: What to reach.
-        allowed: How long to go on otherwise.
+        budget: How long to go on otherwise.
 
     Returns:
         Positions (n,), and how the search ended, see `PreparedChain.search`.
@@ -50,13 +50,13 @@ def search_until(
     first, steps, slowest, now = 0, 0, 0.0, time.perf_counter()
     while True:
         fitting = (deadline - now) / (MARGIN * slowest) if slowest > 0.0 else 1.0
-        slice_ = min(max(1, int(min(fitting, LONGEST))), allowed.iterations - steps)
-        status, taken, last, away, turned = ready.search(
+        slice_ = min(max(1, int(min(fitting, LONGEST))), budget.iterations - steps)
+        status, taken, last, position_error, orientation_error = ready.search(
             ready.full, problem.goal, problem.start, q, problem.tolerances, slice_,
-            first=first, last=allowed.restarts, work=work,
+            first=first, last=budget.restarts, work=work,
         )  # fmt: skip
         before, now = now, time.perf_counter()
         first, steps = GO_ON, steps + taken
         slowest = max(slowest, (now - before) / max(1, taken))
-        if status != SPENT or steps >= allowed.iterations or now >= deadline:
-            return q, (status, steps, last, away, turned)
+        if status != SPENT or steps >= budget.iterations or now >= deadline:
+            return q, (status, steps, last, position_error, orientation_error)
