@@ -166,7 +166,7 @@ def sweep_chain(
     if apart >= reach or apart <= 2.0 * lengths.max() - reach:
         return solve_chain(p, t, tolerance=tolerance, record=record)
     trace = np.full(budget + 1 if record else 0, np.nan)
-    residual, used = sweeps.sweep_chain(p, lengths, t, tolerance, budget, trace)
+    residual, used = sweeps.sweep_ball_chain(p, lengths, t, tolerance, budget, trace)
     p.setflags(write=False)
     verdict = Verdict.REACHED if residual <= tolerance else Verdict.BUDGET_SPENT
     return FabrikResult(p, verdict, residual, used, record=trace[: used + 1] if record else None)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from basis_ik.fabrik.result import check_points, fresh_chain
 from basis_ik.fabrik.skeleton import TreeError, make_skeleton, starts_of
-from basis_ik.fabrik.skeleton_kernel import Skeleton, follow
+from basis_ik.fabrik.skeleton_kernel import Skeleton, fit_rotations
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
 from basis_ik.transforms.quaternion import xyzw_from_matrix
@@ -69,7 +69,7 @@ def quaternions(rotations: npt.ArrayLike | None, s: Skeleton, p: FloatArray) -> 
     m = len(s.starts)
     q = np.empty((m, 4))
     if rotations is None:
-        follow(s, p, q)
+        fit_rotations(s, p, q)
         return q
     for row, rotation in enumerate(finite_array("rotations", rotations, m, 3, 3)):
         checked = RigidTransform.from_rotation_translation(rotation, np.zeros(3))

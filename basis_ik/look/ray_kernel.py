@@ -135,7 +135,7 @@ def fill_rows(
 
 
 @helper
-def fill_step(
+def fill_ray_step(
     variables: FloatArray, q: FloatArray, work: FloatArray, damping: float, error: float,
     pull: float, seed: FloatArray,
 ) -> float:  # fmt: skip
@@ -192,7 +192,7 @@ def aim_step(
         if k0 == k1 == k2 == 0.0:
             k0, k1, k2 = x0, x1, x2
     fill_rows(joints, variables, work, (p0, p1, p2), near, (k0, k1, k2), (a0, a1, a2))
-    largest = fill_step(variables, q, work, trust * angle * angle + FLOOR, angle, pull, seed)
+    largest = fill_ray_step(variables, q, work, trust * angle * angle + FLOOR, angle, pull, seed)
     return angle, largest
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The search of `solve` until a deadline."""
+"""The search of `solve` with a time limit."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from basis_ik.pose.pose_problem import PoseProblem, SearchBudget
 from basis_ik.search.descent_kernel import SPENT
 from basis_ik.search.pose_search_kernel import GO_ON, Found
 
-MARGIN = 100.0  # a slice of several steps is run where as many of the slowest so far would fit
-LONGEST = 256  # steps of a slice
+MARGIN = 100.0  # slices have several steps only if this many of the slowest steps so far would fit
+LONGEST = 256  # steps of a slice at most
 
 
 def search_until(
@@ -34,16 +34,16 @@ def search_until(
 ) -> tuple[FloatArray, Found]:
     """Search until a start arrives, or the budget or the time is used up.
 
-    It runs in slices, because compiled code cannot ask for the time. Near the deadline the clock is
-    read after every single step.
+    The search runs in slices, because compiled code does not read the clock. Near the deadline the
+    clock is read after every step.
 
     Args:
-        deadline: By `time.perf_counter` [s].
-        problem: What to reach.
-        budget: How long to go on otherwise.
+        deadline: Time of `time.perf_counter` [s].
+        problem: The problem.
+        budget: Budget besides the time.
 
     Returns:
-        Positions (n,), and how the search ended, see `PreparedChain.search`.
+        Positions (n,) [rad or m], and the result of the search, see `PreparedChain.search`.
     """
     ready = problem.ready
     work, q = ready.new_work(), np.empty_like(problem.start)

@@ -137,7 +137,7 @@ def inverse_turn(turn: Turn) -> Turn:
 
 
 @helper
-def rotate(axis: Vector, turn: Turn, v: Vector) -> Vector:
+def rotate_about(axis: Vector, turn: Turn, v: Vector) -> Vector:
     """Return v rotated about a unit axis (Rodrigues' formula)."""
     c, s = turn
     w, along = cross(axis, v), (1.0 - c) * dot(axis, v)
@@ -293,8 +293,8 @@ def first_turns(arm: Shoulder, seed: Six) -> tuple[int, Turn, Turn, float, float
 def behind_first(arm: Shoulder, first: Turn) -> Vector:
     """Return the vector that is known after the first turn: R_1ᵀ p − a_1, or a_2 + R_3 a_3."""
     if arm.kind <= MEET_2_3:
-        return minus(rotate(back(arm.h1), first, arm.p), arm.a1)
-    return plus(arm.a2, rotate(arm.h3, first, arm.a3))
+        return minus(rotate_about(back(arm.h1), first, arm.p), arm.a1)
+    return plus(arm.a2, rotate_about(arm.h3, first, arm.a3))
 
 
 @inlined
@@ -338,18 +338,18 @@ def third_turn(
     kind, _, _, p, h1, h2, h3, a1, a2, a3 = arm
     (first, second), (e, e3) = known, errors
     if kind == PARALLEL_2_3:
-        elbow = plus(a2, rotate(h3, second, a3))
+        elbow = plus(a2, rotate_about(h3, second, a3))
         t2, e4 = subproblem_1(h2, elbow, rest, e + length(a3) * e3, seed[1])
         return first, t2, second, e4
     if kind == MEET_2_3:
-        to = rotate(back(h2), second, rest)
+        to = rotate_about(back(h2), second, rest)
         t3, e4 = subproblem_1(h3, a3, to, e + length(rest) * e3, seed[2])
         return first, second, t3, e4
     if kind == MEET_1_2:
-        to = rotate(back(h1), second, p)
+        to = rotate_about(back(h1), second, p)
         t2, e4 = subproblem_1(h2, rest, to, e + length(p) * e3, seed[1])
         return second, t2, first, e4
-    elbow = plus(a1, rotate(h2, second, rest))
+    elbow = plus(a1, rotate_about(h2, second, rest))
     t1, e4 = subproblem_1(h1, elbow, p, e + length(rest) * e3, seed[0])
     return t1, second, first, e4
 
@@ -415,16 +415,16 @@ def solve_wrist(
     for i in range(placed):
         q1, q2, q3, e = found[i, 0], found[i, 1], found[i, 2], 1.0 + found[i, SHOULDER_ERROR]
         t1, t2, t3 = turn_by(-q1), turn_by(-q2), turn_by(-q3)
-        a = rotate(h3, t3, rotate(h2, t2, rotate(h1, t1, h6_goal)))
-        b = rotate(h3, t3, rotate(h2, t2, rotate(h1, t1, side)))
+        a = rotate_about(h3, t3, rotate_about(h2, t2, rotate_about(h1, t1, h6_goal)))
+        b = rotate_about(h3, t3, rotate_about(h2, t2, rotate_about(h1, t1, side)))
         n, one, two, off, e5 = subproblem_4(h4, h5, h6, dot(h4, a), e, slack, seed[4])
         margin = min(margin, off)
         if n == 0:
             found[i, 0] = np.nan
         for j in range(n):
             t5 = one if j == 0 else two
-            t4, e4 = subproblem_1(h4, rotate(h5, t5, h6), a, e + e5, seed[3])
-            bent = rotate(h5, inverse_turn(t5), rotate(h4, inverse_turn(t4), b))
+            t4, e4 = subproblem_1(h4, rotate_about(h5, t5, h6), a, e + e5, seed[3])
+            bent = rotate_about(h5, inverse_turn(t5), rotate_about(h4, inverse_turn(t4), b))
             t6, e6 = subproblem_1(h6, across, bent, length(across) * (e + e5 + e4), seed[5])
             k = i if j == 0 else count
             found[k, 0], found[k, 1], found[k, 2] = q1, q2, q3
@@ -458,17 +458,17 @@ def complete_three_parallel(
     h1, h2, h3, h4 = row(form, AXES), row(form, AXES + 1), row(form, AXES + 2), row(form, AXES + 3)
     h5, h6, (t1, t5), (error1, error5) = row(form, AXES + 4), row(form, AXES + 5), known, errors
     a1, a2, a3 = row(form, OFFSETS + 1), row(form, OFFSETS + 2), row(form, OFFSETS + 3)
-    a4 = plus(row(form, OFFSETS + 4), rotate(h5, t5, row(form, OFFSETS + 5)))
+    a4 = plus(row(form, OFFSETS + 4), rotate_about(h5, t5, row(form, OFFSETS + 5)))
     back1, across, seed, slack = back(h1), cross(h6, h5), goal.seed, form[KIND, SLACK]
     sign3, sign4 = dot(h2, h3), dot(h2, h4)
     bent = seed[1] + sign3 * seed[2] + sign4 * seed[3]
-    a = rotate(back1, t1, apply_rotation(goal.rotation, h6))
-    b = rotate(back1, t1, apply_rotation(goal.rotation, across))
+    a = rotate_about(back1, t1, apply_rotation(goal.rotation, h6))
+    b = rotate_about(back1, t1, apply_rotation(goal.rotation, across))
     turns = 1.0 + error1 + error5
-    t234, e4 = subproblem_1(h2, rotate(h5, t5, h6), a, turns, bent)
-    side6 = rotate(h5, inverse_turn(t5), rotate(h2, inverse_turn(t234), b))
+    t234, e4 = subproblem_1(h2, rotate_about(h5, t5, h6), a, turns, bent)
+    side6 = rotate_about(h5, inverse_turn(t5), rotate_about(h2, inverse_turn(t234), b))
     t6, e6 = subproblem_1(h6, across, side6, length(across) * (turns + e4), seed[5])
-    w = minus(rotate(back1, t1, goal.p), plus(a1, rotate(h2, t234, a4)))
+    w = minus(rotate_about(back1, t1, goal.p), plus(a1, rotate_about(h2, t234, a4)))
     e = 2.0 * form[SIZE, LENGTH] + error1 * length(goal.p) + e4 * length(a4)
     e += error5 * length(row(form, OFFSETS + 5))
     height3 = law_of_cosines(w, a2, a3)
@@ -476,7 +476,7 @@ def complete_three_parallel(
     q1, q5, q6, sum234 = angle_of(t1), angle_of(t5), angle_of(t6), angle_of(t234)
     for bend in range(m):
         t3 = u if bend == 0 else v
-        upper = plus(a2, rotate(h3, t3, a3))
+        upper = plus(a2, rotate_about(h3, t3, a3))
         t2, e2 = subproblem_1(h2, upper, w, e + length(a3) * e3, seed[1])
         q2, q3 = angle_of(t2), angle_of(t3)
         found[count, ERROR] = turns + e2 + e3 + e4 + e6
@@ -508,7 +508,7 @@ def solve_three_parallel(form: FloatArray, goal: FormGoal, found: FloatArray) ->
     n, one, two, margin, e1 = subproblem_4(h2, back1, goal.p, height, e, slack, seed[0])
     for i in range(n):
         t1 = one if i == 0 else two
-        a = rotate(back1, t1, to)
+        a = rotate_about(back1, t1, to)
         k, s, t, off, e5 = subproblem_4(h2, h5, h6, dot(h2, a), 1.0 + e1, slack, seed[4])
         margin = min(margin, off)
         for j in range(k):

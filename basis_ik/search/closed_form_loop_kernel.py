@@ -49,7 +49,7 @@ from basis_ik.search.closed_form_kernel import (
     find_slide_offset,
     form_goal,
     plus,
-    rotate,
+    rotate_about,
     row,
     solve_wrist,
     turn_by,
@@ -171,7 +171,9 @@ def find_opened(form: FloatArray, goal: FormGoal, found: FloatArray) -> tuple[in
 
 
 @helper
-def fill_jacobian(form: FloatArray, angles: FloatArray, size: float, table: FloatArray) -> None:
+def fill_loop_jacobian(
+    form: FloatArray, angles: FloatArray, size: float, table: FloatArray
+) -> None:
     """Write the Jacobian of a form's tip, beside the identity.
 
     Args:
@@ -183,12 +185,12 @@ def fill_jacobian(form: FloatArray, angles: FloatArray, size: float, table: Floa
     way = row(form, TIP)
     for i in range(5, -1, -1):
         axis, by = row(form, AXES + i), turn_by(angles[i])
-        way = rotate(axis, by, way)
+        way = rotate_about(axis, by, way)
         for k in range(i, 6):
             turn, move = axis, cross(axis, way)
             if k > i:
-                move = rotate(axis, by, (table[0, k], table[1, k], table[2, k]))
-                turn = rotate(axis, by, (table[3, k], table[4, k], table[5, k]))
+                move = rotate_about(axis, by, (table[0, k], table[1, k], table[2, k]))
+                turn = rotate_about(axis, by, (table[3, k], table[4, k], table[5, k]))
             for c in range(3):
                 table[c, k], table[3 + c, k] = move[c], turn[c]
         way = plus(way, row(form, OFFSETS + i))
@@ -200,7 +202,7 @@ def fill_jacobian(form: FloatArray, angles: FloatArray, size: float, table: Floa
 
 
 @helper
-def invert(table: FloatArray) -> None:
+def invert_table(table: FloatArray) -> None:
     """Transform (A, 1) into (1, A⁻¹), (6, 12); it has infinities if A is singular."""
     for k in range(6):
         best = k
@@ -225,8 +227,8 @@ def measure_errors(form: FloatArray, count: int, found: FloatArray) -> None:
     """Write the bound on the error of the angles of each branch, per error of the target."""
     table = np.empty((6, 12))
     for i in range(count):
-        fill_jacobian(form, found[i], form[SIZE, LENGTH], table)
-        invert(table)
+        fill_loop_jacobian(form, found[i], form[SIZE, LENGTH], table)
+        invert_table(table)
         worst = 0.0
         for r in range(6):
             error = 0.0

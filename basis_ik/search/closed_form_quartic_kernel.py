@@ -57,7 +57,7 @@ from basis_ik.search.closed_form_kernel import (
     length,
     minus,
     plus,
-    rotate,
+    rotate_about,
     row,
     solve_wrist,
     subproblem_1,
@@ -291,8 +291,8 @@ def solve_any_shoulder(form: FloatArray, goal: FormGoal, found: FloatArray) -> t
     count, margin = solve_pair(lengths, heights, slack, seed[0], pairs)
     for i in range(count):
         q1, q3 = pairs[i, 0], pairs[i, 1]
-        upper = plus(a2, rotate(h3, turn_by(q3), a3))
-        w = minus(rotate(back1, turn_by(q1), p), a1)
+        upper = plus(a2, rotate_about(h3, turn_by(q3), a3))
+        w = minus(rotate_about(back1, turn_by(q1), p), a1)
         t2, e2 = subproblem_1(h2, upper, w, e + far * pairs[i, 2] + l3 * pairs[i, 3], seed[1])
         found[i, 0], found[i, 1], found[i, 2] = q1, angle_of(t2), q3
         found[i, SHOULDER_ERROR] = pairs[i, 2] + pairs[i, 3] + e2

@@ -57,7 +57,7 @@ from basis_ik.search.closed_form_kernel import (
     inverse_turn,
     minus,
     plus,
-    rotate,
+    rotate_about,
     row,
     subproblem_1,
     turn_by,
@@ -192,7 +192,7 @@ def meeting_arm(form: FloatArray, goal: FormGoal) -> MeetingArm:
 def remainder_at(arm: MeetingArm, angle: float) -> Remainder:
     """Return the remainder at an angle of joint 1 [rad]."""
     axis, turn = back(arm.h1), turn_by(angle)
-    p, n = rotate(axis, turn, arm.p), rotate(axis, turn, arm.h6_goal)
+    p, n = rotate_about(axis, turn, arm.p), rotate_about(axis, turn, arm.h6_goal)
     return Remainder(minus(p, arm.a1), n, cross(axis, p), cross(axis, n))
 
 
@@ -480,11 +480,14 @@ def write_branch(
     q2, q4 = atan2(elbow.s2.real, elbow.c2.real), atan2(elbow.s4.real, elbow.c4.real)
     q3 = atan2(ratio(elbow.s3, elbow.scale).real, ratio(elbow.c3, elbow.scale).real)
     side, t1, t2, t3, t4 = cross(h6, h5), turn_by(-angle), turn_by(-q2), turn_by(-q3), turn_by(-q4)
-    a = rotate(arm.h2, t2, rotate(arm.h1, t1, arm.h6_goal))
-    b = rotate(arm.h2, t2, rotate(arm.h1, t1, apply_rotation(goal.rotation, side)))
-    a, b = rotate(arm.h4, t4, rotate(arm.h3, t3, a)), rotate(arm.h4, t4, rotate(arm.h3, t3, b))
+    a = rotate_about(arm.h2, t2, rotate_about(arm.h1, t1, arm.h6_goal))
+    b = rotate_about(arm.h2, t2, rotate_about(arm.h1, t1, apply_rotation(goal.rotation, side)))
+    a, b = (
+        rotate_about(arm.h4, t4, rotate_about(arm.h3, t3, a)),
+        rotate_about(arm.h4, t4, rotate_about(arm.h3, t3, b)),
+    )
     t5, _ = subproblem_1(h5, h6, a, 1.0, seed[4])
-    t6, _ = subproblem_1(h6, side, rotate(h5, inverse_turn(t5), b), 1.0, seed[5])
+    t6, _ = subproblem_1(h6, side, rotate_about(h5, inverse_turn(t5), b), 1.0, seed[5])
     found[0], found[1], found[2], found[3] = angle, q2, q3, q4
     found[4], found[5] = angle_of(t5), angle_of(t6)
 

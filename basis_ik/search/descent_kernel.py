@@ -268,7 +268,7 @@ def restore_start(q: FloatArray, work: FloatArray) -> None:
 
 
 @helper
-def begin(work: FloatArray) -> None:
+def begin_descent(work: FloatArray) -> None:
     """Reset the state of `descend`, which starts a new descent; careful ones need no reset."""
     last = work.shape[0] - 1
     work[last, DESCENT_LEAST], work[last, DESCENT_STALLS] = np.inf, 0.0
@@ -286,8 +286,8 @@ def descend(
         weights: (12,), see `tables_kernel`.
         q: (n,) start, and result [rad or m].
         work: Has target_T_first_joint in row n + m, the bounds, and in the last row the state:
-            after `begin`, or after a call that ended SPENT, which this call continues. A careful
-            descent ignores the state.
+            after `begin_descent`, or after a call that ended SPENT, which this call continues. A
+            careful descent ignores the state.
         arrival: Weighted squared errors of position and rotation that count as reached.
         effort: Budget.
 

@@ -118,7 +118,7 @@ def sum_moments(joints: FloatArray, work: FloatArray, n: int, moment: float, tip
 
 
 @inlined
-def is_near(weights: FloatArray, tip: Frame, near: float) -> bool:
+def is_near_target(weights: FloatArray, tip: Frame, near: float) -> bool:
     """Return whether the weighted squared error of a frame target_T_tip is below `near`."""
     r00, _, _, p0, _, r11, _, p1, _, _, r22, p2 = tip
     d0, d1, d2 = (
@@ -181,7 +181,7 @@ def sweep(
     """
     joints, n, m = chain.joints, q.shape[0], chain.joints.shape[0]
     tip = place(joints, chain.ends[1], q, work, n)
-    if is_near(weights, tip, near):
+    if is_near_target(weights, tip, near):
         return False
     sum_moments(joints, work, n, moment, tip)
     # Motion of everything beyond the joint, by the turns so far.

@@ -27,7 +27,7 @@ import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined, jit
-from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, begin, descend
+from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, begin_descent, descend
 from basis_ik.search.fabrik_sweep_kernel import sweep
 from basis_ik.search.hinge_fit_kernel import ORIENTATION_MOMENT
 from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
@@ -312,7 +312,7 @@ def begin_start(
     beyond_limits = (
         swept and starts.first < starts.last and further > 0 and further % BEYOND_LIMITS_EVERY == 0
     )
-    begin(work)
+    begin_descent(work)
     bounds = UNBOUNDED if beyond_limits else LIMITS if careful else FREE_TURNS
     set_bounds(chain.variables, bounds, work)
     if swept:
@@ -334,7 +334,7 @@ def return_inside(
     bring_inside(variables, seed, q)
     if status != REACHED:
         return status, BEYOND_LIMITS
-    begin(work)
+    begin_descent(work)
     set_bounds(variables, FREE_TURNS, work)
     if more:
         return status, WITHIN_LIMITS

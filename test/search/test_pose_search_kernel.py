@@ -27,7 +27,7 @@ from random_chains import random_chain
 
 from basis_ik.numerics.normal_equations_kernel import solve_symmetric_6
 from basis_ik.robot.chain_kernel import forward
-from basis_ik.search.descent_kernel import REACHED, SPENT, begin, descend, place
+from basis_ik.search.descent_kernel import REACHED, SPENT, begin_descent, descend, place
 from basis_ik.search.fabrik_sweep_kernel import sweep
 from basis_ik.search.hinge_fit_kernel import clamp_turn, rough_angle
 from basis_ik.search.pose_error_kernel import axis_error, excess, rotation_error, sine_cosine
@@ -59,7 +59,7 @@ from basis_ik.transforms.rigid import RigidTransform
 
 (
     forward,
-    begin,
+    begin_descent,
     descend,
     place,
     clamp_turn,
@@ -76,7 +76,7 @@ from basis_ik.transforms.rigid import RigidTransform
     from_python,
     (
         forward,
-        begin,
+        begin_descent,
         descend,
         place,
         clamp_turn,
@@ -363,7 +363,7 @@ def test_a_descent_needs_few_steps_from_nearby():
         place_exactly(ready.exact, truth, target[:3])
         q = truth + rng.uniform(-0.05, 0.05, 6)
         relate_to_target(ready.ends[0], target, work, 12)
-        begin(work)
+        begin_descent(work)
         status, steps, _ = descend(
             ready.packed, ready.full, q, work, (1e-18, 1e-18), Effort(50, 1, careful=False)
         )
