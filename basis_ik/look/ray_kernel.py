@@ -29,7 +29,7 @@ import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
-from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, place, walk
+from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, apply_step, place
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import (
     ASIDE,
@@ -243,7 +243,7 @@ def descend_to_point(
         taken += 1
         for k in range(n):
             work[k, BEFORE] = q[k]
-        walk(variables, q, work, largest)
+        apply_step(variables, q, work, largest)
 
 
 @helper
@@ -269,7 +269,7 @@ def pull_to_seed(
         for k in range(n):
             work[k, BEFORE_PULL] = q[k]
         largest = aim_step(chain, q, work, seed, 0.0, 1.0)[1]
-        walk(variables, q, work, largest)
+        apply_step(variables, q, work, largest)
         careful = taken < 0  # never; a constant would be a type of its own
         left = iterations - taken - 1
         status, steps, _ = descend_to_point(chain, q, work, goal, left, careful)
