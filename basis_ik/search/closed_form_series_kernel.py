@@ -498,13 +498,15 @@ def refine_branch(
     roots: ComplexArray, found: FloatArray,
 ) -> bool:  # fmt: skip
     """Write the branch (7,) next to an angle of joint 1; return whether there is one."""
-    for _ in range(NEWTON_STEPS):
-        remainder = remainder_at(arm, angle)
-        residual, turn, elbow = nearest_elbow(arm, remainder, table, roots)
+    # Set before the loop, or numba up to 0.58 finds no value of them behind it.
+    residual, turn, elbow = nearest_elbow(arm, remainder_at(arm, angle), table, roots)
+    for i in range(NEWTON_STEPS):
         step = turn.real
         if residual <= 1e-14 or not abs(step) < 1.0:
             break
         angle -= step
+        if i + 1 < NEWTON_STEPS:
+            residual, turn, elbow = nearest_elbow(arm, remainder_at(arm, angle), table, roots)
     complexity = abs(elbow.c2.imag) + abs(elbow.s2.imag) + abs(elbow.c4.imag) + abs(elbow.s4.imag)
     write_branch(arm, form, goal, angle, elbow, found)
     return residual + complexity <= RESIDUAL_TOLERANCE
