@@ -48,7 +48,7 @@ class LogInfo(Action):
 
     def execute(self, context: LaunchContext) -> None:
         """Log it."""
-        logging.Logger("launch.user").info(perform_substitutions(context, self._msg))
+        logging.log("launch.user", perform_substitutions(context, self._msg))
 
 
 class OpaqueFunction(Action):
@@ -89,9 +89,7 @@ class Shutdown(Action):
         """Emit the event; name the process whose end is the cause, if there is one."""
         if isinstance(context.event, ProcessExited):
             name = context.event.process_name
-            logging.Logger(name).info(
-                f"process[{name}] was required: shutting down launched system"
-            )
+            logging.log(name, f"process[{name}] was required: shutting down launched system")
         context.emit_event_sync(ShutdownEvent())
 
 

@@ -122,7 +122,6 @@ class ExecuteProcess(Action):
         cmd = [perform_substitutions(context, part) for part in self.cmd]
         self.name = f"{os.path.basename(cmd[0])}-{next(_NUMBERS)}"
         self.process_details: dict[str, Any] = {"name": self.name, "cmd": cmd}
-        self._logger = logging.Logger(self.name)
         respawn = parse_bool(evaluate(context, self._respawn), "respawn")
         self._stopping = asyncio.Event()
         context.register_event_handler(OnShutdown(on_shutdown=self._on_shutdown))
@@ -143,7 +142,7 @@ class ExecuteProcess(Action):
 
         def on_start(pid: int) -> None:
             details["pid"] = pid
-            self._logger.info(f"process started with pid [{pid}]")
+            logging.log(self.name, f"process started with pid [{pid}]")
             context.emit_event_sync(ProcessStarted(action=self, **details))
 
         def on_output(fd: int, data: bytes) -> None:
@@ -158,7 +157,8 @@ class ExecuteProcess(Action):
                 lambda: _Child(on_start, on_output), *details["cmd"]
             )
         except OSError as error:
-            self._logger.error(f"exception occurred while executing process: {error}")
+            text = f"exception occurred while executing process: {error}"
+            logging.log(self.name, text, "ERROR")
             return False
         self._child = child
         if self._stopping.is_set():  # asked to stop while it was being started
@@ -169,12 +169,10 @@ class ExecuteProcess(Action):
             if rest:
                 self._write(fd, rest)
         if code == 0:
-            self._logger.info(f"process has finished cleanly [pid {details['pid']}]")
+            logging.log(self.name, f"process has finished cleanly [pid {details['pid']}]")
         else:
-            self._logger.error(
-                f"process has died [pid {details['pid']}, exit code {code}, "
-                f"cmd '{' '.join(details['cmd'])}']."
-            )
+            how = f"[pid {details['pid']}, exit code {code}, cmd '{' '.join(details['cmd'])}']."
+            logging.log(self.name, f"process has died {how}", "ERROR")
         context.emit_event_sync(ProcessExited(action=self, returncode=code, **details))
         return True
 
@@ -202,13 +200,11 @@ class ExecuteProcess(Action):
 
     def _escalate(self, child: _Child, number: signal.Signals, last: str) -> None:
         if not child.exited.is_set():
-            self._logger.error(
-                f"process[{self.name}] failed to terminate after '{last}', escalating to "
-                f"'{number.name}'"
-            )
+            failed = f"process[{self.name}] failed to terminate after '{last}'"
+            logging.log(self.name, f"{failed}, escalating to '{number.name}'", "ERROR")
             self._send(child, number)
 
     def _send(self, child: _Child, number: signal.Signals) -> None:
-        self._logger.info(f"sending signal '{number.name}' to process[{self.name}]")
+        logging.log(self.name, f"sending signal '{number.name}' to process[{self.name}]")
         with contextlib.suppress(ProcessLookupError):  # it has just ended
             child.transport.send_signal(number)

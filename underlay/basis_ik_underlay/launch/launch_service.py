@@ -35,7 +35,6 @@ class LaunchService:
     """Runs launch descriptions in the main thread."""
 
     def __init__(self, *, noninteractive: bool = False) -> None:
-        self._logger = logging.Logger("launch")
         self.context = LaunchContext(noninteractive=noninteractive)
         self.context.register_event_handler(OnShutdown(on_shutdown=self._on_shutdown))
         self._return_code = 0
@@ -69,7 +68,7 @@ class LaunchService:
 
     async def _run(self) -> int:
         loop = self.context.asyncio_loop = asyncio.get_running_loop()
-        self._logger.info(f"All log files can be found below {logging.log_dir()}")
+        logging.log("launch", f"All log files can be found below {logging.log_dir()}")
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._on_signal, number)
         while not (self.context.is_shutdown and self._is_idle()):
@@ -97,9 +96,9 @@ class LaunchService:
     def _on_signal(self, number: signal.Signals) -> None:
         text = _SIGNALS[number]
         if self._shutdown_requested:
-            self._logger.warning(f"{text} again, ignoring...")
+            logging.log("launch", f"{text} again, ignoring...", "WARNING")
             return
-        self._logger.warning(text)
+        logging.log("launch", text, "WARNING")
         self.shutdown(due_to_sigint=number == signal.SIGINT)
 
     def _process(self, event: Event) -> None:
@@ -125,6 +124,6 @@ class LaunchService:
         if not isinstance(error, RuntimeError):  # of a mistake in a launch file, where it is
             place = traceback.extract_tb(error.__traceback__)[-1]
             text = f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
-        self._logger.error(f"Caught exception in launch: {text}")
+        logging.log("launch", f"Caught exception in launch: {text}", "ERROR")
         self._return_code = 1
         self.shutdown()

@@ -51,20 +51,6 @@ def write(text: str, *, screen: bool = True, file: bool = True) -> None:
         _file().write(f"{time.time():.7f} {text}\n")
 
 
-class Logger:
-    """Writes messages with their level and the name of the logger."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def info(self, message: str) -> None:
-        """Tell what happens."""
-        write(f"[INFO] [{self._name}]: {message}")
-
-    def warning(self, message: str) -> None:
-        """Tell what should not happen."""
-        write(f"[WARNING] [{self._name}]: {message}")
-
-    def error(self, message: str) -> None:
-        """Tell what has failed."""
-        write(f"[ERROR] [{self._name}]: {message}")
+def log(name: str, message: str, level: str = "INFO") -> None:
+    """Write a message with its level and the name of who says it."""
+    write(f"[{level}] [{name}]: {message}")

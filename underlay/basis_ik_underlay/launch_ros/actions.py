@@ -85,9 +85,8 @@ class Node(ExecuteProcess):
             elif Path(path := evaluate(context, parameters)).is_file():
                 ros_arguments += ["--params-file", path]
             else:
-                logging.Logger("launch_ros.actions.node").warning(
-                    f"Parameter file path is not a file: {path}"
-                )
+                text = f"Parameter file path is not a file: {path}"
+                logging.log("launch_ros.actions.node", text, "WARNING")
         for old, new in self._remappings:
             ros_arguments += ["-r", f"{evaluate(context, old)}:={evaluate(context, new)}"]
         self.cmd += map(normalize_to_list_of_substitutions, ["--ros-args", *ros_arguments])
