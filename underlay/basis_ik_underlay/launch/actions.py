@@ -24,19 +24,9 @@ from .entities import Action, Entities, LaunchContext, LaunchDescription
 from .event_handlers import BaseEventHandler
 from .events import Shutdown as ShutdownEvent
 from .events.process import ProcessExited
-from .execute_process import ExecuteProcess
+from .execute_process import ExecuteProcess as ExecuteProcess
 from .launch_description_sources import PythonLaunchDescriptionSource
 from .substitutions import evaluate, normalize_to_list_of_substitutions, perform_substitutions
-
-__all__ = [
-    "DeclareLaunchArgument",
-    "ExecuteProcess",
-    "IncludeLaunchDescription",
-    "LogInfo",
-    "OpaqueFunction",
-    "RegisterEventHandler",
-    "Shutdown",
-]
 
 
 class LogInfo(Action):

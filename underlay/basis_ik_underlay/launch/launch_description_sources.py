@@ -16,8 +16,7 @@
 
 from __future__ import annotations
 
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
+import runpy
 from typing import Any
 
 from .entities import LaunchContext, LaunchDescription
@@ -34,10 +33,6 @@ class PythonLaunchDescriptionSource:
     def get_launch_description(self, context: LaunchContext) -> LaunchDescription:
         """Return what the file's `generate_launch_description` returned at the first call."""
         if self._description is None:
-            loader = SourceFileLoader("python_launch_file", evaluate(context, self._path))
-            spec = spec_from_loader(loader.name, loader)
-            assert spec is not None  # a source file loader always has one
-            module = module_from_spec(spec)
-            loader.exec_module(module)
-            self._description = module.generate_launch_description()
+            file = runpy.run_path(evaluate(context, self._path))
+            self._description = file["generate_launch_description"]()
         return self._description
