@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""static_transform_publisher and tf2_echo, as processes."""
+"""static_transform_publisher and tf2_echo as processes, and how programs start."""
 
 import math
 import signal
@@ -37,7 +37,8 @@ importlib.import_module = announced
 del sys.argv[0]
 runpy.run_path(sys.argv[0])
 """
-PROGRAMS = Path(__file__).parents[2] / "lib/tf2_ros"
+PROGRAMS = Path(__file__).parents[2] / "lib"
+PUBLISHER = "tf2_ros/static_transform_publisher"
 FRAMES = ["--frame-id", "a", "--child-frame-id", "b"]
 
 
@@ -79,9 +80,9 @@ def ends_well(process, how):
 
 
 def test_echo_tells_what_the_publisher_published_and_both_end_well(start):
-    echo = start("tf2_echo", "b", "a")
+    echo = start("tf2_ros/tf2_echo", "b", "a")
     read_until(echo, "Waiting for transform b -> a: ")
-    publisher = start("static_transform_publisher", *FRAMES, "--x", "1", "--yaw", "0.5")
+    publisher = start(PUBLISHER, *FRAMES, "--x", "1", "--yaw", "0.5")
     read_until(publisher, "from 'a' to 'b'")
     read_until(echo, "At time 0.0")
     assert [echo.stdout.readline() for _ in range(4)] == [
@@ -95,8 +96,11 @@ def test_echo_tells_what_the_publisher_published_and_both_end_well(start):
 
 
 @pytest.mark.parametrize("after", [0.0, 0.2, 0.4])
-def test_a_signal_while_starting_ends_well_too(start, after):
-    process = start("static_transform_publisher", *FRAMES)
+@pytest.mark.parametrize("program", [PUBLISHER, "robot_state_publisher/robot_state_publisher"])
+def test_a_signal_while_starting_ends_well_too(start, tmp_path, program, after):
+    file = tmp_path / "robot.urdf"
+    file.write_text('<robot name="r"/>')
+    process = start(program, *(FRAMES if program == PUBLISHER else [file]))
     read_until(process, "importing")
     time.sleep(after)
     ends_well(process, signal.SIGINT)
