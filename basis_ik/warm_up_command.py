@@ -176,7 +176,7 @@ def _receive(
     news: SimpleQueue[tuple[str, set[str], int]],
     received: queue.SimpleQueue[tuple[str, set[str], int]],
 ) -> None:
-    """Forward reports of processes; this blocks for ever if one is killed while it writes."""
+    """Forward reports of processes; it blocks for ever if a process is killed while it writes."""
     while True:
         received.put(news.get())
 
@@ -193,7 +193,7 @@ _news: SimpleQueue[tuple[str, set[str], int]]  # of a compiling process
 
 
 def _begin(news: SimpleQueue[tuple[str, set[str], int]]) -> None:
-    """Set a new process up."""
+    """Set up a new process."""
     global _news
     _news = news
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent receives it, too
