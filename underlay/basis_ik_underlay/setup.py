@@ -14,27 +14,19 @@
 
 from setuptools import setup
 
-NAME = "basis_ik_underlay"
-PROGRAMS = {
-    "robot_state_publisher": ["robot_state_publisher"],
-    "tf2_ros": ["static_transform_publisher", "tf2_echo"],
-}
-
 setup(
-    name=NAME,
+    name="basis_ik_underlay",
     version="0.0.0",
     packages=["launch", "launch.events", "launch_ros", "launch_testing", "ros2cli", "tf2_ros"],
     py_modules=["interactive_markers", "robot_state_publisher", "tf2_ros_programs"],
     data_files=[
         (
             "share/ament_index/resource_index/packages",
-            [f"resource/{package}" for package in (NAME, *PROGRAMS)],
+            [f"resource/{p}" for p in ("basis_ik_underlay", "robot_state_publisher", "tf2_ros")],
         ),
-        (f"share/{NAME}", ["package.xml"]),
-        *(
-            (f"lib/{package}", [f"lib/{package}/{program}" for program in programs])
-            for package, programs in PROGRAMS.items()
-        ),
+        ("share/basis_ik_underlay", ["package.xml"]),
+        ("lib/robot_state_publisher", ["lib/robot_state_publisher/robot_state_publisher"]),
+        ("lib/tf2_ros", ["lib/tf2_ros/static_transform_publisher", "lib/tf2_ros/tf2_echo"]),
     ],
     entry_points={
         "console_scripts": ["ros2 = ros2cli:main"],
