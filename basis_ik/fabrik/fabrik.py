@@ -70,10 +70,10 @@ def solve_chain(
 ) -> FabrikResult:
     """Move a chain of ball joints so that its tip is at a target.
 
-    A chain without limits and orientation whose root stays is solved in a handful of passes,
-    however long it is and however near to its full reach: it is turned and bent as a whole, and
-    what is left is shared by all bones alike (docs/fabrik.md). A target out of reach gets the pose
-    that comes nearest. Anything else goes through `solve_tree`.
+    A chain without limits and orientation and with a fixed root is solved in a few passes, whatever
+    its length and however near to full reach. It is turned and bent as a whole, and all bones share
+    the rest alike (docs/fabrik.md). For a target out of reach the result is the nearest pose.
+    Anything else goes through `solve_tree`.
 
     Args:
         positions: Joint positions to start from, root to tip [m], shape (n + 1, 3). Bones may have
@@ -138,8 +138,8 @@ def sweep_chain(
 ) -> FabrikResult:
     """Move a chain as FABRIK was published: backward and forward pass until the tip has arrived.
 
-    It moves the joints near the tip first and most, where `solve_chain` shares among all; that may
-    be wanted. Its cost grows with the number of bones squared and without bound near full reach.
+    It moves the joints near the tip first and most, where `solve_chain` moves all alike. Its cost
+    grows with the square of the number of bones, and without bound near full reach.
 
     Args:
         positions: Joint positions to start from, root to tip [m], shape (n + 1, 3).

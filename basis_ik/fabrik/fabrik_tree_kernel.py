@@ -12,14 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""FABRIK on trees of bones that turn: limits hold in both passes, not only in the positions.
+"""FABRIK on trees of bones with rotations, where limits hold in both passes.
 
-Every bone carries its rotation along, so that hinges and twists mean something. The backward pass
-goes from the end effectors to the root and turns each bone as far towards its new place as the
-joints to its children allow; the forward pass does the same from the root outwards against the
-joint to the parent, and so ends in a pose that obeys every limit and keeps every bone's length.
-Where branches meet (a sub-base), the backward pass goes on from the centroid of what they propose
-(Aristidou & Lasenby 2011, on several end effectors); both ends of a loop go to the point between.
+Every bone has a rotation, which hinges and twists need. The backward pass goes from the end
+effectors to the root, and turns each bone as far towards its new place as the joints to its
+children allow. The forward pass goes from the root outwards, and turns each bone as far as the
+joint to its parent allows. It ends in a pose that obeys every limit and keeps every bone's length.
+Where branches meet (a sub-base), the backward pass goes on from the centroid of their proposals
+(Aristidou & Lasenby 2011, on several end effectors). Both ends of a loop go to the point between.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _allowed_by_child(
 
 @helper
 def _gather_goals(g: Goals, p: FloatArray, sums: FloatArray, votes: IntArray) -> None:
-    """Write where the goals and the loops want the joints: sums of points, and their number."""
+    """Write the sum and the number of the points at which goals and loops want each joint."""
     for i in range(votes.shape[0]):
         sums[i, 0], sums[i, 1], sums[i, 2], votes[i] = 0.0, 0.0, 0.0, 0
     for k in range(g.joints.shape[0]):
@@ -178,7 +178,7 @@ def reach_backward(
 
 @helper
 def _is_turned(g: Goals, j: int) -> bool:
-    """Whether an orientation is asked of bone j."""
+    """Return whether bone j has an orientation as a goal."""
     found = False
     for k in range(g.turned.shape[0]):
         found = found or g.turned[k] == j
@@ -214,7 +214,7 @@ def sweep_tree(
     s: Skeleton, g: Goals, q: FloatArray, p: FloatArray, accuracy: Accuracy, budget: int,
     record: FloatArray,
 ) -> int:  # fmt: skip
-    """Sweep for as long as it pays.
+    """Sweep for as long as the sweeps make progress.
 
     Args:
         s: The tree.

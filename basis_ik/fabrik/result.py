@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What FABRIK gives back, and what it refuses."""
+"""Results and errors of FABRIK, and the checks of its arguments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LARGEST = 1e75
 
 
 class FabrikError(BasisIkError):
-    """Base class of what FABRIK refuses, apart from shapes and numbers that are not finite."""
+    """Base class of FABRIK's errors, apart from those of shapes and of numbers not finite."""
 
 
 class ToleranceError(FabrikError):
@@ -70,7 +70,7 @@ class OutOfRangeError(FabrikError):
 
 
 class FabrikResult(NamedTuple):
-    """A pose, and how well it does.
+    """A pose, and how near it is to its goals.
 
     Attributes:
         positions: Joint positions [m], shape (n + 1, 3), read-only. Every bone has kept its length,

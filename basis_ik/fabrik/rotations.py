@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From joint positions back to rotations: FABRIK's last step on a skeleton (change_of_basis, 3)."""
+"""Rotations from joint positions, FABRIK's last step on a skeleton (change_of_basis, 3)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def bone_rotations(
 
 
 def quaternions(rotations: npt.ArrayLike | None, s: Skeleton, p: FloatArray) -> FloatArray:
-    """Return rotations as the kernels take them, shape (m, 4); explain the positions if None."""
+    """Return rotations as kernels take them, (m, 4); if None, those that fit the positions."""
     m = len(s.starts)
     q = np.empty((m, 4))
     if rotations is None:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""From joints, parents, limits and targets to the arrays that the FABRIK kernels take."""
+"""The arrays that FABRIK kernels take, from joints, parents, limits and targets."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def make_goals(
     loops: Iterable[tuple[int, int]],
     free_root: bool,
 ) -> Goals:
-    """Collect what is asked of a tree.
+    """Collect the goals of a tree.
 
     Args:
         starts: Starting joint of each bone, shape (m,).

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The residual of a pose: its rows, for a descent, and what is left of it, for the proof."""
+"""The residual of a pose: its rows for a descent, and its measure for the proof."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _along_goal(goal: FloatArray, twists: FloatArray, k: int, first: int) -> Tri
 
 @helper
 def _goal_T_tip(goal: FloatArray, frame: FloatArray) -> Frame:
-    """Return where the tip is, seen from the goal."""
+    """Return goal_T_tip."""
     rest = np.empty((3, 4))
     for r in range(3):
         for k in range(4):
@@ -106,7 +106,7 @@ def _boxed_rotation_rows(
     weights: FloatArray, goal: FloatArray, tip: Frame, twists: FloatArray, error: FloatArray,
     jacobian: FloatArray,
 ) -> None:  # fmt: skip
-    """Write three rows: the rotation about the goal's axes, as far as it is beyond a deadband."""
+    """Write three rows: the part of the rotation about the goal's axes beyond a deadband."""
     slopes, row = np.empty((1, 9)), 0 * twists.shape[0]  # a constant would be a type of its own
     error[3], error[4], error[5] = rotation_excess(weights, slopes, row, tip)
     for k in range(twists.shape[0]):
