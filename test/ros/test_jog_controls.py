@@ -18,11 +18,11 @@ import math
 
 import pytest
 
-from basis_ik.ros.web_view.jog_keys import (
+from basis_ik.ros.web_view.jog_controls import (
     DIRECTIONS,
-    HELD,
-    STANDING,
-    THERE,
+    HOLD_TIMEOUT,
+    TOLERANCE,
+    ZERO_TWIST,
     HeldButton,
     JointSliders,
 )
@@ -43,9 +43,9 @@ def test_a_button_moves_the_tip_as_long_as_a_browser_says_so():
     button.hold("move −x", 1.0)
     assert button.twist(1.0, 0.2, 0.5) == ((-0.2, 0.0, 0.0), (0.0, 0.0, 0.0))
     button.hold("turn +z", 1.1)
-    assert button.twist(1.1 + 0.99 * HELD, 0.2, 0.5) == ((0.0, 0.0, 0.0), (0.0, 0.0, 0.5))
-    assert button.twist(1.1 + HELD, 0.2, 0.5) == STANDING  # once
-    assert button.twist(1.1 + HELD, 0.2, 0.5) is None
+    assert button.twist(1.1 + 0.99 * HOLD_TIMEOUT, 0.2, 0.5) == ((0.0, 0.0, 0.0), (0.0, 0.0, 0.5))
+    assert button.twist(1.1 + HOLD_TIMEOUT, 0.2, 0.5) == ZERO_TWIST  # once
+    assert button.twist(1.1 + HOLD_TIMEOUT, 0.2, 0.5) is None
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_joint_goes_to_its_slider_and_stops_there(sliders):
     assert sliders.velocities({"a": 0.0}, HERE, 0.25) == {"a": 0.5}
     assert sliders.velocities({"a": 0.9}, HERE, 1.0) == {"a": pytest.approx(0.2)}
     assert sliders.velocities({"a": 3.0}, HERE, 1.0) == {"a": -2.0}
-    assert sliders.velocities({"a": 1.0 - 0.9 * THERE}, HERE, 1.0) == {"a": 0.0}
+    assert sliders.velocities({"a": 1.0 - 0.9 * TOLERANCE}, HERE, 1.0) == {"a": 0.0}
     assert not sliders.is_set("a")
     assert sliders.velocities({"a": 1.0}, HERE, 1.0) is None
 
