@@ -30,7 +30,7 @@ from sensor_msgs.msg import PointCloud2, PointField
 from basis_ik.reach_map.map_files import RECORD, ReachMap, load_map, points
 from basis_ik.ros.programs import spin
 
-# RViz colours by the field `intensity` unless it is told otherwise.
+# RViz colors points by the field `intensity` by default.
 FIELDS = ["intensity" if name == "share" else name for name in RECORD]
 
 

@@ -820,7 +820,7 @@ MUTATIONS = tuple(
         (
             "any type is accepted",
             PARAMETERS,
-            "        if type(value) is not wanted:",
+            "        if type(value) is not expected:",
             "        if False:",
             (63,),
         ),
@@ -1031,15 +1031,15 @@ MUTATIONS = tuple(
         (
             "the tolerance of the controller's reference is ten times as large",
             "ros/outputs/trajectory_output.py",
-            "TAKEN = 1e-4",
-            "TAKEN = 1e-3",
+            "ACCEPTED = 1e-4",
+            "ACCEPTED = 1e-3",
             (KEEPS,),
         ),
         (
             "a controller without a state counts as at the last command",
             "ros/outputs/trajectory_output.py",
-            "        return led_to is not None and bool((",
-            "        return led_to is None or bool((",
+            "        return reference is not None and bool((",
+            "        return reference is None or bool((",
             (KEEPS,),
         ),
         # What needs processes

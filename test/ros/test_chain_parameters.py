@@ -158,7 +158,7 @@ def test_home_is_as_given_or_empty(chain):
 
 @pytest.mark.parametrize(
     ("home", "words"),
-    [([0.0], "7 positions are wanted"), ([0.0] * 7, "panda_joint4 must lie in")],
+    [([0.0], "7 positions are needed"), ([0.0] * 7, "panda_joint4 must lie in")],
     ids=["too few", "outside"],
 )
 def test_an_invalid_home_is_refused(chain, home, words):

@@ -69,7 +69,7 @@ def test_all_ancestors_are_read_parents_first():
 @pytest.mark.parametrize(
     ("constraint", "parents", "logged"),
     [
-        (Point("map", "hip", "ball"), PARENTS, "no frame above 'map' that it could turn in"),
+        (Point("map", "hip", "ball"), PARENTS, "no parent of 'map' to rotate it in"),
         (Point("calf", "heel", "ball"), PARENTS, "tf does not connect 'heel' with 'map'"),
         (LOOK, PARENTS | {"ball": "moon"}, "tf does not connect 'ball' with 'map'"),
         (LOOK, PARENTS | {"ball": "bat", "bat": "ball"}, "tf does not connect 'ball' with 'map'"),

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The end of a demo's launch: after its tours, and after everything that shows the robot."""
+"""Ends a demo's launch after its tours and after all programs that show the robot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from launch.event_handlers import OnProcessExit, OnProcessStart
 from launch.events.process import ProcessExited, ProcessStarted
 from launch_ros.actions import Node
 
-# Programs that show the robot, and what is said of them when the tours are over.
+# Programs that show the robot, and the message about them when the tours are over.
 VIEWERS = {
     "rviz2": "Close RViz to end the launch.",
     "web_view": "The page in the browser stays; Ctrl-C ends the launch.",

@@ -46,7 +46,7 @@ class ReachLayer:
     def __init__(self, node: Node, server: ViserServer, frames: FrameNodes, topic: str) -> None:
         self._node, self._scene, self._frames, self._topic = node, server.scene, frames, topic
         self._handle: Any = None
-        self._wanted = server.gui.add_checkbox(topic, initial_value=True)
+        self._visible = server.gui.add_checkbox(topic, initial_value=True)
         self._subscription = node.create_subscription(PointCloud2, topic, self.show, LATCHED)
 
     def show(self, message: PointCloud2) -> None:
@@ -69,18 +69,18 @@ class ReachLayer:
             colours(points[:, 3].astype(float)),
             point_size=DOT * _spacing(points[:, :3]),
             point_shape="circle",
-            visible=self._wanted.value,
+            visible=self._visible.value,
         )
 
     def update(self, now: float) -> None:
         """Show or hide the points, as the user has chosen."""
-        if self._handle is not None and self._handle.visible != self._wanted.value:
-            self._handle.visible = self._wanted.value
+        if self._handle is not None and self._handle.visible != self._visible.value:
+            self._handle.visible = self._visible.value
 
     def destroy(self) -> None:
         """Remove the points and the subscription."""
         self._remove()
-        self._wanted.remove()
+        self._visible.remove()
         self._node.destroy_subscription(self._subscription)
 
     def _remove(self) -> None:
