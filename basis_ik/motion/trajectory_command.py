@@ -14,8 +14,9 @@
 
 """Commanded joint trajectories, and the rules by which a trajectory controller refuses them.
 
-ros2_control documents the rules for its joint_trajectory_controller (Jazzy); docstrings state where
-this module is stricter. Positions are [rad] or [m], velocities per second, times [s].
+The rules are those of ros2_control's joint_trajectory_controller (Jazzy), according to its manual;
+docstrings state where this module is stricter. Positions are [rad] or [m], velocities per second,
+times [s].
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import numpy as np
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.elements import listed
 
-# Beyond any joint's value in [rad] or [m]; larger numbers would overflow the interpolation.
+# [rad] or [m], beyond any joint's value; larger numbers would overflow the interpolation.
 LARGEST_VALUE = 1e9
 # A final velocity below this counts as zero (single precision epsilon, as upstream).
 STANDSTILL = float(np.finfo(np.float32).eps)
@@ -82,12 +83,12 @@ class Waypoint(NamedTuple):
 
 @dataclass(frozen=True)
 class TrajectoryCommand:
-    """A trajectory as it was commanded, not yet checked.
+    """A commanded trajectory, not yet checked.
 
     Attributes:
         joint_names: k names.
-        waypoints: In the order of their times.
-        start: Time of its start on the controller's clock [s]; None: when it takes effect.
+        waypoints: The waypoints, in the order of their times.
+        start: Time of its start on the controller's clock [s]; None: the time it takes effect.
     """
 
     joint_names: tuple[str, ...]
@@ -111,7 +112,7 @@ def refuse_trajectory(
     Args:
         command: The command.
         joints: The controller's joints.
-        now: On the controller's clock [s].
+        now: Time on the controller's clock [s].
         allow_partial_joints: Whether a subset of the joints is enough.
         allow_final_velocity: Whether the last waypoint may have a velocity.
     """
@@ -135,15 +136,15 @@ def refuse_trajectory(
     if command.start is not None and command.start + times[-1] < now:
         ago = now - (command.start + times[-1])
         return Refusal(ErrorCode.OLD_HEADER_TIMESTAMP, f"the trajectory ended {ago:.3f} s ago")
-    if not allow_final_velocity:
-        for name, velocity in zip(
-            command.joint_names, command.waypoints[-1].velocities, strict=False
-        ):
-            if abs(velocity) > STANDSTILL:
-                return Refusal(
-                    ErrorCode.INVALID_GOAL,
-                    f"joint '{name}' has velocity {velocity:.6g} at the last point instead of zero",
-                )
+    return None if allow_final_velocity else _refuse_final_velocity(command)
+
+
+def _refuse_final_velocity(command: TrajectoryCommand) -> Refusal | None:
+    velocities = command.waypoints[-1].velocities
+    for name, velocity in zip(command.joint_names, velocities, strict=False):
+        if abs(velocity) > STANDSTILL:
+            text = f"joint '{name}' has velocity {velocity:.6g} at the last point instead of zero"
+            return Refusal(ErrorCode.INVALID_GOAL, text)
     return None
 
 

@@ -568,7 +568,7 @@ class ChainController:
             self.journal.warn(
                 "motion", "SHORT", "the arm stopped short of the target: trying again"
             )
-            self.pipeline.go_again(measured)
+            self.pipeline.repeat_motion(measured)
 
     def _on_unsafe(self, text: str) -> None:
         """Brake after an unsafe command, which was not sent; if braking is unsafe, too, halt."""

@@ -260,7 +260,7 @@ def test_a_step_off_a_singularity_can_be_braked(chains):
     bench = Bench(chains["ur5e"], STRAIGHT)
     for _ in range(4):
         bench.step(TwistGoal((-0.1, 0.0, -0.1), STILL))
-    beyond = bench.jog._beyond
+    beyond = bench.jog._step_target
     bench.brake()
     assert not bench.jog.moving
     assert not np.allclose(bench.commands[-1], beyond, atol=1e-3)
