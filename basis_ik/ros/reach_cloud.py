@@ -38,7 +38,7 @@ def to_cloud(map_: ReachMap) -> PointCloud2:
     """Return the reached voxels in the root's frame; the intensity is the share of orientations."""
     records = points(map_)
     cloud = PointCloud2(height=1, width=len(records), is_dense=True)
-    cloud.header.frame_id = map_.question.root
+    cloud.header.frame_id = map_.spec.root
     cloud.fields = [
         PointField(name=name, offset=4 * i, datatype=PointField.FLOAT32, count=1)
         for i, name in enumerate(FIELDS)

@@ -88,7 +88,7 @@ def test_meshes_that_are_missing_or_of_another_kind_are_named_and_left_out(tmp_p
         robot(joint("down", rod(shape=body), "0 0 -1", "prismatic", xyz="0 0 0.7", limit=LIMIT))
     )
     found = listed((absent, str(collada)))
-    assert notes == (f"no contact, for the mesh was not found or read: {found}",)
+    assert notes == (f"no contact, because the mesh was not found or read: {found}",)
     assert run(drives, [0.6], 1.5)[-1] == pytest.approx(0.6, abs=1e-3)
 
 

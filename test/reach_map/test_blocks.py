@@ -34,7 +34,7 @@ from basis_ik.reach_map.blocks import (
     manipulability,
     solve_blocks,
 )
-from basis_ik.reach_map.map_files import Question, digest, empty_map, load_map, save_map
+from basis_ik.reach_map.map_files import MapSpec, digest, empty_map, load_map, save_map
 from basis_ik.reach_map.voxels import ball_of, grid_around, orientations
 
 UPPER, FORE = 0.531, 0.377  # lengths of the planar arm's links [m]
@@ -46,8 +46,8 @@ def make(chain, voxel, count, position_only=False):
     grid = grid_around(chain, voxel)
     job = Job.of(chain, count, position_only)
     work = Work(job, grid, grid.within(*ball_of(chain)))
-    question = Question(chain.root, chain.tip, digest(chain), voxel, count, position_only)
-    return work, empty_map(question, grid, work.blocks)
+    spec = MapSpec(chain.root, chain.tip, digest(chain), voxel, count, position_only)
+    return work, empty_map(spec, grid, work.blocks)
 
 
 def solved(chain, voxel, count=1, position_only=False):
@@ -209,9 +209,9 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(panda, tmp_path):
 
 
 def test_an_absent_scheduler_is_named(monkeypatch):
-    monkeypatch.setattr(blocks, "PATIENCE", 0.2)
+    monkeypatch.setattr(blocks, "TIMEOUT", 0.2)
     for address in ("tcp://127.0.0.1:9", "nowhere://x"):
-        said = f"no scheduler answers at '{address}'.*`dask scheduler`"
+        said = f"no scheduler responds at '{address}'.*`dask scheduler`"
         with pytest.raises(WorkerError, match=said), cluster(address):
             pass
 
@@ -219,7 +219,7 @@ def test_an_absent_scheduler_is_named(monkeypatch):
 def test_a_scheduler_without_workers_is_named(monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(blocks, "PATIENCE", 0.5)
+    monkeypatch.setattr(blocks, "TIMEOUT", 0.5)
     said = "has no workers: start one by `dask worker inproc"
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as machines,
@@ -234,7 +234,7 @@ def test_a_worker_without_the_package_is_named(monkeypatch):
 
     # What the worker is asked; it is in this process, and so has all that this has.
     monkeypatch.setattr(blocks, "find_spec", lambda name: None)
-    said = r"the worker inproc.* has no basis_ik: install the same version"
+    said = r"the worker inproc.* lacks basis_ik: install the same version"
     with (
         LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as machines,
         pytest.raises(WorkerError, match=said),
@@ -244,7 +244,7 @@ def test_a_worker_without_the_package_is_named(monkeypatch):
 
 
 def test_workers_that_all_leave_are_not_awaited_for_ever(robot, monkeypatch):
-    monkeypatch.setattr(blocks, "PATIENCE", 0.01)
+    monkeypatch.setattr(blocks, "TIMEOUT", 0.01)
 
     class Silent:
         def submit(self, function, *arguments):
@@ -298,7 +298,7 @@ def test_a_pool_that_breaks_is_named(robot):
 
     work, map_ = make(robot("panda"), 0.4, 1)
     saved = []
-    with pytest.raises(WorkerError, match=r"processes that solve are gone \(a process was ended\)"):
+    with pytest.raises(WorkerError, match=r"worker processes have ended \(a process was ended\)"):
         fill(work, map_, Broken(), lambda: 1, lambda: saved.append(1), lambda _: None)
     assert saved == [1]
 

@@ -74,12 +74,12 @@ def test_after_ctrl_c_the_same_command_goes_on_to_the_same_map(run, complete, mo
     monkeypatch.setattr(reach_command.Display, "show", show)
     status, out, err = run(*SMALL)
     assert (status, out) == (130, "")
-    assert "what is done is kept in 'reach_map.npz', and the same command goes on with it" in err
+    assert "finished work is kept in 'reach_map.npz', and the same command continues it" in err
     done = int(load_map(Path("reach_map.npz")).done.sum())
     assert 3 <= done < len(load_map(complete).done)
     status, out, err = run(*SMALL)
     assert status == 0
-    assert "going on at " in err
+    assert "continuing at " in err
     assert len(shown) == len(load_map(complete).done)
     assert Path("reach_map.npz").read_bytes() == complete.read_bytes()
 
@@ -105,7 +105,7 @@ def test_an_end_from_outside_leaves_a_map_and_no_processes(tmp_path, number):
             os.killpg(program.pid, signal.SIGKILL)
     assert program.returncode == (130 if number == signal.SIGINT else -number)
     assert "Traceback" not in said
-    assert ("what is done is kept" in said) == (number == signal.SIGINT)
+    assert ("finished work is kept" in said) == (number == signal.SIGINT)
     done = load_map(file).done
     assert not done.all()
     assert done.any() == (number == signal.SIGINT)
@@ -179,9 +179,9 @@ def test_the_time_that_is_left_is_in_minutes_when_it_is_long():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--voxel", "0.3"], "with other voxel (0.4, asked for is 0.3)"),
-        (["--orientations", "9"], "with other orientations (8, asked for is 9)"),
-        (["--tip", "panda_hand"], "with other tip ('panda_hand_tcp', asked for is 'panda_hand')"),
+        (["--voxel", "0.3"], "with other voxel (0.4, requested: 0.3)"),
+        (["--orientations", "9"], "with other orientations (8, requested: 9)"),
+        (["--tip", "panda_hand"], "with other tip ('panda_hand_tcp', requested: 'panda_hand')"),
     ],
 )
 def test_another_map_is_not_continued(run, complete, words, said):
@@ -206,7 +206,7 @@ def test_a_map_cut_into_other_blocks_is_not_continued(run, complete, monkeypatch
     monkeypatch.setattr(blocks, "SOLVES", 240)
     status, _, err = run(*SMALL, "--output", str(complete))
     assert status == 1
-    assert "is of another version of basis_ik: give another --output" in err
+    assert "is from another version of basis_ik: give another --output" in err
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_file_that_is_no_map_is_not_overwritten(run):
     Path("notes.txt").write_text("mine")
     status, _, err = run(*SMALL, "--output", "notes.txt")
     assert status == 1
-    assert "'notes.txt' is no map of reach, or is damaged; give another --output" in err
+    assert "'notes.txt' is not a map of reach, or is damaged; give another --output" in err
     assert Path("notes.txt").read_text() == "mine"
 
 
@@ -292,12 +292,12 @@ def test_gone_workers_leave_what_is_done(run, monkeypatch):
     def gone(work, map_, pool, width, save, show):
         map_.done[0] = True
         save()
-        raise blocks.WorkerError("processes that solve are gone (a process was ended)")
+        raise blocks.WorkerError("worker processes have ended (a process was ended)")
 
     monkeypatch.setattr(blocks, "fill", gone)
     status, _, err = run(*SMALL)
     assert status == 1
-    assert "are gone (a process was ended); what is done is kept in 'reach_map.npz'" in err
+    assert "have ended (a process was ended); finished work is kept in 'reach_map.npz'" in err
     assert load_map(Path("reach_map.npz")).done.sum() == 1
 
 

@@ -161,7 +161,7 @@ def test_elements_know_their_lines():
 
 def test_one_of_two_is_not_guessed():
     root = read_xml("<joint>\n<axis/>\n<axis/>\n</joint>")
-    with pytest.raises(UrdfError, match="line 3: <joint> holds <axis> twice"):
+    with pytest.raises(UrdfError, match="line 3: <joint> contains <axis> twice"):
         root.only("axis")
 
 

@@ -259,10 +259,10 @@ HALF = f"""
 @pytest.mark.parametrize(
     ("lines", "tip", "said"),
     [
-        (TWICE, "grip", "left aside, shorter than the arm: joint7"),
-        (AS_LONG, "wrist", "left aside as a hand: joint4, joint7"),
-        (JAWS, "wrist", "left aside as a gripper: left_jaw, right_jaw"),
-        (LONG_JAWS, "wrist", "left aside as a hand: left_jaw, right_jaw"),
+        (TWICE, "grip", "excluded, shorter than the arm: joint7"),
+        (AS_LONG, "wrist", "excluded as a hand: joint4, joint7"),
+        (JAWS, "wrist", "excluded as a gripper: left_jaw, right_jaw"),
+        (LONG_JAWS, "wrist", "excluded as a hand: left_jaw, right_jaw"),
     ],
     ids=["exactly twice", "a hand as long as its arm", "two joints", "three joints"],
 )
@@ -287,10 +287,10 @@ def test_the_borders_of_what_is_not(build, lines, candidates):
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (PANDA, "left aside as a gripper: panda_finger_joint1"),
-        (HAND, "left aside as a hand: joint"),
-        (FETCH, "left aside, shorter than the arm: joint1, joint2"),
-        (FETCH, "left aside, shorter than the arm: head_pan"),
+        (PANDA, "excluded as a gripper: panda_finger_joint1"),
+        (HAND, "excluded as a hand: joint"),
+        (FETCH, "excluded, shorter than the arm: joint1, joint2"),
+        (FETCH, "excluded, shorter than the arm: head_pan"),
         (DRONE, "the chain begins below floating joint free"),
     ],
     ids=["gripper", "hand", "torso", "head", "drone"],

@@ -69,7 +69,7 @@ def refuse(model):
         assert said in robot.chain("a", "b").inferences
         with pytest.raises(ChainError, match="joint 'elbow'") as caught:
             robot.chain("a", "c")
-        mend = "; the chain needs this joint: mend it, or start the chain at 'c'"
+        mend = "; the chain needs this joint: correct it, or start the chain at 'c'"
         assert str(caught.value) == fault + mend
         assert caught.value.joint == "elbow"
         return fault
@@ -98,11 +98,11 @@ def test_nothing_depends_on_the_effort(read, effort):
     ("velocity", "says"),
     [
         ("", "states no top speed"),
-        ('velocity="0"', "states velocity 0, which tells nothing"),
-        ('velocity="-0"', "states velocity -0, which tells nothing"),
-        ('velocity="-1"', "states velocity -1, which tells nothing"),
-        ('velocity="100"', "states velocity 100, which tells nothing"),
-        ('velocity="1e9"', "states velocity 1e+09, which tells nothing"),
+        ('velocity="0"', "states velocity 0, which is a placeholder"),
+        ('velocity="-0"', "states velocity -0, which is a placeholder"),
+        ('velocity="-1"', "states velocity -1, which is a placeholder"),
+        ('velocity="100"', "states velocity 100, which is a placeholder"),
+        ('velocity="1e9"', "states velocity 1e+09, which is a placeholder"),
     ],
 )
 def test_a_speed_that_is_not_known_is_assumed_to_be_low(read, kind, velocity, says):
@@ -179,9 +179,9 @@ def test_one_placeholder_leaves_the_other_limit(read):
         ('velocity="1" effort="1"', "and states no limits; write its lower, upper and velocity"),
         (
             'lower="0" upper="0" velocity="0" effort="0"',
-            "and has a <limit> of zeros, which tells nothing; write its",
+            "and has a <limit> of zeros, a placeholder; write its",
         ),
-        ('lower="0" upper="0"', "and has a <limit> of zeros, which tells nothing; write its lower"),
+        ('lower="0" upper="0"', "and has a <limit> of zeros, a placeholder; write its lower"),
         ('lower="1" upper="-1" velocity="1"', "lower 1 is above upper -1; correct them"),
         ('lower="1" velocity="1"', "lower 1 is above upper 0"),
         ('lower="1e9" upper="1e10" velocity="1"', "lower 1e+09 is above upper 1e+10"),
@@ -221,7 +221,7 @@ def test_a_continuous_joint_keeps_its_speed_and_drops_its_range(read):
         ("", "states no limits"),
         ('velocity="0"', "states no limits"),
         ('lower="0" upper="0" velocity="0"', "states no limits"),
-        ('lower="-1e9" upper="1e9"', "states limits -1e+09 to 1e+09, which tell nothing"),
+        ('lower="-1e9" upper="1e9"', "states limits -1e+09 to 1e+09, which are placeholders"),
     ],
 )
 def test_a_joint_that_mimics_goes_as_far_and_as_fast_as_its_master(read, limit, says):

@@ -195,7 +195,10 @@ def test_a_continuous_joint_has_no_margin():
 
 @pytest.mark.parametrize(
     ("margin", "words"),
-    [([1.6], "joint 'panda_joint4' is left no room"), ([0.1] * 2, "must have 1 number or 7 ")],
+    [
+        ([1.6], "joint 'panda_joint4' has no position within its limits"),
+        ([0.1] * 2, "must have 1 number or 7 "),
+    ],
     ids=["no room", "two"],
 )
 def test_an_invalid_margin_is_refused(margin, words):

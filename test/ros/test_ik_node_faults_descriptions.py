@@ -159,7 +159,7 @@ def test_an_unusual_description_is_accepted_and_assumptions_are_logged(robot):
     assert robot.transit("activate")
     robot.wait_status(state="READY")
     assert said(robot).count("ready: ur5e") == 1
-    assert f"joint {E} states velocity 0, which tells nothing: at most 1 rad/s" in said(robot)
+    assert f"joint {E} states velocity 0, which is a placeholder: at most 1 rad/s" in said(robot)
     assert "joint elbow_joint: -3.142 to 3.142 rad, at most 1 rad/s" in said(robot)
     assert "faulty, but not needed by the chain: line " in said(robot)
     assert ": joint 'finger' is revolute and states no limits; write its lower" in said(robot)
