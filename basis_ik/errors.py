@@ -12,27 +12,27 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The root of every exception that basis_ik raises.
+"""The base class of all exceptions that basis_ik raises.
 
-Exceptions are for faults of construction: a malformed URDF, a chain that does not exist, a bad
-argument. What can happen on any cycle of a control loop is a status value instead.
+Exceptions are for faults of construction: a malformed URDF, a chain that does not exist, an invalid
+argument. Outcomes of a control loop's cycle are status values.
 """
 
 
 class BasisIkError(Exception):
-    """Base class of all basis_ik exceptions; its text is one line that names thing and remedy."""
+    """Base class of all basis_ik exceptions; the message is one line with fault and remedy."""
 
 
 class SolveArgumentError(BasisIkError):
-    """An argument that no solve can start from.
+    """A solver's argument is invalid.
 
     Attributes:
         argument: Its name.
-        value: What was given.
+        value: The given value.
     """
 
-    def __init__(self, argument: str, value: object, wanted: str) -> None:
-        given = " ".join(repr(value).split())  # an array's is more than one line
-        super().__init__(f"{argument} must be {wanted}, got {given}")
+    def __init__(self, argument: str, value: object, expected: str) -> None:
+        given = " ".join(repr(value).split())  # arrays have several lines
+        super().__init__(f"{argument} must be {expected}, got {given}")
         self.argument = argument
         self.value = value

@@ -51,7 +51,7 @@ class ErrorCode(IntEnum):
 
 
 @dataclass(frozen=True)
-class Refusal:
+class CommandFault:
     """Why a command is refused.
 
     Attributes:
@@ -103,7 +103,7 @@ def refuse_trajectory(
     *,
     allow_partial_joints: bool = False,
     allow_final_velocity: bool = False,
-) -> Refusal | None:
+) -> CommandFault | None:
     """Return why a command is refused, or None.
 
     Stricter than upstream: duplicate joints, values that are not finite or beyond 1e9, and
@@ -120,37 +120,37 @@ def refuse_trajectory(
     if refusal is not None:
         return refusal
     if not command.waypoints:
-        return Refusal(ErrorCode.INVALID_GOAL, "the trajectory has no points")
+        return CommandFault(ErrorCode.INVALID_GOAL, "the trajectory has no points")
     for index, waypoint in enumerate(command.waypoints):
         reason = _waypoint_fault(waypoint, command.joint_names)
         if reason is not None:
-            return Refusal(ErrorCode.INVALID_GOAL, f"point {index}: {reason}")
+            return CommandFault(ErrorCode.INVALID_GOAL, f"point {index}: {reason}")
     times = [waypoint.time for waypoint in command.waypoints]
     for index in range(1, len(times)):
         if not times[index - 1] < times[index]:
-            return Refusal(
+            return CommandFault(
                 ErrorCode.INVALID_GOAL,
                 f"point {index}: time_from_start {times[index]:.9g} s is not after the "
                 f"{times[index - 1]:.9g} s of the point before",
             )
     if command.start is not None and command.start + times[-1] < now:
         ago = now - (command.start + times[-1])
-        return Refusal(ErrorCode.OLD_HEADER_TIMESTAMP, f"the trajectory ended {ago:.3f} s ago")
+        return CommandFault(ErrorCode.OLD_HEADER_TIMESTAMP, f"the trajectory ended {ago:.3f} s ago")
     return None if allow_final_velocity else _refuse_final_velocity(command)
 
 
-def _refuse_final_velocity(command: TrajectoryCommand) -> Refusal | None:
+def _refuse_final_velocity(command: TrajectoryCommand) -> CommandFault | None:
     velocities = command.waypoints[-1].velocities
     for name, velocity in zip(command.joint_names, velocities, strict=False):
         if abs(velocity) > STANDSTILL:
             text = f"joint '{name}' has velocity {velocity:.6g} at the last point instead of zero"
-            return Refusal(ErrorCode.INVALID_GOAL, text)
+            return CommandFault(ErrorCode.INVALID_GOAL, text)
     return None
 
 
 def _refuse_joints(
     names: Sequence[str], joints: Sequence[str], allow_partial: bool
-) -> Refusal | None:
+) -> CommandFault | None:
     reason = None
     counts = Counter(names)
     unknown = [name for name in counts if name not in joints]
@@ -164,7 +164,7 @@ def _refuse_joints(
         reason = f"joint {listed(duplicates)} is named more than once"
     elif missing and not allow_partial:
         reason = f"joint {listed(missing)} is missing and allow_partial_joints_goal is false"
-    return None if reason is None else Refusal(ErrorCode.INVALID_JOINTS, reason)
+    return None if reason is None else CommandFault(ErrorCode.INVALID_JOINTS, reason)
 
 
 def _waypoint_fault(waypoint: Waypoint, names: Sequence[str]) -> str | None:

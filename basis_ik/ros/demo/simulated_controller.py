@@ -38,8 +38,8 @@ from basis_ik.motion.control_loop import ControlLoop
 from basis_ik.motion.simulated_robot import SimulatedRobot
 from basis_ik.motion.tolerances import Tolerances
 from basis_ik.motion.trajectory_command import (
+    CommandFault,
     ErrorCode,
-    Refusal,
     TrajectoryCommand,
     refuse_trajectory,
 )
@@ -170,7 +170,7 @@ class SimulatedController:
             return GoalResponse.REJECT
         refusal = self._refusal(to_command(goal.trajectory, self._origin))
         if refusal is None and goal.multi_dof_trajectory.points:
-            refusal = Refusal(ErrorCode.INVALID_GOAL, "multi_dof_trajectory is not supported")
+            refusal = CommandFault(ErrorCode.INVALID_GOAL, "multi_dof_trajectory is not supported")
         if refusal is not None:
             self._node.get_logger().error(
                 f"goal refused, {refusal.code.name}: {refusal.reason}",
@@ -210,7 +210,7 @@ class SimulatedController:
         response.success, response.message = True, text
         return response
 
-    def _refusal(self, command: TrajectoryCommand) -> Refusal | None:
+    def _refusal(self, command: TrajectoryCommand) -> CommandFault | None:
         return refuse_trajectory(
             command,
             self._joints,
