@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Files of a map: npz, PLY read by other code, PNG; and what is refused."""
+"""Files of a map: npz, PLY read by independent code, PNG; and invalid files."""
 
 import struct
 from dataclasses import replace
@@ -51,7 +51,7 @@ CLOUD = [
 ]
 
 
-def test_what_is_saved_is_loaded(small_map, tmp_path):
+def test_a_saved_map_is_loaded(small_map, tmp_path):
     file = tmp_path / "map.npz"
     save_map(file, small_map)
     found = load_map(file)
@@ -64,7 +64,7 @@ def test_what_is_saved_is_loaded(small_map, tmp_path):
     assert list(tmp_path.iterdir()) == [file], "no part of it is left"
 
 
-def test_the_file_tells_everything_by_name(small_map, tmp_path):
+def test_the_file_has_all_fields_by_name(small_map, tmp_path):
     """As docs/reach_maps.md says."""
     save_map(tmp_path / "map.npz", small_map)
     with np.load(tmp_path / "map.npz") as found:
@@ -103,7 +103,7 @@ def test_a_file_that_is_absent_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"\x93NUMPY", b"a map", bytes(9)])
-def test_a_file_that_is_no_map_is_refused(tmp_path, content):
+def test_other_files_are_refused(tmp_path, content):
     file = tmp_path / "map.npz"
     file.write_bytes(content)
     with pytest.raises(MapFileError, match="is not a map of reach, or is damaged"):

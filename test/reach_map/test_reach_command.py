@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The command `reach`: what it says, how it goes on after Ctrl-C, and what it refuses."""
+"""The command `reach`: its output, its continuation after Ctrl-C, and its errors."""
 
 import io
 import json
@@ -61,7 +61,7 @@ def complete(tmp_path_factory):
     return file
 
 
-def test_after_ctrl_c_the_same_command_goes_on_to_the_same_map(run, complete, monkeypatch):
+def test_after_ctrl_c_the_same_command_continues_the_map(run, complete, monkeypatch):
     shown = []
 
     def show(self, block):
@@ -85,8 +85,8 @@ def test_after_ctrl_c_the_same_command_goes_on_to_the_same_map(run, complete, mo
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_an_end_from_outside_leaves_a_map_and_no_processes(tmp_path, number):
-    """Ctrl-C reaches all processes of a terminal; the kernel kills one without a word."""
+def test_a_killed_command_leaves_a_map_and_no_processes(tmp_path, number):
+    """Ctrl-C reaches all processes of a terminal; the kernel kills one silently."""
     file = tmp_path / "map.npz"
     words = [*PANDA, "--voxel", "0.15", "--orientations", "64", "--output", str(file)]
     program = subprocess.Popen(
@@ -218,7 +218,7 @@ def test_a_map_cut_into_other_blocks_is_not_continued(run, complete, monkeypatch
         (["--tip", "hand"], "no link 'hand'"),
     ],
 )
-def test_what_cannot_be_done_is_one_line_and_status_1(run, words, said):
+def test_an_error_is_one_line_and_status_1(run, words, said):
     status, out, err = run(*SMALL, *words)
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert said in err
@@ -288,7 +288,7 @@ def test_publish_hands_the_map_to_the_program(run, complete, monkeypatch):
     assert started == [(sys.executable, words)]
 
 
-def test_gone_workers_leave_what_is_done(run, monkeypatch):
+def test_finished_work_is_kept_if_workers_end(run, monkeypatch):
     def gone(work, map_, pool, width, save, show):
         map_.done[0] = True
         save()
@@ -301,7 +301,7 @@ def test_gone_workers_leave_what_is_done(run, monkeypatch):
     assert load_map(Path("reach_map.npz")).done.sum() == 1
 
 
-def test_the_scheduler_is_who_solves(run, complete, monkeypatch):
+def test_the_scheduler_solves(run, complete, monkeypatch):
     from concurrent.futures import ThreadPoolExecutor
     from contextlib import contextmanager
 
@@ -320,7 +320,7 @@ def test_the_scheduler_is_who_solves(run, complete, monkeypatch):
 
 
 def test_a_map_is_kept_from_the_first_moment(run, monkeypatch):
-    """So that a file that cannot be written is noticed at once."""
+    """A file that is not writable is reported at once."""
     monkeypatch.setattr(reach_command, "_fill", lambda *_: save_map)
     assert run(*SMALL)[0] == 0
     assert not load_map(Path("reach_map.npz")).complete

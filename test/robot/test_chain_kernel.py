@@ -166,7 +166,7 @@ def test_nan_stays_visible():
     assert np.isnan(jacobian).any()
 
 
-def test_plain_python_gives_what_the_compiled_kernels_give(tmp_path):
+def test_plain_python_and_compiled_kernels_agree(tmp_path):
     """The same source runs with the compiler switched off."""
     script = (
         "import sys, importlib.util, numpy as np\n"

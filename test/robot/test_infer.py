@@ -295,7 +295,7 @@ def test_the_borders_of_what_is_not(build, lines, candidates):
     ],
     ids=["gripper", "hand", "torso", "head", "drone"],
 )
-def test_what_was_left_aside_is_said(build, lines, said):
+def test_excluded_branches_are_noted(build, lines, said):
     assert any(line.startswith(said) for line in build(lines).chain().inferences)
 
 
@@ -318,7 +318,7 @@ head r:head_tilt eye
     ],
     ids=["two arms", "wheels", "a little longer"],
 )
-def test_where_no_arm_is_obvious_the_candidates_are_told(build, lines, candidates, said):
+def test_without_an_obvious_arm_the_candidates_are_listed(build, lines, candidates, said):
     with pytest.raises(ChainError, match="no single obvious arm") as caught:
         build(lines).chain()
     assert caught.value.candidates == candidates

@@ -152,7 +152,7 @@ def test_a_speed_that_cannot_be_read_is_not_assumed(refuse, velocity):
     ],
 )
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])
-def test_placeholders_for_limits_are_none(read, kind, limit):
+def test_placeholders_are_not_limits(read, kind, limit):
     elbow = read(f'{limit} velocity="1"', kind)
     most = ASSUMED_RANGE[kind == "prismatic"]
     assert (elbow.lower, elbow.upper) == (-most, most)
@@ -203,7 +203,7 @@ def test_a_range_that_is_not_known_is_refused_where_it_is_needed(refuse, kind, l
 
 
 @pytest.mark.parametrize("value", ["0", "0.3"])
-def test_equal_limits_hold_a_joint_and_that_is_said(read, value):
+def test_equal_limits_hold_a_joint_with_a_note(read, value):
     elbow = read(f'lower="{value}" upper="{value}" velocity="1"')
     assert (elbow.lower, elbow.upper) == (float(value), float(value))
     assert elbow.assumed == (f"joint 'elbow' has equal limits: it is held at {value}",)

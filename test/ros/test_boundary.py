@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What crosses the node's boundary comes back as it was; a node that asks for more ends, too."""
+"""Recorded input is replayed unchanged; a node that reads more still ends."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -138,7 +138,7 @@ def test_a_request_is_recorded_with_its_content(recording, entries):
 
 def test_entities_of_one_kind_have_unique_names():
     def look():
-        """Stand for a timer's callback."""
+        """Stand in for a timer's callback."""
 
     each = SimpleNamespace(topic_name="/a"), SimpleNamespace(topic_name="/a")
     node = SimpleNamespace(subscriptions=each, timers=[SimpleNamespace(callback=look)], services=[])
@@ -154,7 +154,7 @@ def test_the_default_is_the_plain_boundary():
 
 
 def received(form, argument):
-    """Return what a callback is given in a replay for what it was given."""
+    """Return a callback's argument in a replay."""
     recorded, replayed, entries = [], [], []
     recording = RecordingBoundary(NODE, SimpleNamespace(put=entries.append))
     recording.wrap("it", recorded.append, form)(argument)

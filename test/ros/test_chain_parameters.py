@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A chain's parameters: every mistake names the parameter that is to be mended."""
+"""A chain's parameters: every error names the parameter to correct."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def of(chain="", **given):
 
 
 def snake(count):
-    """Return a robot of so many joints in a row, each beside the last and across it."""
+    """Return a robot with a number of joints in series, each perpendicular to the last."""
     joints = (
         f'<link name="l{i + 1}"/><joint name="j{i}" type="continuous"><parent link="l{i}"/>'
         f'<child link="l{i + 1}"/><origin xyz="0.1 0 0.2" rpy="1.5 0 0"/></joint>'

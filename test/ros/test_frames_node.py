@@ -303,7 +303,7 @@ def test_bones_keep_their_lengths_and_the_source_is_not_overwritten(received):
 
 
 def test_a_carried_target_is_corrected_and_broadcast(received):
-    """The eye hangs from the chest and looks at the nail of the left hand, as far as it may."""
+    """The eye is fixed to the chest and looks at the left thumb's nail, within its limit."""
     eye = received.place("ik/eye")
     u, v = received.place("ik/sight") - eye, received.place("ik/nail_l") - eye
     angle = math.atan2(np.linalg.norm(np.cross(u, v)), u @ v)

@@ -217,7 +217,7 @@ def test_a_node_that_was_shut_down_does_not_start(domain):
 
 
 def test_a_signal_ends_the_compiling_node(domain, tmp_path, monkeypatch):
-    """Nothing in the cache: what is under way when the signal comes takes much longer."""
+    """With an empty cache: the running compilation takes much longer than the signal may."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     robot = Robot(domain)
     process = start_node(domain)

@@ -86,7 +86,7 @@ def named(robot, positions):
 
 
 def reached(robot, joints):
-    """Where the tip is with the joints of an answer."""
+    """Return the tip's pose with the joints of a response."""
     assert list(joints) == list(robot.chain.joint_names)
     q = np.array(list(joints.values()))
     assert (q >= robot.chain.lower).all()
