@@ -41,7 +41,7 @@ def pendulum(**attributes):
 
 
 def period_of(amplitude):
-    """Return a physical pendulum's exact period: small swings', over an arithmetic-geometric mean.
+    """Return a physical pendulum's exact period, by the arithmetic-geometric mean.
 
     For a rod about its end ω² = m g (L / 2) / (m L² / 3).
     """

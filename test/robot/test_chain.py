@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Chains of random robots against the plain forward kinematics of conftest.py."""
+"""Chains of random robots, compared with the independent kinematics of conftest.py."""
 
 import math
 import pickle
@@ -61,7 +61,7 @@ def trees(draw):
 
 
 def to_urdf(rows, joint, robot):
-    """Write a random tree; what would mimic itself or a fixed joint moves on its own instead."""
+    """Write a random tree; a joint that would mimic itself or a fixed joint is independent."""
     texts = []
     for i, (kind, parent, axis, origin, multiplier, offset, master) in enumerate(rows):
         inside = f'<axis xyz="{axis}"/>'
@@ -78,7 +78,7 @@ inverse = np.linalg.inv
 
 
 def random_chain(model, random):
-    """The chain between two random links, and a random q; None where no joint moves between."""
+    """Return the chain between two random links, and a random q; None if no joint moves."""
     root, tip = random.choice(model.links), random.choice(model.links)
     try:
         chain = model.chain(root, tip)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The door for robot descriptions: what is refused before anything is built."""
+"""Robot descriptions that are refused while parsing."""
 
 from pathlib import Path
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Root and tip, guessed where one arm is obvious and never where it is not."""
+"""Root and tip are inferred if one arm is obvious, and only then."""
 
 from itertools import pairwise
 
@@ -385,7 +385,7 @@ def test_below_the_last_joint_there_is_no_arm(build):
 
 
 def test_a_comb_of_branches_ends(build):
-    """Every link of a long chain carries another long chain: slow or deep recursion shows here."""
+    """Each link of a long chain has another long chain, which reveals slow or deep recursion."""
     spine = serial("s0", 30, "s30", "s")
     teeth = "\n".join(serial(f"s{i}", 20, f"t{i}_end", f"t{i}_") for i in range(1, 30))
     with pytest.raises(ChainError, match="no single obvious arm"):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Limits of joints: as stated, assumed and said where a file holds blanks, refused where unsafe."""
+"""Limits of joints: stated, assumed with a note for placeholders, or refused if unsafe."""
 
 import math
 
@@ -42,7 +42,7 @@ def model(joint, robot):
 
 @pytest.fixture
 def read(model):
-    """The joint, without a fault; the chain that needs it says what was assumed of it."""
+    """Return a joint without a fault, whose chain notes the assumptions."""
 
     def read(limit, kind="revolute", inside=""):
         robot = model(limit, kind, inside)
@@ -60,7 +60,7 @@ def read(model):
 
 @pytest.fixture
 def refuse(model):
-    """What the chain that needs the joint is refused with; the other one is not."""
+    """Return the error of the chain that needs the joint; the other chain is accepted."""
 
     def refuse(limit, kind="revolute", inside=""):
         robot = model(limit, kind, inside)
@@ -236,7 +236,7 @@ def test_the_master_keeps_its_limits_under_such_a_follower(model):
 
 
 def test_a_slide_that_mimics_needs_its_travel(refuse):
-    """A wheel may turn it without end."""
+    """A wheel can turn it through any angle."""
     assert "is prismatic and states no limits" in refuse("", "prismatic", LED)
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One tree, and mimic joints that lead somewhere."""
+"""Links and joints form one tree, and mimic joints have independent masters."""
 
 import pytest
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Joint elements: defaults of the format, and what is refused, or makes a joint faulty."""
+"""Joint elements: defaults, and errors that refuse the robot or make the joint faulty."""
 
 import math
 import re
@@ -38,7 +38,7 @@ def read(joint, robot):
 
 @pytest.fixture
 def fault(joint, robot):
-    """The fault of a joint; the robot is read all the same, and any chain without the joint."""
+    """Return the fault of a joint; the robot and chains without the joint are accepted."""
 
     def fault(kind="revolute", **parts):
         odd = joint("elbow", "a", "b", kind, **parts)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Limits of the independent joints, with those of their mimics folded in."""
+"""Limits of independent joints, including their mimic joints' limits."""
 
 import math
 
