@@ -14,8 +14,8 @@
 
 """Inverse kinematics for any ROS 2 arm: full poses, points to look at, FABRIK.
 
-All names are loaded on first use: `import basis_ik` itself loads neither numpy nor the compiler.
-None of them imports ROS.
+All names are loaded on first use: `import basis_ik` itself loads neither numpy nor the compiler,
+and nothing here imports ROS.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from basis_ik.pose.track import track as track
     from basis_ik.robot.chain import Chain as Chain
     from basis_ik.robot.robot import RobotModel as RobotModel
+    from basis_ik.search.distance_residual_kernel import DistanceTask as DistanceTask
     from basis_ik.search.pose_constraint import PoseConstraint as PoseConstraint
     from basis_ik.tasks.prefer import solve_pole as solve_pole
     from basis_ik.tasks.prefer import solve_posture as solve_posture
@@ -51,6 +52,7 @@ __version__ = "0.1.0"
 _HOME = {
     "BasisIkError": "errors",
     "Chain": "robot.chain",
+    "DistanceTask": "search.distance_residual_kernel",
     "LookTask": "tasks.task_problem",
     "PoseConstraint": "search.pose_constraint",
     "PoseTask": "tasks.task_problem",

@@ -12,27 +12,27 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The base class of all exceptions that basis_ik raises.
+"""The root of all exceptions of basis_ik.
 
-Exceptions are for faults of construction: a malformed URDF, a chain that does not exist, an invalid
-argument. Outcomes of a control loop's cycle are status values.
+Exceptions report faults of construction: a malformed URDF, a chain that does not exist, a bad
+argument. Outcomes of a control cycle are status values instead.
 """
 
 
 class BasisIkError(Exception):
-    """Base class of all basis_ik exceptions; the message is one line with fault and remedy."""
+    """Base class of all basis_ik exceptions; its text is one line with the fault and a remedy."""
 
 
 class SolveArgumentError(BasisIkError):
-    """A solver's argument is invalid.
+    """An argument of a solver has a wrong type, shape or range.
 
     Attributes:
         argument: Its name.
-        value: The given value.
+        value: What was given.
     """
 
-    def __init__(self, argument: str, value: object, expected: str) -> None:
-        given = " ".join(repr(value).split())  # arrays have several lines
-        super().__init__(f"{argument} must be {expected}, got {given}")
+    def __init__(self, argument: str, value: object, required: str) -> None:
+        given = " ".join(repr(value).split())  # an array's has several lines
+        super().__init__(f"{argument} must be {required}, got {given}")
         self.argument = argument
         self.value = value

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The outcome of a solve, and its reason."""
+"""The outcome of a solve, and the reason for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 
 class Verdict(enum.Enum):
-    """The outcome of a solve. All but REACHED come with a best-effort solution."""
+    """The outcome of a solve. Any other than REACHED comes with a best-effort result."""
 
     REACHED = "reached"
     TOO_FAR = "too far"
@@ -39,20 +39,21 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a target was not reached, as data; `str` returns one line of text.
+    """The reason why a target was not reached, as data; `str` makes one line of text.
 
     Attributes:
         verdict: The verdict that this explains.
-        missing: Position error of the nearest solution found [m]; 0 if the position is free.
-        turn: Its orientation error [rad]; 0 if the orientation is free.
-        joint: The joint whose limit blocks the motion, for LIMIT and MOVE_BOUND.
+        missing: Distance between the target and the nearest position found [m]; 0 if the position
+            is free.
+        turn: Angle between the target and the result [rad]; 0 if the orientation is free.
+        joint: The joint whose limit prevents a solution, for LIMIT and MOVE_BOUND.
         bound: That limit [rad or m].
-        proven: Whether it is proven that the target cannot be reached: by the chain's lengths, or
-            by a closed form of its kinematics.
-        starts: Number of starts before the search ended; 0 without a search. If nothing is proven,
-            this only means that none of them reached the target.
-        grid: Number of points on a grid over the spare joints for which all positions of the other
-            joints were computed; 0 if they have no closed form.
+        proven: Whether the target is proven to be out of reach: by the chain's length, or by a
+            closed form.
+        starts: Number of starts when the search gave up; 0 if there was no search. Without a proof,
+            the verdict only says that none of them arrived.
+        grid: Number of grid points over the redundant joints at which all positions of the other
+            joints were calculated; 0 without a closed form.
     """
 
     verdict: Verdict

@@ -78,13 +78,13 @@ class WarmUp:
 
     Args:
         steps: The steps.
-        alone: Whether this process does nothing else. Garbage collection is then disabled, which
-            saves a tenth of the time; the first collection afterwards stops all threads for a
+        alone: Whether this process has nothing else to do. Then garbage collection is switched off,
+            which saves a tenth of the time; the first collection afterwards stops all threads for a
             second.
 
     Attributes:
-        step: Name of the current step.
-        compiling: Whether a kernel was compiled instead of loaded from the cache.
+        step: Name of the present step.
+        compiling: Whether a kernel was compiled, and not only loaded from the cache.
     """
 
     def __init__(self, steps: Sequence[Step], *, alone: bool = False) -> None:
@@ -126,9 +126,9 @@ class WarmUp:
 
 @contextmanager
 def _set_up_for_compiling(*, alone: bool) -> Iterator[None]:
-    """Shorten the GIL's switch interval to a tenth; if alone, disable garbage collection.
+    """Shorten the GIL's switch interval to a tenth; if alone, switch garbage collection off.
 
-    A response to a request takes the GIL dozens of times.
+    The response to a request takes the GIL dozens of times.
     """
     was_on, interval = gc.isenabled(), sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL)
@@ -340,7 +340,7 @@ def _closed_chain(count: int = 6) -> Chain:
     """Return a chain with a closed form: axes 2 and 3 are parallel, axes 4 to 6 intersect.
 
     Args:
-        count: Number of its joints; with seven, one must be fixed.
+        count: Number of its joints; with seven, the closed form has one of them fixed.
     """
     axes = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0", "0 0 1")
     places = ("0 0 0", "0.1 0 0.2", "0 0 0.3", "0.3 0 0", "0 0 0", "0 0 0", "0.1 0 0")
@@ -351,5 +351,5 @@ def _closed_chain(count: int = 6) -> Chain:
 
 @cache
 def sample_chain() -> Chain:
-    """Return the sample chain with which all kernels are compiled."""
+    """Return the sample chain that all kernels are compiled with."""
     return _sample().chain()

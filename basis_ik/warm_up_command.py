@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The warm-up command: compiles for an installation in several processes, and shows progress."""
+"""The warm-up command: compile for an installation in several processes, and show progress."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class KilledError(BasisIkError):
 
     def __init__(self) -> None:
         super().__init__(
-            "a compiling process was killed; if memory is short, let the first start compile"
+            "a process that compiled was killed; if memory is short, let the first start compile"
         )
 
 
@@ -176,7 +176,7 @@ def _receive(
     news: SimpleQueue[tuple[str, set[str], int]],
     received: queue.SimpleQueue[tuple[str, set[str], int]],
 ) -> None:
-    """Forward reports of processes; this blocks forever if one is killed while it writes."""
+    """Forward reports of processes; it blocks for ever if a process is killed while it writes."""
     while True:
         received.put(news.get())
 

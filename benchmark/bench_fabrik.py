@@ -42,16 +42,16 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from basis_ik.fabrik.ball_chain_kernel import sweep_chain
+from basis_ik.fabrik.ball_chain_kernel import sweep_ball_chain
 from basis_ik.fabrik.ball_limits import BallLimit, HingeLimit, Limit
 from basis_ik.fabrik.fabrik import solve_chain
-from basis_ik.fabrik.fabrik_descent_kernel import descend
+from basis_ik.fabrik.fabrik_descent_kernel import descend_tree
 from basis_ik.fabrik.fabrik_tree import solve_tree
 from basis_ik.fabrik.fabrik_tree_kernel import sweep_tree
 from basis_ik.fabrik.free_reach_kernel import reach_chain
 from basis_ik.fabrik.freedom_kernel import scatter
 from basis_ik.fabrik.skeleton import make_goals, make_skeleton, starts_of
-from basis_ik.fabrik.skeleton_kernel import errors, place
+from basis_ik.fabrik.skeleton_kernel import errors, place_bones
 
 RESULTS = Path(__file__).parent / "results" / "fabrik.json"
 SWEEPS = 2000
@@ -114,7 +114,9 @@ def _plain(start, targets, tolerance, residuals, iterations):  # type: ignore[no
         lengths[i] = math.sqrt(np.sum((start[i + 1] - start[i]) ** 2))
     for k in range(targets.shape[0]):
         p[:] = start
-        residuals[k], iterations[k] = sweep_chain(p, lengths, targets[k], tolerance, 2000, record)
+        residuals[k], iterations[k] = sweep_ball_chain(
+            p, lengths, targets[k], tolerance, 2000, record
+        )
 
 
 def compiled(kernel: Callable[..., None]) -> Batch:
@@ -312,7 +314,7 @@ def shapes(quick: bool) -> dict[str, object]:
                         continue
                 swept, ours, lengths = p.copy(), p.copy(), np.ones(n)
                 reach_chain(ours, target, 1e-4 * n, NOTHING)
-                sweep_chain(swept, lengths, target, 1e-4 * n, SWEEPS, NOTHING)
+                sweep_ball_chain(swept, lengths, target, 1e-4 * n, SWEEPS, NOTHING)
                 rows.append([*change(p, ours), *change(p, swept)])
             means = np.mean(rows, axis=0).tolist()
             out[f"{n} {label}"] = dict(
@@ -359,7 +361,7 @@ def limits(quick: bool) -> dict[str, object]:
             for _ in range(count + 1):
                 q, pose = np.empty((n, 4)), rest.copy()
                 scatter(s, generator.random(3 * n), q)
-                place(s, q, pose)
+                place_bones(s, q, pose)
                 before = time.thread_time()
                 result = solve_tree(rest, range(-1, n), {n: pose[-1]}, limits=allowed)
                 spent.append(1e3 * (time.thread_time() - before))
@@ -381,7 +383,7 @@ def limits(quick: bool) -> dict[str, object]:
 def one_start(s, g, rest, n):  # type: ignore[no-untyped-def]
     """Whether sweeps, a descent, or one after the other reach the goal from the rest pose alone."""
     found = []
-    for moves in ((sweep_tree,), (descend,), (sweep_tree, descend)):
+    for moves in ((sweep_tree,), (descend_tree,), (sweep_tree, descend_tree)):
         q, p = np.zeros((n, 4)), rest.copy()
         q[:, 0] = 1.0
         for move in moves:

@@ -28,6 +28,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,6 @@ from robots import Arm
 
 from basis_ik.pose.solve import solve, warm_up, warm_up_fabrik
 from basis_ik.robot.robot import RobotModel
-from basis_ik.transforms.rigid import RigidTransform
 
 Answer = Any  # whatever the library returns; `positions` is read from it outside the clock
 Call = Callable[[np.ndarray, np.ndarray], Answer]
@@ -97,7 +97,7 @@ def ours(arm: Arm, judge: Judge) -> tuple[Call, Read]:
     chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
     warm_up(chain)
 
-    def call(target: RigidTransform, seed: np.ndarray) -> Answer:
+    def call(target: np.ndarray, seed: np.ndarray) -> Answer:
         return solve(chain, target, seed, position_tolerance=1e-5, orientation_tolerance=1e-5)
 
     return call, lambda answer: answer.positions if answer.success else None
@@ -108,7 +108,7 @@ def our_fabrik(arm: Arm, judge: Judge) -> tuple[Call, Read]:
     warm_up(chain)
     warm_up_fabrik(chain)
 
-    def call(target: RigidTransform, seed: np.ndarray) -> Answer:
+    def call(target: np.ndarray, seed: np.ndarray) -> Answer:
         return solve(
             chain, target, seed, position_tolerance=1e-5, orientation_tolerance=1e-5,
             solver="fabrik",
@@ -270,9 +270,13 @@ CONTESTANTS = {
 }
 
 
-def build(arm: Arm, judge: Judge) -> Iterator[tuple[str, Call, Read]]:
-    """Yield the contestants that can be built for an arm; say why others cannot."""
+def build(arm: Arm, judge: Judge) -> Iterator[tuple[str, Call, Read, float]]:
+    """Yield the contestants that can be built for an arm, with the time [s] that it took.
+
+    Says why others cannot be built.
+    """
     for name, make in CONTESTANTS.items():
+        start = time.perf_counter()
         try:
             with contextlib.redirect_stdout(None):
                 call, read = make(arm, judge)
@@ -281,4 +285,4 @@ def build(arm: Arm, judge: Judge) -> Iterator[tuple[str, Call, Read]]:
                 raise
             print(f"  {name}: not for {arm.name}: {type(error).__name__}: {str(error)[:80]}")
             continue
-        yield name, call, read
+        yield name, call, read, time.perf_counter() - start

@@ -73,6 +73,10 @@ ROBOTS = {
     ),
     "G1": ("example", "g1_description/urdf/g1_29dof_rev_1_0.urdf", "pelvis", "right_rubber_hand"),
     "Romeo": ("example", "romeo_description/urdf/romeo.urdf", "base_link", "r_gripper"),
+    "Centauro": (
+        "example", "centauro_description/urdf/centauro.urdf", "pelvis", "arm1_8",
+    ),
+    "iCub": ("example", "icub_description/robots/icub_reduced.urdf", "chest", "r_hand"),
     "UR5e": ("ours", "ur5e.urdf", "base_link", "tool0"),
 }  # fmt: skip
 THE_TEN = tuple(ROBOTS)[:10]

@@ -16,7 +16,9 @@
 # Runs every bench_*.py here, in an environment of its own that also holds the competitors, which
 # is made when the first benchmark needs it; `latency`, `cold`, `following`, `motion` and `tracking`
 # run in that of make.
-# Arguments go to each of them (--quick: fewer rounds); BENCH=solve,fabrik runs only those.
+# Arguments go to each of them (--quick: fewer rounds); BENCH=solve,fabrik runs only those. `branches`
+# and `reached` compare solutions with brute force for a quarter of an hour and for hours, and run only
+# if BENCH names them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bench=.setup/bench
@@ -36,7 +38,8 @@ fetch_competitors() {
 for script in benchmark/bench_*.py; do
   name=$(basename "$script" .py)
   name=${name#bench_}
-  case ",${BENCH:-$name}," in *",$name,"*) ;; *) continue ;; esac
+  case $name in branches | reached) chosen=${BENCH:-} ;; *) chosen=${BENCH:-$name} ;; esac
+  case ",$chosen," in *",$name,"*) ;; *) continue ;; esac
   printf '\n== %s\n' "$name"
   case $name in latency | cold | following | motion | tracking) # no competitors
     python "$script" "$@" --json "benchmark/results/$name.json" ;;

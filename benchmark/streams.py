@@ -23,13 +23,12 @@ from typing import Any
 
 import numpy as np
 import pinocchio
-from peers import TOLERANCE, Judge, roboticstoolbox
+from peers import TOLERANCE, Call, Judge, Read, ours, roboticstoolbox
 from robots import Arm
 
 from basis_ik.pose.batch import solve_batch
 from basis_ik.pose.track import track, warm_up
 from basis_ik.robot.robot import RobotModel
-from basis_ik.transforms.rigid import RigidTransform
 
 RATE = 500.0  # Hz
 STREAMED = ("UR10", "Panda", "iiwa14", "xArm7", "PR2", "KR210")
@@ -146,22 +145,23 @@ class _Record:
 
 
 def _followers(arm: Arm, judge: Judge, bound: np.ndarray) -> dict[str, Follower]:
-    found = {"basis_ik track": _ours(arm, bound), "DLS with pinocchio": _damped(judge, bound)}
+    """Return those that keep to the bound, then those that solve from the last positions."""
+    found = {"basis_ik track": _tracked(arm, bound), "DLS with pinocchio": _damped(judge, bound)}
+    found["basis_ik solve"] = _solved_anew(*ours(arm, judge))
     with contextlib.suppress(ImportError):
-        found["roboticstoolbox ik_LM"] = _solved_anew(arm, judge)
+        found["roboticstoolbox ik_LM"] = _solved_anew(*roboticstoolbox(arm, judge))
     return found
 
 
-def _ours(arm: Arm, bound: np.ndarray) -> Follower:
+def _tracked(arm: Arm, bound: np.ndarray) -> Follower:
     chain = RobotModel.from_urdf(arm.text).chain(arm.root, arm.tip)
     warm_up(chain)
     before = None
 
     def follow(goal: Any, q: np.ndarray) -> np.ndarray:
         nonlocal before
-        target = RigidTransform.from_matrix(goal.homogeneous)
         before, previous = q, before
-        return track(chain, target, q, bound, previous=previous).positions
+        return track(chain, goal.homogeneous, q, bound, previous=previous).positions
 
     return follow
 
@@ -181,9 +181,8 @@ def _damped(judge: Judge, bound: np.ndarray) -> Follower:
     return follow
 
 
-def _solved_anew(arm: Arm, judge: Judge) -> Follower:
+def _solved_anew(call: Call, read: Read) -> Follower:
     """Return a loop that solves from the last positions, and holds them where that fails."""
-    call, read = roboticstoolbox(arm, judge)
 
     def follow(goal: Any, q: np.ndarray) -> np.ndarray:
         answer = read(call(goal.homogeneous, q))

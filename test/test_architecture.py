@@ -16,6 +16,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,16 @@ ROS = {
     "rcl_interfaces", "sensor_msgs", "std_msgs", "std_srvs", "trajectory_msgs",
     "visualization_msgs", "lifecycle_msgs", "tf2_msgs", "interactive_markers",
 }  # fmt: skip
+# Kernels with more than seven arguments, and why.
+MORE_ARGUMENTS = {
+    "track_kernel.step_towards": "a step of a control loop: a named tuple more costs 2 µs",
+}
+# Names that mean the same in each file of kernels, or in one and in a room of Python.
+SHARED_NAMES = {"invert", "is_equal"}
+SHARED_WITH_PYTHON = {"length"}
+LIBRARY = LAYERS[: LAYERS.index("motion")]
 FILES = sorted(PACKAGE.rglob("*.py"))
+KERNELS = [path for path in FILES if path.stem.endswith("_kernel")]
 
 
 def layer(path):
@@ -94,16 +104,68 @@ def test_every_layer_exists():
 
 
 def test_kernels_import_only_kernels():
-    for path in FILES:
-        if path.stem.endswith("_kernel"):
-            ours = {name for name in imported(path.read_text()) if name.startswith("basis_ik.")}
-            kernels = {name for name in ours if "_kernel" in name}
-            assert {each.split(".")[2] for each in ours - kernels} <= {"jit", "arrays"}, path
+    for path in KERNELS:
+        ours = {name for name in imported(path.read_text()) if name.startswith("basis_ik.")}
+        kernels = {name for name in ours if "_kernel" in name}
+        assert {each.split(".")[2] for each in ours - kernels} <= {"jit", "arrays"}, path
+
+
+def compiled(path):
+    """Return the functions of a file of kernels that are compiled."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            decorators = {each.id for each in node.decorator_list if isinstance(each, ast.Name)}
+            if decorators & {"jit", "helper", "inlined"}:
+                yield node
+
+
+def crowded(functions, most=7):
+    """Return the names of functions with more arguments than this."""
+    return [each.name for each in functions if len(each.args.args) > most]
+
+
+def test_kernels_take_seven_arguments_at_most():
+    found = {f"{path.stem}.{name}" for path in KERNELS for name in crowded(compiled(path))}
+    assert found == set(MORE_ARGUMENTS)
+
+
+def test_an_eighth_argument_is_found(tmp_path):
+    file = tmp_path / "a_kernel.py"
+    file.write_text("@helper\ndef f(a, b, c, d, e, f, g, h): ...\n@jit\ndef g(a): ...")
+    assert crowded(compiled(file)) == ["f"]
+
+
+def repeated(names):
+    """Return the names that occur more than once."""
+    return {each for each, count in Counter(names).items() if count > 1}
+
+
+def test_kernels_of_one_name_have_one_meaning():
+    assert repeated(each.name for path in KERNELS for each in compiled(path)) == SHARED_NAMES
+
+
+def test_the_library_has_no_function_named_as_another_rooms_kernel():
+    """A kernel may have the name of the function in its own room that calls it."""
+    rooms = {each.name: layer(path) for path in KERNELS for each in compiled(path)}
+    found = set()
+    for path in set(FILES) - set(KERNELS):
+        for node in ast.parse(path.read_text()).body if layer(path) in LIBRARY else ():
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                found |= {node.name} if rooms.get(node.name, layer(path)) != layer(path) else set()
+    assert found == SHARED_WITH_PYTHON
+
+
+def test_a_repeated_name_is_found():
+    assert repeated(["step", "place", "step"]) == {"step"}
+
+
+def test_the_order_of_quaternions_is_converted_in_one_place():
+    order = re.compile(r"\b(3, 0, 1, 2|1, 2, 3, 0)\b")
+    assert {path for path in FILES if order.search(path.read_text())} == set()
 
 
 def test_each_file_has_a_name_of_its_own():
-    names = [path.name for path in FILES if path.name != "__init__.py"]
-    assert {each for each in names if names.count(each) > 1} == set()
+    assert repeated(path.name for path in FILES if path.name != "__init__.py") == set()
 
 
 def circles(graph):

@@ -43,6 +43,25 @@ def test_the_examples_of_a_page_run_one_after_another(page, monkeypatch, capsys)
     assert SAID.get(page.name, "") in capsys.readouterr().out
 
 
+def test_our_calls_in_the_comparison_with_other_libraries_run(monkeypatch):
+    """The last column of the table with pink, mink, pytracik and the Robotics Toolbox."""
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "docs" / "coming_from.md").read_text()
+    (table,) = re.findall(r"^\| \| pink \| mink .*?\n\n", text, re.MULTILINE | re.DOTALL)
+    ours = [line.split("|")[-2] for line in table.strip().splitlines()]
+    calls = [call for cell in ours for call in re.findall(r"`([^`]+\))`", cell)]
+    room = {name: getattr(basis_ik, name) for name in basis_ik.__all__}
+    room |= {"path": "urdf/panda.urdf", "dt": 0.01, "point": [1.0, 0.2, 0.3]}
+    load, *others = [call for call in calls if "[...]" not in call]
+    exec(load, room)
+    arm = room["arm"]
+    room |= dict.fromkeys(("q", "seed", "posture"), arm.neutral)
+    room |= {"T": arm.forward(arm.clip(arm.neutral + 0.3)), "lower": arm.lower, "upper": arm.upper}
+    assert {"arm.solve(T, seed)", "track(arm, T, q, arm.velocity * dt)"} < set(others)
+    for call in others:
+        exec(call.removeprefix("constraint="), room)
+
+
 def test_pages_with_examples_exist():
     assert {page.name for page in PAGES if examples(page)} >= {*SAID, "fabrik.md"}
 

@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from basis_ik.bones.bone_limits import Cone, Hinge, Limit, SwingTwist
-from basis_ik.bones.joint import centre, express, turned
+from basis_ik.bones.joint import centre, express, turn_basis
 from basis_ik.fabrik.ball_limits import BallLimit, HingeLimit
 from basis_ik.fabrik.fabrik_tree import solve_tree
 from basis_ik.fabrik.rotations import bone_rotations
@@ -187,7 +187,7 @@ class _Bones:
         for bone in self._bones:
             basis = self._tree.basis(bone)
             desired = self._hung(turned_to, bone).T @ turned_to[bone]
-            self._tree.move(bone, turned(basis, basis.rotation.T @ desired))
+            self._tree.move(bone, turn_basis(basis, basis.rotation.T @ desired))
 
 
 def _limit(limit: Limit, rest: FloatArray) -> BallLimit | HingeLimit:

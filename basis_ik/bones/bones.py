@@ -28,7 +28,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.bones.joint import centre, express, from_joint, turned
+from basis_ik.bones.joint import centre, express, from_joint, turn_basis
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.about_point import rotation_about_point
@@ -117,7 +117,7 @@ def bones_in_object(
         tail_in_bone = express(tree, bone, tail, _joint(tree, frames, i + 1))
         tail_now, desired = from_joint(basis, tail_in_bone), from_joint(basis, chain[i + 1])
         rotation = turn_between(tail_now, desired, perpendicular_to(tail_now))
-        moved[bone] = turned(basis, rotation)
+        moved[bone] = turn_basis(basis, rotation)
         # Steps 3 and 5: the rest of the chain, into the next bone's coordinates.
         chain = moved[bone].inverse().apply(basis.apply(chain))
         chain = express(tree, tail, bone, chain)

@@ -49,7 +49,7 @@ def from_joint(basis: Basis, points: FloatArray) -> FloatArray:
     return points
 
 
-def turned(basis: Basis, rotation: FloatArray) -> Basis:
+def turn_basis(basis: Basis, rotation: FloatArray) -> Basis:
     """Return a basis turned about its joint, by a rotation in the coordinates of `from_joint`."""
     if isinstance(basis, TransformNode):
         return basis.with_rotation(basis.rotation @ rotation)

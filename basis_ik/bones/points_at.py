@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.bones.bone_limits import Allowed, BoneLimit
-from basis_ik.bones.joint import centre, express, express_direction, from_joint, turned
+from basis_ik.bones.joint import centre, express, express_direction, from_joint, turn_basis
 from basis_ik.errors import BasisIkError
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.about_point import rotation_about_point
@@ -228,7 +228,7 @@ def points_at(
     roll_miss = 0.0 if lean is None else _roll_left(pointing, lean, rotation)
     reached = miss <= _MISS and roll_miss <= _MISS
     verdict = Verdict.REACHED if reached else Verdict.LIMIT
-    return PointsAt(turned(parent_T_bone, rotation), angle, twist, miss, roll_miss, verdict)
+    return PointsAt(turn_basis(parent_T_bone, rotation), angle, twist, miss, roll_miss, verdict)
 
 
 def pointing_miss(tree: TransformTree, bone: str, tail: Place, target: Place) -> float:

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from basis_ik.bones.bones import bones_in_object, chain_positions
-from basis_ik.bones.joint import express, from_joint, turned
+from basis_ik.bones.joint import express, from_joint, turn_basis
 from basis_ik.fabrik.fabrik import solve_chain
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.rigid import RigidTransform
@@ -118,5 +118,6 @@ def _turns(tree: TransformTree, frames: Sequence[str], step: FloatArray) -> dict
     """Return the bones rotated by rotation vectors [rad], shape (3·bones,)."""
     turns = [RigidTransform.exp(np.append(_ORIGIN, v)).rotation for v in step.reshape(-1, 3)]
     return {
-        bone: turned(tree.basis(bone), turn) for bone, turn in zip(frames[:-1], turns, strict=True)
+        bone: turn_basis(tree.basis(bone), turn)
+        for bone, turn in zip(frames[:-1], turns, strict=True)
     }

@@ -151,7 +151,7 @@ def _close(guides: FloatArray, chord: float, longest: int) -> tuple[float, int]:
 
 
 @helper
-def arc(guides: FloatArray, chord: float) -> int:
+def lay_on_arc(guides: FloatArray, chord: float) -> int:
     """Lay a chain on a circular arc in the plane of its first two coordinates.
 
     Args:

@@ -22,12 +22,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.fabrik.fabrik_descent_kernel import descend
+from basis_ik.fabrik.fabrik_descent_kernel import descend_tree
 from basis_ik.fabrik.fabrik_tree_kernel import sweep_tree
 from basis_ik.fabrik.freedom_kernel import held, scatter
 from basis_ik.fabrik.result import FabrikResult
 from basis_ik.fabrik.skeleton import path
-from basis_ik.fabrik.skeleton_kernel import Accuracy, Goals, Skeleton, errors, follow, place
+from basis_ik.fabrik.skeleton_kernel import (
+    Accuracy,
+    Goals,
+    Skeleton,
+    errors,
+    fit_rotations,
+    place_bones,
+)
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.verdict import Verdict
 
@@ -98,16 +105,16 @@ def starting_poses(
     if solve_freely is not None:
         free = solve_freely()
         guess = free.positions.copy()  # results are read-only, which kernels are not compiled for
-        follow(s, guess, q)
+        fit_rotations(s, guess, q)
         yield Start(q.copy(), guess, free.iterations)
     generator = np.random.Generator(np.random.PCG64(0))  # the same starts in every call
     while True:
         scatter(s, generator.random(3 * len(q)), q)
-        place(s, q, p)
+        place_bones(s, q, p)
         yield Start(q.copy(), p.copy(), 0)
 
 
-def search(
+def search_starts(
     s: Skeleton,
     g: Goals,
     starts: Iterator[Start],
@@ -170,7 +177,7 @@ def attempt(
     """
     used = sweep_tree(s, g, q, p, accuracy, budget, record)
     rest, left = record[used:], budget - used
-    return used + descend(s, g, q, p, accuracy, left, rest)
+    return used + descend_tree(s, g, q, p, accuracy, left, rest)
 
 
 def radian(s: Skeleton, g: Goals) -> float:

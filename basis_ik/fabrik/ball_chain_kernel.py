@@ -125,7 +125,7 @@ def bow(p: FloatArray, target: FloatArray, reach: float) -> None:
 
 
 @jit
-def sweep_chain(
+def sweep_ball_chain(
     p: FloatArray,
     lengths: FloatArray,
     target: FloatArray,

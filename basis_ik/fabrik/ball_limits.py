@@ -32,7 +32,7 @@ from basis_ik.fabrik.swing_twist_kernel import BALL, DOWN, HINGE, LEFT, LOWER, R
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import unit_vector
 from basis_ik.transforms.directions_kernel import perpendicular
-from basis_ik.transforms.quaternion import xyzw_from_matrix
+from basis_ik.transforms.quaternion import wxyz_from_matrix
 
 # Sine below which `up` counts as lying along the bone.
 _ALONG = 1e-6
@@ -102,7 +102,7 @@ class BallLimit:
             if not y @ y > _ALONG**2:
                 raise LimitError("`upwards` lies along the bone", bone)
             y /= math.sqrt(float(y @ y))
-        frame[:] = xyzw_from_matrix(np.column_stack([np.cross(y, z), y, z]))[[3, 0, 1, 2]]
+        frame[:] = wxyz_from_matrix(np.column_stack([np.cross(y, z), y, z]))
         bounds[LEFT], bounds[UP], bounds[RIGHT], bounds[DOWN] = (
             self.left, self.up, self.right, self.down,
         )  # fmt: skip

@@ -37,6 +37,7 @@ from basis_ik.fabrik.result import (
     check_budget,
     check_points,
     check_tolerance,
+    finite_chain,
     fresh_chain,
     fresh_point,
 )
@@ -101,7 +102,7 @@ def solve_chain(
         TreeError: A limit for a bone that is not there, or a rest pose with other bones.
         LimitError: A limit does not fit its bone.
     """
-    p, t = fresh_chain(positions), fresh_point("target", target)
+    p, t = fresh_chain("positions", positions), fresh_point("target", target)
     if limits or orientation is not None or free_root:
         n = len(p) - 1
         return solve_tree(
@@ -155,8 +156,7 @@ def sweep_chain(
         NoBonesError: There is one joint only.
         ToleranceError, BudgetError: No tolerance, no budget.
     """
-    p, t = fresh_chain(positions), fresh_point("target", target)
-    check_points("positions", p)
+    p, t = finite_chain("positions", positions), fresh_point("target", target)
     check_points("target", t)
     tolerance = check_tolerance("tolerance", tolerance)
     budget = check_budget("max_iterations", max_iterations)
@@ -166,7 +166,7 @@ def sweep_chain(
     if apart >= reach or apart <= 2.0 * lengths.max() - reach:
         return solve_chain(p, t, tolerance=tolerance, record=record)
     trace = np.full(budget + 1 if record else 0, np.nan)
-    residual, used = sweeps.sweep_chain(p, lengths, t, tolerance, budget, trace)
+    residual, used = sweeps.sweep_ball_chain(p, lengths, t, tolerance, budget, trace)
     p.setflags(write=False)
     verdict = Verdict.REACHED if residual <= tolerance else Verdict.BUDGET_SPENT
     return FabrikResult(p, verdict, residual, used, record=trace[: used + 1] if record else None)

@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from basis_ik.fabrik.freedom_kernel import advance, freedoms
+from basis_ik.fabrik.freedom_kernel import freedoms, turn_joints
 from basis_ik.fabrik.skeleton_kernel import (
     Accuracy,
     Goals,
@@ -33,11 +33,12 @@ from basis_ik.fabrik.skeleton_kernel import (
     copy,
     errors,
     load,
-    place,
+    place_bones,
 )
-from basis_ik.fabrik.swing_twist_kernel import Vector, inverse, product
+from basis_ik.fabrik.swing_twist_kernel import Vector, conjugate, multiply
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
+from basis_ik.numerics.normal_equations_kernel import solve_symmetric
 
 # Damping, as part of the mean diagonal: at first, its factors after a good and a bad step, and
 # the largest that is still worth a try.
@@ -71,7 +72,7 @@ def _chase(
 @helper
 def _rotation_vector(goal: FloatArray, k: int, q: FloatArray, j: int) -> Vector:
     """Rotation vector [rad] from bone j's rotation to goal k."""
-    w, x, y, z = product(load(goal, k), inverse(load(q, j)))
+    w, x, y, z = multiply(load(goal, k), conjugate(load(q, j)))
     if w < 0.0:
         w, x, y, z = -w, -x, -y, -z
     sine = math.sqrt(x * x + y * y + z * z)
@@ -127,26 +128,6 @@ def _jacobian(
 
 
 @helper
-def _solve(a: FloatArray, b: FloatArray) -> None:
-    """Replace b by a⁻¹ b for a symmetric positive definite a, which is overwritten (Cholesky)."""
-    n = b.shape[0]
-    for j in range(n):
-        for i in range(j, n):
-            value = a[i, j]
-            for k in range(j):
-                value -= a[i, k] * a[j, k]
-            a[i, j] = math.sqrt(value) if i == j else value / a[j, j]
-    for i in range(n):
-        for k in range(i):
-            b[i] -= a[i, k] * b[k]
-        b[i] /= a[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            b[i] -= a[k, i] * b[k]
-        b[i] /= a[i, i]
-
-
-@helper
 def _clear(jac: FloatArray, c: int) -> None:
     """Take a freedom out of J."""
     for i in range(jac.shape[0]):
@@ -183,7 +164,7 @@ def _step(
             weights[i] = miss[i]
         for i in range(rows):
             normal[i, i] += damping * mean + 1e-300
-        _solve(normal, weights)
+        solve_symmetric(normal, weights)
         blocked = False
         for c in range(jac.shape[1]):
             step[c] = 0.0
@@ -204,7 +185,7 @@ def _step(
 
 
 @jit
-def descend(
+def descend_tree(
     s: Skeleton, g: Goals, q: FloatArray, p: FloatArray, accuracy: Accuracy, budget: int,
     record: FloatArray,
 ) -> int:  # fmt: skip
@@ -238,10 +219,10 @@ def descend(
         freedoms(s, q, table)
         _jacobian(s, g, table, p, scale, jac)
         _step(jac, table, miss, damping, step)
-        advance(s, q, table, step, next_q)
+        turn_joints(s, q, table, step, next_q)
         for c in range(3):
             next_p[0, c] = p[0, c] + step[3 * m + c]
-        place(s, next_q, next_p)
+        place_bones(s, next_q, next_p)
         trial = _miss(g, next_q, next_p, scale, other)
         if trial < error:
             idle = idle + 1 if trial > (1.0 - _GAIN) * error else 0

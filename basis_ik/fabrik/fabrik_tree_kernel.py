@@ -46,12 +46,12 @@ from basis_ik.fabrik.swing_twist_kernel import (
     Quaternion,
     Vector,
     about,
+    clamp_angle,
     clamp_joint,
+    conjugate,
     hinge_angle,
-    inverse,
-    nearest_angle,
-    product,
-    rotated,
+    multiply,
+    rotate,
 )
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
@@ -83,15 +83,15 @@ def _allowed_by_parent(
     s: Skeleton, parent: Quaternion, j: int, aimed: Quaternion, along: Vector
 ) -> Quaternion:
     """Nearest rotation of bone j to `aimed`, along a vector, that its joint to the parent has."""
-    turn = product(inverse(parent), aimed)
+    turn = multiply(conjugate(parent), aimed)
     if s.kinds[j] == HINGE:
         bone = (s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
-        wanted = rotated(inverse(parent), along[0], along[1], along[2])
+        wanted = rotate(conjugate(parent), along[0], along[1], along[2])
         angle = _fitted(s.axes[j], bone, wanted, hinge_angle(turn, s.axes[j]))
-        angle = nearest_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
-        return product(parent, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], angle))
+        angle = clamp_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
+        return multiply(parent, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], angle))
     frame = load(s.frames, j)
-    return product(parent, clamp_joint(turn, s.kinds[j], s.bounds[j], s.axes[j], frame))
+    return multiply(parent, clamp_joint(turn, s.kinds[j], s.bounds[j], s.axes[j], frame))
 
 
 @helper
@@ -99,16 +99,16 @@ def _allowed_by_child(
     s: Skeleton, child: Quaternion, j: int, i: int, aimed: Quaternion, along: Vector
 ) -> Quaternion:
     """Nearest rotation of bone i to `aimed`, along a vector, that the joint to child j has."""
-    turn = product(inverse(aimed), child)
+    turn = multiply(conjugate(aimed), child)
     if s.kinds[j] == HINGE:
         bone = (s.bones[i, 0], s.bones[i, 1], s.bones[i, 2])
-        wanted = rotated(inverse(child), along[0], along[1], along[2])
+        wanted = rotate(conjugate(child), along[0], along[1], along[2])
         angle = -_fitted(s.axes[j], bone, wanted, -hinge_angle(turn, s.axes[j]))
-        angle = nearest_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
-        return product(child, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], -angle))
+        angle = clamp_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
+        return multiply(child, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], -angle))
     frame = load(s.frames, j)
     allowed = clamp_joint(turn, s.kinds[j], s.bounds[j], s.axes[j], frame)
-    return product(child, inverse(allowed))
+    return multiply(child, conjugate(allowed))
 
 
 @helper
@@ -132,7 +132,7 @@ def _gather_goals(g: Goals, p: FloatArray, sums: FloatArray, votes: IntArray) ->
 
 
 @helper
-def backward(
+def reach_backward(
     s: Skeleton, g: Goals, q: FloatArray, p: FloatArray, sums: FloatArray, votes: IntArray
 ) -> None:
     """Pull the bones from the end effectors to the root.
@@ -166,7 +166,7 @@ def backward(
                     aimed = _allowed_by_child(s, load(q, child), child, j, aimed, (x, y, z))
                 child = s.siblings[child]
         store(q, j, aimed)
-        x, y, z = rotated(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+        x, y, z = rotate(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         votes[start] += 1
         sums[start, 0] += p[end, 0] - x
         sums[start, 1] += p[end, 1] - y
@@ -186,7 +186,7 @@ def _is_turned(g: Goals, j: int) -> bool:
 
 
 @helper
-def forward(s: Skeleton, g: Goals, q: FloatArray, p: FloatArray) -> None:
+def reach_forward(s: Skeleton, g: Goals, q: FloatArray, p: FloatArray) -> None:
     """Pull the bones from the root outwards, each within its joint's limits.
 
     Args:
@@ -200,12 +200,12 @@ def forward(s: Skeleton, g: Goals, q: FloatArray, p: FloatArray) -> None:
         x, y, z = p[end, 0] - p[start, 0], p[end, 1] - p[start, 1], p[end, 2] - p[start, 2]
         aimed = load(q, j)
         if _is_turned(g, j):
-            x, y, z = rotated(aimed, s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+            x, y, z = rotate(aimed, s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         else:
             aimed = aim(s, q, j, x, y, z)
         parent = load(q, start - 1)
         store(q, j, _allowed_by_parent(s, parent, j, aimed, (x, y, z)))
-        x, y, z = rotated(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+        x, y, z = rotate(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         p[end, 0], p[end, 1], p[end, 2] = p[start, 0] + x, p[start, 1] + y, p[start, 2] + z
 
 
@@ -233,7 +233,7 @@ def sweep_tree(
     best, best_q, best_p = math.inf, np.empty_like(q), np.empty_like(p)
     milestone, used = math.inf, 0
     while True:
-        forward(s, g, q, p)
+        reach_forward(s, g, q, p)
         apart, turned = errors(g, q, p)
         if 0 < used <= record.shape[0]:
             record[used - 1] = apart
@@ -247,7 +247,7 @@ def sweep_tree(
             if best > _WORTH * milestone:
                 break
             milestone = best
-        backward(s, g, q, p, sums, votes)
+        reach_backward(s, g, q, p, sums, votes)
         used += 1
     copy(best_q, q)
     copy(best_p, p)

@@ -17,7 +17,7 @@
 FABRIK carries a change from bone to bone, so its sweeps grow with the number of bones and with
 nearness to full reach. Here the chain is turned as a whole until it faces the target, bent evenly
 along its length if it has to become shorter, and the rest is shared by all bones alike
-(`fabrik_lean`). A straight chain, and one where sharing fails, is laid on a circle (`fabrik_arc`).
+(`lean_kernel`). A straight chain, and one where sharing fails, is laid on a circle (`arc_kernel`).
 Each part costs a few passes over the chain, whatever its length.
 """
 
@@ -27,7 +27,7 @@ import math
 
 import numpy as np
 
-from basis_ik.fabrik.arc_kernel import arc, arc_half_angle
+from basis_ik.fabrik.arc_kernel import arc_half_angle, lay_on_arc
 from basis_ik.fabrik.ball_chain_kernel import bone_lengths, distance
 from basis_ik.fabrik.lean_kernel import lean
 from basis_ik.numerics.arrays import FloatArray
@@ -53,7 +53,9 @@ _FLOOR = 1e-14
 
 
 @helper
-def _turn(x: float, y: float, z: float, u: FloatArray, h: FloatArray) -> tuple[float, float, float]:
+def _rotate_least(
+    x: float, y: float, z: float, u: FloatArray, h: FloatArray
+) -> tuple[float, float, float]:
     """Rotate (x, y, z) by the least rotation that takes the unit vector u to its mirror image in h.
 
     Two half turns, about u and then about h, so that no cosine near −1 is divided by.
@@ -119,7 +121,7 @@ def _face(
         reach: Sum of the bone lengths [m], > 0.
         bulge: The chain's centre from `_directions`, shape (3,).
         axes: Filled with the target's direction, the bulge's, and the normal of both in rows 0 to
-            2, and with u and h of `_turn` in rows 3 and 4, shape (5, 3).
+            2, and with u and h of `_rotate_least` in rows 3 and 4, shape (5, 3).
 
     Returns:
         Distances of tip and target from the root, over the reach.
@@ -140,7 +142,7 @@ def _face(
         h[k] = u[k] + t[k]
     if not _normalise(h):
         perpendicular(u, h)
-    side[0], side[1], side[2] = _turn(bulge[0], bulge[1], bulge[2], u, h)
+    side[0], side[1], side[2] = _rotate_least(bulge[0], bulge[1], bulge[2], u, h)
     for k in range(3):
         side[k] += _FACING * u[k]
     if not _square(side, t):
@@ -165,7 +167,7 @@ def _bend(guides: FloatArray, axes: FloatArray, angle: float) -> None:
     u, h = axes[3], axes[4]
     for k in range(3):
         # row · turned(x) = turned back(row) · x, and turning back is the half turns in reverse.
-        rows[k, 0], rows[k, 1], rows[k, 2] = _turn(axes[k, 0], axes[k, 1], axes[k, 2], h, u)
+        rows[k, 0], rows[k, 1], rows[k, 2] = _rotate_least(axes[k, 0], axes[k, 1], axes[k, 2], h, u)
     passed = 0.0
     for i in range(guides.shape[0]):
         a, b, c, share = guides[i, 0], guides[i, 1], guides[i, 2], guides[i, 3]
@@ -181,7 +183,7 @@ def _bend(guides: FloatArray, axes: FloatArray, angle: float) -> None:
 
 
 @helper
-def _place(guides: FloatArray, axes: FloatArray, reach: float, p: FloatArray) -> None:
+def _lay_joints(guides: FloatArray, axes: FloatArray, reach: float, p: FloatArray) -> None:
     """Lay the joints one after the other from the root, p[0], onwards.
 
     Args:
@@ -234,7 +236,7 @@ def _shape(
         left, used = lean(guides, wanted, max(_MARGIN * tolerance, _FLOOR), record)
         if left < math.inf:
             return used
-    return used + arc(guides, wanted)
+    return used + lay_on_arc(guides, wanted)
 
 
 @jit
@@ -276,11 +278,11 @@ def reach_chain(
     else:
         _bend(guides, axes, arc_half_angle(wanted) - arc_half_angle(chord))
         used += _shape(guides, chord, wanted, tolerance / reach, record)
-    _place(guides, axes, reach, p)
+    _lay_joints(guides, axes, reach, p)
     residual = distance(p[n], target)
     if status == UNFINISHED and residual > tolerance:
         # An arc between nearly parallel long bones is exact to half the digits only.
         used += lean(guides, wanted, _FLOOR, record[used:])[1]
-        _place(guides, axes, reach, p)
+        _lay_joints(guides, axes, reach, p)
         residual = distance(p[n], target)
     return REACHED if residual <= tolerance else status, residual, used

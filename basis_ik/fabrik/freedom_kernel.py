@@ -31,13 +31,13 @@ from basis_ik.fabrik.swing_twist_kernel import (
     Quaternion,
     Vector,
     about,
+    clamp_angle,
     clamp_tilt,
+    conjugate,
     from_swing_twist,
     hinge_angle,
-    inverse,
-    nearest_angle,
-    product,
-    rotated,
+    multiply,
+    rotate,
     swing_twist,
 )
 from basis_ik.numerics.arrays import FloatArray
@@ -50,10 +50,10 @@ _TOUCH = 1e-9
 @helper
 def local_turn(s: Skeleton, q: FloatArray, j: int) -> Quaternion:
     """Rotation of bone j against its parent, in the ball's frame for balls."""
-    turn = product(inverse(load(q, s.starts[j] - 1)), load(q, j))
+    turn = multiply(conjugate(load(q, s.starts[j] - 1)), load(q, j))
     if s.kinds[j] == BALL:
         frame = load(s.frames, j)
-        return product(inverse(frame), product(turn, frame))
+        return multiply(conjugate(frame), multiply(turn, frame))
     return turn
 
 
@@ -119,10 +119,10 @@ def freedoms(s: Skeleton, q: FloatArray, table: FloatArray) -> None:
         if s.kinds[j] == BALL:
             x, y, twist = swing_twist(local_turn(s, q, j))
             u, v, side = _normal(x, y, s.bounds[j])
-            outer = product(parent, load(s.frames, j))
+            outer = multiply(parent, load(s.frames, j))
             _turning(outer, _swing_axis(x, y, u, v), table, r)
             _turning(outer, _swing_axis(x, y, -v, u), table, r + 1)
-            _turning(product(outer, from_swing_twist(x, y, 0.0)), (0.0, 0.0, 1.0), table, r + 2)
+            _turning(multiply(outer, from_swing_twist(x, y, 0.0)), (0.0, 0.0, 1.0), table, r + 2)
             table[r, 3], table[r, 4], table[r, 5] = u, v, side
             table[r + 1, 3], table[r + 1, 4] = -v, u
             if side == 2.0 and max(s.bounds[j, UP], s.bounds[j, DOWN]) <= _TOUCH:
@@ -132,7 +132,7 @@ def freedoms(s: Skeleton, q: FloatArray, table: FloatArray) -> None:
         elif s.kinds[j] == HINGE:
             n = s.axes[j]
             _turning(parent, (n[0], n[1], n[2]), table, r + 2)
-            angle = nearest_angle(hinge_angle(local_turn(s, q, j), n), lower, upper)
+            angle = clamp_angle(hinge_angle(local_turn(s, q, j), n), lower, upper)
             table[r, 5], table[r + 1, 5] = 2.0, 2.0
             table[r + 2, 5] = _side(angle, lower, upper)
         else:
@@ -142,7 +142,7 @@ def freedoms(s: Skeleton, q: FloatArray, table: FloatArray) -> None:
 @helper
 def _turning(outer: Quaternion, axis: Vector, table: FloatArray, row: int) -> None:
     """Write an axis, seen in a rotated frame, to a row of the table."""
-    table[row, 0], table[row, 1], table[row, 2] = rotated(outer, axis[0], axis[1], axis[2])
+    table[row, 0], table[row, 1], table[row, 2] = rotate(outer, axis[0], axis[1], axis[2])
 
 
 @helper
@@ -158,7 +158,7 @@ def _side(angle: float, lower: float, upper: float) -> float:
 
 
 @helper
-def advance(
+def turn_joints(
     s: Skeleton, q: FloatArray, table: FloatArray, step: FloatArray, out: FloatArray
 ) -> None:
     """Turn all joints by a step and bring each back to the nearest place that its limit allows.
@@ -180,21 +180,21 @@ def advance(
             x += a * table[3 * j, 3] + b * table[3 * j + 1, 3]
             y += a * table[3 * j, 4] + b * table[3 * j + 1, 4]
             x, y = clamp_tilt(x, y, s.bounds[j])
-            turn = from_swing_twist(x, y, nearest_angle(twist + c, lower, upper))
+            turn = from_swing_twist(x, y, clamp_angle(twist + c, lower, upper))
             frame = load(s.frames, j)
-            store(out, j, product(parent, product(frame, product(turn, inverse(frame)))))
+            store(out, j, multiply(parent, multiply(frame, multiply(turn, conjugate(frame)))))
         elif s.kinds[j] == HINGE:
             n = s.axes[j]
-            angle = nearest_angle(hinge_angle(local, n), lower, upper)
+            angle = clamp_angle(hinge_angle(local, n), lower, upper)
             angle = min(max(angle + c, lower), upper)
-            store(out, j, product(parent, about(n[0], n[1], n[2], angle)))
+            store(out, j, multiply(parent, about(n[0], n[1], n[2], angle)))
         else:
             angle = math.sqrt(a * a + b * b + c * c)
             turned = load(q, j)
             if angle > 0.0:
-                turned = product(about(a / angle, b / angle, c / angle, angle), turned)
-            turn = product(inverse(load(q, s.starts[j] - 1)), turned)
-            store(out, j, product(parent, turn))
+                turned = multiply(about(a / angle, b / angle, c / angle, angle), turned)
+            turn = multiply(conjugate(load(q, s.starts[j] - 1)), turned)
+            store(out, j, multiply(parent, turn))
 
 
 @jit
@@ -215,14 +215,14 @@ def scatter(s: Skeleton, chance: FloatArray, q: FloatArray) -> None:
             x *= s.bounds[j, LEFT] if x >= 0.0 else s.bounds[j, RIGHT]
             y *= s.bounds[j, UP] if y >= 0.0 else s.bounds[j, DOWN]
             turn, frame = from_swing_twist(x, y, lower + c * (upper - lower)), load(s.frames, j)
-            turn = product(frame, product(turn, inverse(frame)))
+            turn = multiply(frame, multiply(turn, conjugate(frame)))
         elif s.kinds[j] == HINGE:
             n = s.axes[j]
             turn = about(n[0], n[1], n[2], lower + c * (upper - lower))
         else:
             angle = math.acos(1.0 - 2.0 * b)
             turn = from_swing_twist(angle * math.cos(a), angle * math.sin(a), 2.0 * math.pi * c)
-        store(q, j, product(parent, turn))
+        store(q, j, multiply(parent, turn))
 
 
 @jit

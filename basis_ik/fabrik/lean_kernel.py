@@ -112,7 +112,7 @@ def descent(h: FloatArray, a: float, b: float, c: float) -> tuple[float, float, 
 
 
 @helper
-def _turn(guides: FloatArray, x: float, y: float, z: float) -> None:
+def _lean_all(guides: FloatArray, x: float, y: float, z: float) -> None:
     """Turn every direction to that of its sum with (x, y, z); along x where the sum is 0."""
     for i in range(guides.shape[0]):
         if guides[i, 3] == 0.0:
@@ -176,5 +176,5 @@ def lean(
                 break
             share *= 0.5
         x, y, z, value, away = nx, ny, nz, trial, closer
-    _turn(guides, x, y, z)
+    _lean_all(guides, x, y, z)
     return away, used

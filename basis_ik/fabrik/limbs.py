@@ -21,13 +21,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from basis_ik.fabrik.attempts import Found, out_of_reach, search, starting_poses
+from basis_ik.fabrik.attempts import Found, out_of_reach, search_starts, starting_poses
 from basis_ik.fabrik.ball_chain_kernel import pull
 from basis_ik.fabrik.free_reach_kernel import reach_chain
 from basis_ik.fabrik.limbs_kernel import LimbArrays, sweep_limbs
 from basis_ik.fabrik.result import FabrikResult
 from basis_ik.fabrik.skeleton import make_goals, make_skeleton
-from basis_ik.fabrik.skeleton_kernel import Goals, IntArray, Skeleton, follow
+from basis_ik.fabrik.skeleton_kernel import Goals, IntArray, Skeleton, fit_rotations
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.directions_kernel import perpendicular
 from basis_ik.verdict import Verdict
@@ -150,9 +150,9 @@ def _as_arms(
     targets = {2 * k: limbs.goals[k] for k in range(count) if limbs.asked[k]}
     g = make_goals(starts, targets, {}, (), bool(free_root))
     q = np.empty((len(starts), 4))
-    follow(s, p, q)
+    fit_rotations(s, p, q)
     poses = starting_poses(s, q, p, None)
-    return search(s, g, poses, 0.1 * tolerance, math.inf, budget, record)
+    return search_starts(s, g, poses, 0.1 * tolerance, math.inf, budget, record)
 
 
 def _lay(limb: list[int], place: FloatArray, p: FloatArray, out: FloatArray) -> None:

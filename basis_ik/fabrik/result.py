@@ -133,18 +133,31 @@ def check_points(name: str, points: FloatArray) -> None:
         raise OutOfRangeError(name, largest)
 
 
-def fresh_chain(positions: npt.ArrayLike) -> FloatArray:
+def fresh_chain(name: str, positions: npt.ArrayLike) -> FloatArray:
     """Copy the joint positions of a chain, shape (n + 1, 3) with n ≥ 1; finiteness is not checked.
 
     Raises:
         ShapeError: Not of that shape.
         NoBonesError: One joint only.
     """
-    p = real_array("positions", positions)
+    p = real_array(name, positions)
     if p.ndim != 2 or p.shape[1] != 3 or p.shape[0] == 0:
-        raise ShapeError("positions", "(n + 1, 3)", p.shape)
+        raise ShapeError(name, "(n + 1, 3)", p.shape)
     if p.shape[0] == 1:
         raise NoBonesError()
+    return p
+
+
+def finite_chain(name: str, positions: npt.ArrayLike) -> FloatArray:
+    """Copy the joint positions of a chain that can be computed with, shape (n + 1, 3) with n ≥ 1.
+
+    Raises:
+        ShapeError: Not of that shape.
+        NoBonesError: One joint only.
+        NotFiniteError, OutOfRangeError: A coordinate that cannot be computed with.
+    """
+    p = fresh_chain(name, positions)
+    check_points(name, p)
     return p
 
 

@@ -21,13 +21,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from basis_ik.fabrik.result import check_points, fresh_chain
-from basis_ik.fabrik.skeleton import TreeError, make_skeleton, starts_of
-from basis_ik.fabrik.skeleton_kernel import Skeleton, follow
+from basis_ik.fabrik.result import finite_chain
+from basis_ik.fabrik.skeleton import TreeError, checked_quaternion, make_skeleton, starts_of
+from basis_ik.fabrik.skeleton_kernel import Skeleton, fit_rotations
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.transforms.checks import finite_array
-from basis_ik.transforms.quaternion import xyzw_from_matrix
-from basis_ik.transforms.rigid import RigidTransform
 
 
 def bone_rotations(
@@ -54,9 +52,7 @@ def bone_rotations(
         NoBonesError: There is one joint only.
         TreeError: Parents that do not fit, or poses of different size.
     """
-    calm, now = fresh_chain(rest), fresh_chain(positions)
-    check_points("rest", calm)
-    check_points("positions", now)
+    calm, now = finite_chain("rest", rest), finite_chain("positions", positions)
     if calm.shape != now.shape:
         raise TreeError(f"rest has {len(calm)} joints, positions have {len(now)}")
     starts = starts_of(range(-1, len(calm) - 1) if parents is None else parents, len(calm))
@@ -69,11 +65,10 @@ def quaternions(rotations: npt.ArrayLike | None, s: Skeleton, p: FloatArray) -> 
     m = len(s.starts)
     q = np.empty((m, 4))
     if rotations is None:
-        follow(s, p, q)
+        fit_rotations(s, p, q)
         return q
     for row, rotation in enumerate(finite_array("rotations", rotations, m, 3, 3)):
-        checked = RigidTransform.from_rotation_translation(rotation, np.zeros(3))
-        q[row] = xyzw_from_matrix(checked.rotation)[[3, 0, 1, 2]]
+        q[row] = checked_quaternion(rotation)
     return q
 
 

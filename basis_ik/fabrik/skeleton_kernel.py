@@ -25,9 +25,9 @@ import numpy.typing as npt
 from basis_ik.fabrik.swing_twist_kernel import (
     Quaternion,
     between,
-    inverse,
-    product,
-    rotated,
+    conjugate,
+    multiply,
+    rotate,
     unit,
 )
 from basis_ik.numerics.arrays import FloatArray
@@ -45,7 +45,7 @@ class Skeleton(NamedTuple):
         siblings: The bone before j that starts where j starts, −1 for none, shape (m,).
         bones: Each bone at rest [m], shape (m, 3).
         kinds: FREE, BALL or HINGE: the joint of each bone to its parent, shape (m,).
-        bounds: See `fabrik_joint` [rad], shape (m, 6).
+        bounds: See `swing_twist_kernel` [rad], shape (m, 6).
         axes: Hinges' axes at rest, unit, shape (m, 3).
         frames: Balls' frames at rest, shape (m, 4).
         free_root: 1 where the root may move, shape (1,).
@@ -109,7 +109,7 @@ def copy(source: FloatArray, out: FloatArray) -> None:
 
 
 @jit
-def place(s: Skeleton, q: FloatArray, p: FloatArray) -> None:
+def place_bones(s: Skeleton, q: FloatArray, p: FloatArray) -> None:
     """Lay out the joints from the root p[0] by the bones' rotations.
 
     Args:
@@ -118,7 +118,7 @@ def place(s: Skeleton, q: FloatArray, p: FloatArray) -> None:
         p: Joint positions [m], shape (m + 1, 3); all but the first are overwritten.
     """
     for j in range(q.shape[0]):
-        x, y, z = rotated(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+        x, y, z = rotate(load(q, j), s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         a = s.starts[j]
         p[j + 1, 0], p[j + 1, 1], p[j + 1, 2] = p[a, 0] + x, p[a, 1] + y, p[a, 2] + z
 
@@ -127,13 +127,13 @@ def place(s: Skeleton, q: FloatArray, p: FloatArray) -> None:
 def aim(s: Skeleton, q: FloatArray, j: int, x: float, y: float, z: float) -> Quaternion:
     """Return bone j's rotation, turned as little as possible to point along (x, y, z)."""
     now = load(q, j)
-    bone = rotated(now, s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
+    bone = rotate(now, s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
     length = math.sqrt(bone[0] * bone[0] + bone[1] * bone[1] + bone[2] * bone[2])
     apart = math.sqrt(x * x + y * y + z * z)
     if length == 0.0 or apart == 0.0:
         return now
     a = (bone[0] / length, bone[1] / length, bone[2] / length)
-    return product(between(a, (x / apart, y / apart, z / apart)), now)
+    return multiply(between(a, (x / apart, y / apart, z / apart)), now)
 
 
 @jit
@@ -161,14 +161,14 @@ def errors(g: Goals, q: FloatArray, p: FloatArray) -> tuple[float, float]:
             square += (p[a, c] - p[b, c]) ** 2
         apart = max(apart, math.sqrt(square))
     for k in range(g.turned.shape[0]):
-        off = product(load(g.turns, k), inverse(load(q, g.turned[k])))
+        off = multiply(load(g.turns, k), conjugate(load(q, g.turned[k])))
         sine = math.sqrt(off[1] * off[1] + off[2] * off[2] + off[3] * off[3])
         turned = max(turned, 2.0 * math.atan2(sine, abs(off[0])))
     return apart, turned
 
 
 @jit
-def follow(s: Skeleton, p: FloatArray, q: FloatArray) -> None:
+def fit_rotations(s: Skeleton, p: FloatArray, q: FloatArray) -> None:
     """Find rotations that explain joint positions: bone after bone, a points-at for each.
 
     From the root outwards (change_of_basis, 3): a bone first turns with its parent, and then by the

@@ -46,7 +46,7 @@ _OPPOSITE = 1e-12
 
 
 @helper
-def product(a: Quaternion, b: Quaternion) -> Quaternion:
+def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
     """Hamilton's product: the rotation b, then a."""
     return (
         a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
@@ -57,7 +57,7 @@ def product(a: Quaternion, b: Quaternion) -> Quaternion:
 
 
 @helper
-def inverse(a: Quaternion) -> Quaternion:
+def conjugate(a: Quaternion) -> Quaternion:
     """Turn back."""
     return a[0], -a[1], -a[2], -a[3]
 
@@ -70,7 +70,7 @@ def unit(a: Quaternion) -> Quaternion:
 
 
 @helper
-def rotated(a: Quaternion, x: float, y: float, z: float) -> Vector:
+def rotate(a: Quaternion, x: float, y: float, z: float) -> Vector:
     """Rotate a vector: v + 2 w (u × v) + 2 u × (u × v) with a = (w, u)."""
     s, t, r = a[2] * z - a[3] * y, a[3] * x - a[1] * z, a[1] * y - a[2] * x
     return (
@@ -131,11 +131,11 @@ def from_swing_twist(x: float, y: float, twist: float) -> Quaternion:
     angle = math.sqrt(x * x + y * y)
     s = math.sin(0.5 * angle) / angle if angle > 0.0 else 0.0
     swing = (math.cos(0.5 * angle), -s * y, s * x, 0.0)
-    return product(swing, (math.cos(0.5 * twist), 0.0, 0.0, math.sin(0.5 * twist)))
+    return multiply(swing, (math.cos(0.5 * twist), 0.0, 0.0, math.sin(0.5 * twist)))
 
 
 @helper
-def nearest_angle(angle: float, lower: float, upper: float) -> float:
+def clamp_angle(angle: float, lower: float, upper: float) -> float:
     """Nearest place on the circle to an angle [rad], within bounds that may span it all."""
     middle = 0.5 * (lower + upper)
     angle -= 2.0 * math.pi * math.floor((angle - middle) / (2.0 * math.pi) + 0.5)
@@ -208,12 +208,12 @@ def clamp_joint(
         The allowed rotation; swing and twist, each nearest for itself, or an angle about the axis.
     """
     if kind == BALL:
-        local = product(inverse(frame), product(turn, frame))
+        local = multiply(conjugate(frame), multiply(turn, frame))
         x, y, twist = swing_twist(local)
         x, y = clamp_tilt(x, y, bounds)
-        twist = nearest_angle(twist, bounds[LOWER], bounds[UPPER])
-        return product(frame, product(from_swing_twist(x, y, twist), inverse(frame)))
+        twist = clamp_angle(twist, bounds[LOWER], bounds[UPPER])
+        return multiply(frame, multiply(from_swing_twist(x, y, twist), conjugate(frame)))
     if kind == HINGE:
-        angle = nearest_angle(hinge_angle(turn, axis), bounds[LOWER], bounds[UPPER])
+        angle = clamp_angle(hinge_angle(turn, axis), bounds[LOWER], bounds[UPPER])
         return about(axis[0], axis[1], axis[2], angle)
     return turn

@@ -26,22 +26,20 @@ import numpy.typing as npt
 from basis_ik.errors import SolveArgumentError
 from basis_ik.look.explain_look import LookDiagnosis, explain_look
 from basis_ik.look.look_kernel import solve_look
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import FloatArray, as_numbers, as_three
 from basis_ik.pose.solve import Solution
 from basis_ik.search.arguments import Positions, as_positions, count, hold_near, positive
 from basis_ik.search.descent_kernel import REACHED as ARRIVED
+from basis_ik.search.pose_constraint import Triple, frame_about, move_tip
 from basis_ik.search.pose_search_kernel import BAD_SEED, BAD_TARGET, LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
 from basis_ik.search.prepared_chain import PreparedChain
-from basis_ik.search.tables_kernel import COLUMNS, ORIGIN
+from basis_ik.search.tables_kernel import COLUMNS
 from basis_ik.transforms.checks import read_only
-from basis_ik.transforms.directions_kernel import perpendicular
 from basis_ik.verdict import REACHED, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
-
-Triple = tuple[float, float, float]
 
 MAX_ITERATIONS = 20_000
 MAX_RESTARTS = 300
@@ -113,7 +111,7 @@ def look_at(
         max_restarts = count("max_restarts", max_restarts, 0)
     names = chain.joint_names
     start = ready.middle if seed is None else as_positions("seed", seed, names)
-    goal = _as_three("point", point, "three numbers [m]")
+    goal = as_numbers("point", point, 3, "three numbers [m]")
     held = ready if max_move is None else hold_near(ready, start, max_move)
     positions = np.empty(len(start))
     work = ready.take_work()
@@ -159,7 +157,8 @@ def with_ray(ready: PreparedChain, axis: Triple, origin: Triple) -> PreparedChai
     except TypeError:  # lists and arrays are as good
         kept = None
     if kept is None:
-        direction, start = as_triple("axis", axis), as_triple("origin", origin)
+        direction = as_three("axis", axis, LARGEST_LENGTH)
+        start = as_three("origin", origin, LARGEST_LENGTH)
         size = float(np.abs(direction).max())
         if not size > 0.0:
             raise SolveArgumentError("axis", axis, "a direction, not zero")
@@ -173,35 +172,11 @@ def with_ray(ready: PreparedChain, axis: Triple, origin: Triple) -> PreparedChai
 
 
 def _prepare_ray(ready: PreparedChain, direction: FloatArray, start: FloatArray) -> PreparedChain:
-    z = direction / math.hypot(*direction.tolist())
-    x = np.empty(3)
-    perpendicular(z, x)
-    frame = np.eye(4)
-    frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = x, np.cross(z, x), z, start
-    exact, ends = ready.exact.copy(), ready.ends.copy()
-    ends[1] = ends[1] @ frame
-    exact[-1, ORIGIN] = ends[1].reshape(12)
+    frame = frame_about(tuple(direction.tolist()))
+    frame[:3, 3] = start
+    exact, ends = move_tip(ready, frame)
     variables = ready.variables[:, :COLUMNS].copy()  # the starts that suit poses are not for aims
     return replace(
         ready, exact=exact, ends=ends, variables=variables,
         closed=None, closed_position=None, redundant=None,
     )  # fmt: skip
-
-
-def as_triple(name: str, values: object) -> FloatArray:
-    """Return three coordinates or directions as an array (3,), or refuse them by name."""
-    required = f"three numbers within ±{LARGEST_LENGTH:g}"
-    array = _as_three(name, values, required)
-    if not (np.abs(array) <= LARGEST_LENGTH).all():
-        raise SolveArgumentError(name, values, required)
-    return array
-
-
-def _as_three(name: str, values: object, required: str) -> FloatArray:
-    try:
-        array = np.array(values, np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(())
-    if array.shape != (3,):
-        raise SolveArgumentError(name, values, required)
-    return array

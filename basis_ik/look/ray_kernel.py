@@ -29,7 +29,7 @@ import numpy as np
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
-from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, place, walk
+from basis_ik.search.descent_kernel import REACHED, SPENT, STALLED, apply_step, place
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import (
     ASIDE,
@@ -135,7 +135,7 @@ def fill_rows(
 
 
 @helper
-def fill_step(
+def fill_ray_step(
     variables: FloatArray, q: FloatArray, work: FloatArray, damping: float, error: float,
     pull: float, seed: FloatArray,
 ) -> float:  # fmt: skip
@@ -192,7 +192,7 @@ def aim_step(
         if k0 == k1 == k2 == 0.0:
             k0, k1, k2 = x0, x1, x2
     fill_rows(joints, variables, work, (p0, p1, p2), near, (k0, k1, k2), (a0, a1, a2))
-    largest = fill_step(variables, q, work, trust * angle * angle + FLOOR, angle, pull, seed)
+    largest = fill_ray_step(variables, q, work, trust * angle * angle + FLOOR, angle, pull, seed)
     return angle, largest
 
 
@@ -243,7 +243,7 @@ def descend_to_point(
         taken += 1
         for k in range(n):
             work[k, BEFORE] = q[k]
-        walk(variables, q, work, largest)
+        apply_step(variables, q, work, largest)
 
 
 @helper
@@ -269,7 +269,7 @@ def pull_to_seed(
         for k in range(n):
             work[k, BEFORE_PULL] = q[k]
         largest = aim_step(chain, q, work, seed, 0.0, 1.0)[1]
-        walk(variables, q, work, largest)
+        apply_step(variables, q, work, largest)
         careful = taken < 0  # never; a constant would be a type of its own
         left = iterations - taken - 1
         status, steps, _ = descend_to_point(chain, q, work, goal, left, careful)

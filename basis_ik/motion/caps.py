@@ -37,7 +37,7 @@ from basis_ik.motion.joints_kernel import (
     advance,
     is_equal,
 )
-from basis_ik.motion.joints_kernel import step as step_joints
+from basis_ik.motion.joints_kernel import step_joints as step_joints
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.robot.chain import Chain
 from basis_ik.search.prepare import prepared
@@ -63,7 +63,7 @@ class _Step(NamedTuple):
     out: FloatArray
     """(n, 27) the same, with profiles that brake."""
     ticks: int
-    """As in `motion.joints_kernel.step`."""
+    """As in `motion.joints_kernel.step_joints`."""
 
 
 class SpeedCaps:

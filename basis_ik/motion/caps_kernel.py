@@ -41,7 +41,7 @@ from basis_ik.motion.joints_kernel import (
     UPPER,
     VELOCITY,
 )
-from basis_ik.motion.profile_kernel import duration, extent, plan_stop, sample
+from basis_ik.motion.profile_kernel import duration, plan_stop, position_range, sample
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
 from basis_ik.search.proof_kernel import place_exactly
@@ -53,7 +53,7 @@ LEAST_PART = 1e-3
 
 
 @helper
-def _place(limbs: FloatArray, starts: IntArray, q: FloatArray, frames: FloatArray) -> None:
+def _place_links(limbs: FloatArray, starts: IntArray, q: FloatArray, frames: FloatArray) -> None:
     """Write the frames of all capped links (k, 3, 4)."""
     for k in range(frames.shape[0]):
         place_exactly(limbs[starts[k] : starts[k + 1]], q, frames[k])
@@ -85,8 +85,8 @@ def part_of_caps(
 ) -> float:  # fmt: skip
     """Return the largest fraction of a cap that links use between two joint positions (n,)."""
     here, there = np.empty((caps.shape[0], 3, 4)), np.empty((caps.shape[0], 3, 4))
-    _place(limbs, starts, before, here)
-    _place(limbs, starts, after, there)
+    _place_links(limbs, starts, before, here)
+    _place_links(limbs, starts, after, there)
     return _part(here, there, caps, time)
 
 
@@ -138,7 +138,7 @@ def plan_brake_together(memory: FloatArray, limits: FloatArray) -> float:
                     high = part
             high = max(high, _least_part(v, a, limits[VELOCITY, i], jerk))
             plan_stop(v, a, max(high * top, abs(a)), high * jerk, row)
-            least, largest = extent(row, x, v, a)
+            least, largest = position_range(row, x, v, a)
             lower, upper = min(limits[LOWER, i], x), max(limits[UPPER, i], x)
             if least < lower - EDGE or largest > upper + EDGE:
                 plan_stop(v, a, top, jerk, row)
@@ -166,10 +166,10 @@ def part_to_rest(
     q, here, there = np.empty(n), np.empty((count, 3, 4)), np.empty((count, 3, 4))
     for i in range(n):
         q[i] = memory[i, POSITION]
-    _place(limbs, starts, q, here)
+    _place_links(limbs, starts, q, here)
     for i in range(n):
         q[i] = then[i, POSITION]
-    _place(limbs, starts, q, there)
+    _place_links(limbs, starts, q, there)
     most = _part(here, there, caps, period)
     periods = ceil(plan_brake_together(then, limits) / period)
     for j in range(periods):
@@ -178,7 +178,7 @@ def part_to_rest(
             row = then[i, PROFILE:]
             x, v, a = then[i, START], then[i, START + 1], then[i, START + 2]
             q[i] = sample(row, x, v, a, (j + 1) * period)[0]
-        _place(limbs, starts, q, there)
+        _place_links(limbs, starts, q, there)
         most = max(most, _part(here, there, caps, period))
     return most
 
@@ -198,9 +198,9 @@ def part_on_way(
     """
     count, most = caps.shape[0], 0.0
     here, there = np.empty((count, 3, 4)), np.empty((count, 3, 4))
-    _place(limbs, starts, way[0], there)
+    _place_links(limbs, starts, way[0], there)
     for j in range(1, way.shape[0]):
         here, there = there, here
-        _place(limbs, starts, way[j], there)
+        _place_links(limbs, starts, way[j], there)
         most = max(most, _part(here, there, caps, times[j] - times[j - 1]))
     return most

@@ -36,7 +36,7 @@ from basis_ik.motion.joints_kernel import (
     UPPER,
     VELOCITY,
 )
-from basis_ik.motion.joints_kernel import step as step_joints
+from basis_ik.motion.joints_kernel import step_joints as step_joints
 from basis_ik.motion.limiter import Limiter
 from basis_ik.motion.limits import MotionLimits
 from basis_ik.motion.line_stop import LineStop

@@ -32,9 +32,9 @@ from basis_ik.motion.profile_kernel import (
     SEGMENTS,
     after,
     duration,
-    extent,
     plan,
     plan_stop,
+    position_range,
     sample,
 )
 from basis_ik.numerics.arrays import FloatArray
@@ -117,7 +117,7 @@ def _together(
 def _passed(x: float, v: float, a: float, limits: FloatArray, i: int, row: FloatArray) -> int:
     """Return 1 or -1 if joint i cannot stop before its upper or lower limit, else 0."""
     plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
-    least, largest = extent(row, x, v, a)
+    least, largest = position_range(row, x, v, a)
     if largest > limits[UPPER, i] + EDGE:
         return 1
     return -1 if least < limits[LOWER, i] - EDGE else 0
@@ -267,7 +267,7 @@ def _follow(
 
 
 @jit
-def step(
+def step_joints(
     memory: FloatArray,
     goal: FloatArray,
     velocity: FloatArray,
@@ -323,7 +323,7 @@ def _plan_brake(memory: FloatArray, limits: FloatArray) -> None:
 
 @jit
 def brake(memory: FloatArray, limits: FloatArray, period: float, ticks: int) -> int:
-    """Advance by one period of the quickest stop; arguments and result as of `step`."""
+    """Advance by one period of the quickest stop; arguments and result as of `step_joints`."""
     if ticks == 0:
         _plan_brake(memory, limits)
     advance(memory, limits, (ticks + 1) * period)
@@ -476,7 +476,7 @@ def _allowed(
     if not _can_lead((a - b) / most, v_off, x_off, edge):
         return False
     plan_stop(v, a, limits[ACCELERATION, i], limits[JERK, i], row)
-    least, largest = extent(row, x, v, a)
+    least, largest = position_range(row, x, v, a)
     lower, upper = min(limits[LOWER, i], now[POSITION]), max(limits[UPPER, i], now[POSITION])
     return bool(lower - EDGE <= least and largest <= upper + EDGE)
 

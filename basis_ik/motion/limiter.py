@@ -252,7 +252,7 @@ class Limiter:
         self._prepare(braking=False)
         velocity = self._still if velocity is None else velocity
         acceleration = self._still if acceleration is None else acceleration
-        step = kernels.step if self._capped is None else self._capped.step
+        step = kernels.step_joints if self._capped is None else self._capped.step
         self._ticks = step(
             self._memory, goal, velocity, acceleration, self._slowed(), self.period, self._ticks
         )
@@ -317,7 +317,7 @@ class Limiter:
         memory, limits = self._memory.copy(), self._slowed().copy()
         limits[kernels.VELOCITY] *= share
         if goal is not None:
-            kernels.step(memory, goal, self._still, self._still, limits, self.period, 0)
+            kernels.step_joints(memory, goal, self._still, self._still, limits, self.period, 0)
         elif self._capped is not None:
             plan_brake_together(memory, limits)
         else:

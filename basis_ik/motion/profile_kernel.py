@@ -251,7 +251,7 @@ def sample(
 
 
 @helper
-def extent(row: FloatArray, x: float, v: float, a: float) -> tuple[float, float]:
+def position_range(row: FloatArray, x: float, v: float, a: float) -> tuple[float, float]:
     """Return the least and the largest position on a profile (20,) that starts at x, v, a."""
     least, largest = x, x
     for i in range(SEGMENTS):

@@ -32,7 +32,7 @@ from basis_ik.numerics.normal_equations_kernel import (
     solve_symmetric_6,
     with_column_6,
 )
-from basis_ik.search.residuals_kernel import fill_twists, place_limb
+from basis_ik.search.limb_kernel import fill_twists, place_limb
 
 DAMPING = 1e-9  # squared [m or rad]: joints with a smaller effect on the tip are not used
 INSTANT = 1e-4  # half the interval of the finite difference [s]

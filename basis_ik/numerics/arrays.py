@@ -12,9 +12,63 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The type of arrays of real numbers."""
+"""Arrays of real numbers: their type, and the door through which all of them come in."""
+
+from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from basis_ik.errors import SolveArgumentError
+
 FloatArray = NDArray[np.float64]
+
+
+def as_reals(values: object) -> FloatArray | None:
+    """Return a fresh C-contiguous copy of real numbers, of any shape; None where these are none."""
+    try:
+        return np.array(values, np.float64, order="C")
+    except (TypeError, ValueError):
+        return None
+
+
+def as_numbers(argument: str, values: object, count: int, required: str) -> FloatArray:
+    """Return so many numbers as an array (count,), which may hold NaN and infinities.
+
+    Args:
+        argument: Its name, for the error.
+        values: The numbers.
+        count: How many.
+        required: What they must be, for the error.
+
+    Raises:
+        SolveArgumentError: These are not so many numbers.
+    """
+    array = as_reals(values)
+    if array is None or array.shape != (count,):
+        raise SolveArgumentError(argument, values, required)
+    return array
+
+
+def as_three(argument: str, values: object, largest: float) -> FloatArray:
+    """Return three finite numbers as an array (3,), none larger than a bound in size.
+
+    Raises:
+        SolveArgumentError: These are not such numbers.
+    """
+    required = f"three numbers within ±{largest:g}"
+    array = as_numbers(argument, values, 3, required)
+    if not (np.abs(array) <= largest).all():
+        raise SolveArgumentError(argument, values, required)
+    return array
+
+
+def as_length(argument: str, value: object, largest: float) -> float:
+    """Return a length above 0 and up to a bound as a float [m].
+
+    Raises:
+        SolveArgumentError: It is not such a length.
+    """
+    if not (isinstance(value, (float, int, np.floating)) and 0.0 < value <= largest):
+        raise SolveArgumentError(argument, value, f"a length above 0, up to {largest:g} m")
+    return float(value)

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper
+from basis_ik.numerics.normal_equations_kernel import solve_symmetric
 
 IntArray = NDArray[np.int64]
 
@@ -156,26 +157,6 @@ def _span_equations(equations: Rows, step: FloatArray, held: IntArray, span: Spa
 
 
 @helper
-def _solve_in_place(gram: FloatArray, x: FloatArray) -> None:
-    """Solve gram x = x for a symmetric positive definite matrix, by Cholesky's factors."""
-    n = x.shape[0]
-    for i in range(n):
-        for j in range(i + 1):
-            total = gram[i, j]
-            for k in range(j):
-                total -= gram[i, k] * gram[j, k]
-            gram[i, j] = sqrt(max(total, 1e-300)) if i == j else total / gram[j, j]
-    for i in range(n):
-        for k in range(i):
-            x[i] -= gram[i, k] * x[k]
-        x[i] /= gram[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            x[i] -= gram[k, i] * x[k]
-        x[i] /= gram[i, i]
-
-
-@helper
 def _approach(
     wanted: Rows, damping: float, step: FloatArray, held: IntArray, basis: FloatArray, rank: int,
     gram: Gram,
@@ -210,7 +191,7 @@ def _approach(
             for k in range(n):
                 total += across[i, k] * across[j, k]
             matrix[i, j] = total
-    _solve_in_place(matrix[:c, :c], z[:c])
+    solve_symmetric(matrix[:c, :c], z[:c])
     for i in range(c):
         for k in range(n):
             step[k] += z[i] * across[i, k]

@@ -12,10 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The 6 by 6 system of a damped least-squares step, factored without a single array."""
+"""The symmetric systems of damped least-squares steps: of six rows without an array, and of any."""
 
 from __future__ import annotations
 
+from math import sqrt
+
+from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, inlined
 
 Six = tuple[float, float, float, float, float, float]
@@ -127,3 +130,28 @@ def solve_symmetric_6(a: Triangle, b: Six) -> Six:
     x1 = b1 * d1 - l21 * x2 - l31 * x3 - l41 * x4 - l51 * x5
     x0 = b0 * d0 - l10 * x1 - l20 * x2 - l30 * x3 - l40 * x4 - l50 * x5
     return x0, x1, x2, x3, x4, x5
+
+
+@helper
+def solve_symmetric(a: FloatArray, x: FloatArray) -> None:
+    """Replace x (n,) by A⁻¹ x for a symmetric positive definite A, by Cholesky's factors.
+
+    Args:
+        a: (n, n), of which the lower triangle counts; overwritten with its factor.
+        x: The right-hand side, and result.
+    """
+    n = x.shape[0]
+    for i in range(n):
+        for j in range(i + 1):
+            total = a[i, j]
+            for k in range(j):
+                total -= a[i, k] * a[j, k]
+            a[i, j] = sqrt(max(total, 1e-300)) if i == j else total / a[j, j]
+    for i in range(n):
+        for k in range(i):
+            x[i] -= a[i, k] * x[k]
+        x[i] /= a[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            x[i] -= a[k, i] * x[k]
+        x[i] /= a[i, i]

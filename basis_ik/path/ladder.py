@@ -223,12 +223,11 @@ class Ladder:
         manner: int = ONWARD, aside: FloatArray | None = None,
     ) -> FloatArray:  # fmt: skip
         """Return the rows (k, n) of a way from a position over goals, as far as it gets."""
-        ready, rows = self._ready, np.empty((len(goals), len(begin)))
+        rows = np.empty((len(goals), len(begin)))
         side = np.zeros(len(begin)) if aside is None else aside.copy()
         reached = go_along(
-            ready.exact, ready.joints, ready.variables, ready.ends, self._weights, goals,
-            np.array(before), np.array(begin), self._max_move, manner, side, rows, self._work,
-            *self._tolerances,
+            self._ready.fields, (self._weights, goals, *self._tolerances),
+            (np.array(before), np.array(begin), self._max_move), manner, side, rows, self._work,
         )  # fmt: skip
         return rows[:reached]
 

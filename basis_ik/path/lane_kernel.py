@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.bounded_step_kernel import moved_inside
@@ -46,6 +46,7 @@ from basis_ik.search.tables_kernel import (
     SCALE,
     START,
     STEP,
+    ChainFields,
     PackedChain,
     PoseGoal,
 )
@@ -94,46 +95,75 @@ def step_aside(
     return True
 
 
+WaypointFields = tuple[FloatArray, FloatArray, float, float]
+LaneFields = tuple[FloatArray, FloatArray, FloatArray]
+
+
+class Waypoints(NamedTuple):
+    """The poses to reach one after the other."""
+
+    weights: FloatArray
+    """(12,)."""
+    targets: FloatArray
+    """(k, 4, 4) root_T_target."""
+    position_tolerance: float
+    """[m]."""
+    rotation_tolerance: float
+    """[rad]."""
+
+
+class Lane(NamedTuple):
+    """Where the arm comes from, and how far it may move from pose to pose."""
+
+    before: FloatArray
+    """(n,) positions two poses before the next one."""
+    here: FloatArray
+    """(n,) positions at the pose before the next one."""
+    bound: FloatArray
+    """(n,) largest change, above 0, maybe infinite."""
+
+
 @jit
 def go_along(
-    exact: FloatArray, joints: FloatArray, variables: FloatArray, ends: FloatArray,
-    weights: FloatArray, goals: FloatArray, previous: FloatArray, begin: FloatArray,
-    bound: FloatArray,
-    manner: int, aside: FloatArray, rows: FloatArray, work: FloatArray,
-    position_tolerance: float, rotation_tolerance: float,
+    chain: ChainFields, waypoints: WaypointFields, lane: LaneFields, manner: int, aside: FloatArray,
+    rows: FloatArray, work: FloatArray,
+) -> int:  # fmt: skip
+    """Run `follow_lane` from Python, with the fields of its named tuples."""
+    return follow_lane(
+        PackedChain(*chain), Waypoints(*waypoints), Lane(*lane), manner, aside, rows, work
+    )
+
+
+@helper
+def follow_lane(
+    chain: PackedChain, waypoints: Waypoints, lane: Lane, manner: int, aside: FloatArray,
+    rows: FloatArray, work: FloatArray,
 ) -> int:  # fmt: skip
     """Reach poses one after the other, each joint moving by no more than its bound in between.
 
-    The arm goes on as it came, so that it passes through singularities; where that does not lead to
+    The arm goes on as it came, so that it passes through singularities. Where that does not lead to
     the next pose, the nearest positions may.
 
     Args:
-        exact: As of `PackedChain`, with the next three.
-        joints: Likewise.
-        variables: Likewise.
-        ends: Likewise.
-        weights: (12,).
-        goals: (k, 4, 4) root_T_target.
-        previous: (n,) positions two poses before.
-        begin: (n,) positions at the pose before.
-        bound: (n,) largest change, above 0, maybe infinite.
+        chain: The chain.
+        waypoints: The k poses.
+        lane: Where it begins.
         manner: ONWARD, ASIDE or CLEAR.
         aside: (n,) direction of the scaled variables, for ASIDE; it is changed.
         rows: (k, n) result.
         work: (n + 2 m + 3, 12).
-        position_tolerance: [m].
-        rotation_tolerance: [rad].
 
     Returns:
         How many poses were reached.
     """
-    chain = PackedChain(exact, joints, variables, ends, np.inf)
-    n, before, here = begin.shape[0], previous, begin
-    for i in range(goals.shape[0]):
-        q, goal = rows[i], PoseGoal(weights, goals[i], position_tolerance, rotation_tolerance)
+    before, here, bound = lane
+    n, m, weights = here.shape[0], chain.joints.shape[0], waypoints.weights
+    for i in range(waypoints.targets.shape[0]):
+        q, target = rows[i], waypoints.targets[i]
+        goal = PoseGoal(weights, target, waypoints.position_tolerance, waypoints.rotation_tolerance)
         arrival = squared_arrival(goal)
-        bound_step(variables, here, bound, work)
-        relate_to_target(ends[0], goals[i], work, n + joints.shape[0])
+        bound_step(chain.variables, here, bound, work)
+        relate_to_target(chain.ends[0], target, work, n + m)
         if manner == ONWARD:
             for k in range(n):
                 ahead = work[k, START] + here[k] - before[k]
@@ -158,5 +188,5 @@ def go_along(
         if not meets(goal, away, turned):
             return i
         before, here = here, q
-    count: int = goals.shape[0]
+    count: int = waypoints.targets.shape[0]
     return count

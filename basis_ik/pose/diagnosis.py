@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.numerics.arrays import FloatArray
+from basis_ik.pose.best_effort_kernel import BEST, OWN, find_best_effort
 from basis_ik.pose.newton_kernel import minimise_each
 from basis_ik.search.closed_form import ClosedForm
 from basis_ik.search.descent_kernel import REACHED
@@ -39,6 +40,7 @@ from basis_ik.search.tables_kernel import (
     UPPER,
     WRX,
     WX,
+    GoalFields,
 )
 
 SETTLING = 60  # steps after which a descent by Newton's method has settled or never will
@@ -60,8 +62,9 @@ MOST_CORNERS = 2000
 BEYOND = 0.6  # [range] by how much they may be beyond: half of the joints then stand at a limit
 CORNER_PATIENCE = 4
 ALIKE = 1e-5  # weighted error by which two bottoms are told apart
-TIGHTENING = (0.1, 0.01, 0.001)  # of the orientation's weight: each holds the position closer
-BETTER_BY = 1e-5  # [reach] by which another position has to be nearer to be preferred
+TIGHTENING = np.array((0.3, 0.1, 0.01, 0.001))  # of the orientation's weight, in a best effort
+AT_HAND = 0.5  # [rad] within which all joints are there from the seed
+BETTER_BY = 1e-5  # [reach] by which another position has to be nearer to be preferred to it
 BETTER_TURN = 1e-3  # [rad] the same for another orientation
 # ... and by as much of the joints' farther way there: no arm swings to its other shoulder for a
 # fraction of a degree, forth and back while a target out of reach is dragged about.
@@ -114,6 +117,7 @@ class Diagnosis:
     _starts: FloatArray = field(init=False)
     _scouts: list[Attempt] = field(default_factory=list)
     _free: Attempt | None = None
+    _found: tuple[Attempt, Attempt] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.seed)
@@ -135,16 +139,46 @@ class Diagnosis:
         return attempt.reached and turned
 
     def nearest_position(self) -> Attempt:
-        """Return the nearest position, the seed's unless another is clearly nearer."""
-        margin = BETTER_BY * self.ready.size + self.tolerances[0]
-        weights = self.ready.position[None]
-        best = self._settle(self._starts[:1], weights)[0]
-        if not best.reached:
-            for other in self._settle(self._starts[1:], weights):
-                if other.away < best.away - margin or (other.reached and not best.reached):
-                    best = other
-                    margin = self.tolerances[0]  # the seed's is out: of the others the best counts
-        return best
+        """Return the nearest position: the seed's if it reaches, else the best effort's."""
+        held = self._settle(self.seed[None], self.ready.position[None])[0]
+        return held if held.reached else self.best_effort()
+
+    def best_effort(self) -> Attempt:
+        """Return the nearest position, and there the nearest orientation.
+
+        Where the seed leads to one at hand, another is preferred only if it is clearly better, and
+        worth the way.
+        """
+        own, best = self._efforts()
+        if self._way(own) > AT_HAND or self.meets(best):
+            return best
+        nearer = best.away < own.away - BETTER_BY * self.ready.size - self.tolerances[0]
+        nearer = nearer or (best.reached and not own.reached)
+        farther = max(self._way(best) - self._way(own), 0.0)
+        enough = own.turned - BETTER_TURN - WORTH_A_WAY * farther
+        turned = not self.position_only and best.turned < enough
+        return best if nearer or turned else own
+
+    def _efforts(self) -> tuple[Attempt, Attempt]:
+        """Return what the seed leads to, and the best of all starts; they are searched once."""
+        if self._found is None:
+            starts, n = np.array([self.seed, self.found]), len(self.seed)
+            q, figures = np.empty((2, n)), np.empty((2, 2))
+            self.budget -= find_best_effort(
+                self.ready.fields, self._goal, self._held_ever_closer(), starts, (q, figures),
+                (self._work, self._square), (SETTLING, self.budget),
+            )  # fmt: skip
+            self._found = self._attempt(q[OWN], figures[OWN]), self._attempt(q[BEST], figures[BEST])
+        return self._found
+
+    def _held_ever_closer(self) -> FloatArray:
+        """Return rows of weights for `find_best_effort`."""
+        if self.position_only:
+            return self.ready.position[None]
+        weights = np.empty((len(TIGHTENING) + 1, len(self.ready.full)))
+        weights[0], weights[1:] = self.ready.position, self.ready.full
+        weights[1:, ROTATION] *= TIGHTENING[:, None]
+        return weights
 
     def scout(self) -> Attempt | None:
         """Settle on all that is wanted from every start; return an attempt that got it all."""
@@ -165,12 +199,12 @@ class Diagnosis:
             last: Number of the last start.
             asked: Whether so many starts were asked for; else they end where there is no hope.
         """
-        found = None if self.position_only else self.scout()
-        if found is not None or self.proven:
-            return found
+        if self.proven:
+            return None
         if self.position_only:
             return self.search(last) if asked else None
-        found = self.finish()
+        found = self.scout()
+        found = self.finish() if found is None else found
         if found is not None:
             return found
         sampled = self.sample_self_motion()
@@ -182,23 +216,6 @@ class Diagnosis:
             if found is None and (held.reached or self.least_error() <= CLOSE):
                 found = self.corners()
         return sampled if found is None else found
-
-    def nearest_orientation(self, held: Attempt) -> Attempt:
-        """Return the nearest orientation at the nearest position, the near one if it is as good."""
-        best = self._turn_in_place([held])[0]
-        if best.away > held.away + self.tolerances[0]:
-            best = held
-        if self.meets(best):
-            return best
-        enough = best.turned - BETTER_TURN - self.tolerances[1]
-        for other in self._turn_in_place([s for s in self._distinct() if s.turned < enough]):
-            farther = max(self._way(other) - self._way(best), 0.0)
-            better = other.turned < best.turned - BETTER_TURN - WORTH_A_WAY * farther
-            if self.meets(other):
-                return other
-            if better and other.away <= held.away + self.tolerances[0]:
-                best = other
-        return best
 
     def _way(self, attempt: Attempt) -> float:
         """Return the longest way of a joint from the seed [rad or m]."""
@@ -339,7 +356,7 @@ class Diagnosis:
         other = wider._settle(answer.q[None], self.ready.position[None])[0]
         nearer = other.away < answer.away - BETTER_BY * self.ready.size - self.tolerances[0]
         if not (nearer or self.position_only):
-            other = wider._turn_in_place([answer])[0]
+            other = wider._settle(answer.q[None], self._held_ever_closer()[::-1])[0]
             nearer = other.turned < answer.turned - BETTER_TURN - self.tolerances[1]
         self.budget = wider.budget
         return nearer
@@ -348,38 +365,24 @@ class Diagnosis:
         away, turned = self.ready.full[[WX, WRX]].tolist()
         return math.hypot(away * attempt.away, turned * attempt.turned)
 
-    def _distinct(self) -> list[Attempt]:
-        """Return the scouts that ended at different bottoms."""
-        last, found = math.inf, []
-        for scout in self._scouts:  # the best first
-            error = self._error(scout)
-            if not abs(error - last) <= ALIKE:
-                found.append(scout)
-            last = error
-        return found
-
-    def _turn_in_place(self, attempts: list[Attempt]) -> list[Attempt]:
-        weights = np.empty((len(TIGHTENING) + 1, len(self.ready.full)))
-        weights[:] = self.ready.full
-        for row, factor in enumerate(TIGHTENING):
-            weights[row, ROTATION] *= factor
-        weights[-1] = self.ready.position
-        starts = np.array([attempt.q for attempt in attempts]).reshape(-1, len(self.seed))
-        return self._settle(starts, weights)
-
     def _settle(
         self, starts: FloatArray, weights: FloatArray, steps: int = SETTLING
     ) -> list[Attempt]:
-        ready, free = self.ready, self.ready.position[WX] == 0.0
         q, figures = np.empty_like(starts), np.empty((len(starts), 2))
         self.budget -= minimise_each(
-            ready.fields, (ready.full, self.target, *self.tolerances), weights, starts,
-            (q, figures), (self._work, self._square), (steps, self.budget),
+            self.ready.fields, self._goal, weights, starts, (q, figures),
+            (self._work, self._square), (steps, self.budget),
         )  # fmt: skip
-        return [
-            Attempt(end, 0.0 if free else away, turned, free or away <= self.tolerances[0])
-            for end, (away, turned) in zip(q, figures.tolist(), strict=True)
-        ]
+        return [self._attempt(*each) for each in zip(q, figures, strict=True)]
+
+    def _attempt(self, q: FloatArray, figures: FloatArray) -> Attempt:
+        """Return positions with the distance [m] and angle [rad] that they leave."""
+        (away, turned), free = figures.tolist(), self.ready.position[WX] == 0.0
+        return Attempt(q, 0.0 if free else away, turned, free or away <= self.tolerances[0])
+
+    @property
+    def _goal(self) -> GoalFields:
+        return self.ready.full, self.target, *self.tolerances
 
     def _descend(
         self, ready: PreparedChain, weights: FloatArray, first: int, last: int,

@@ -42,7 +42,7 @@ def explain(diagnosis: Diagnosis, held: Attempt, names: tuple[str, ...]) -> tupl
         The best effort and the reason, which is REACHED where all that is wanted was found by the
         way.
     """
-    answer = held if diagnosis.position_only else diagnosis.nearest_orientation(held)
+    answer = diagnosis.best_effort()
     if diagnosis.meets(answer):
         return answer, REACHED
     answer = diagnosis.rest(answer)

@@ -34,7 +34,7 @@ from basis_ik.search.descent_kernel import (
     REACHED,
     SPENT,
     STALLED,
-    begin,
+    begin_descent,
     descend,
     fill_columns,
     fill_jacobian,
@@ -145,7 +145,7 @@ def approach(
     arrival: tuple[float, float], iterations: int,
 ) -> tuple[int, int, float]:  # fmt: skip
     """Descend from q by steps that each come nearer; see `descent_kernel.descend`."""
-    begin(work)
+    begin_descent(work)
     careful = iterations >= 0  # a constant would be a type of its own
     return descend(chain, weights, q, work, arrival, Effort(iterations, iterations, careful))
 

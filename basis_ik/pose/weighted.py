@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.pose.pose_problem import PoseProblem
+from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
 from basis_ik.search.ranked_tasks import ITERATIONS, Ranked, RankedTask
-from basis_ik.search.residuals_kernel import POSE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,8 @@ def least_error(
     Returns:
         Positions (n,), the distance [m] and angle [rad] that they leave, and steps taken.
     """
-    task = RankedTask(POSE, problem.ready.exact, weights, problem.goal, 0, problem.tolerances)
+    exact, goal = problem.ready.exact, problem.goal
+    task = RankedTask(POSE_RESIDUAL, exact, weights, goal, 0, problem.tolerances)
     ranked = Ranked([task], problem.ready.variables)
     best, left = ranked.standing(ranked.start(0, starts[0])), budget
     fresh = [ranked.start(number, starts[0]) for number in range(1, STARTS + 1)]

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import FloatArray, as_reals
 from basis_ik.search.pose_search_kernel import (
     BAD_SEED,
     BAD_TARGET,
@@ -113,17 +113,14 @@ def as_positions(argument: str, values: Positions, names: tuple[str, ...]) -> Fl
     """
     if type(values) is np.ndarray and values.dtype is _FLOAT and values.shape == (len(names),):
         return values.copy()  # in a third of the time
-    try:
-        array = np.array(values, np.float64)
-    except (TypeError, ValueError):
-        if isinstance(values, Mapping):  # which may have the robot's other joints, too
-            missing = [name for name in names if name not in values]
-            if missing:
-                wanted = f"positions that include joint {missing[0]!r}"
-                raise SolveArgumentError(argument, dict(values), wanted) from None
-            return as_positions(argument, [values[name] for name in names], names)
-        array = np.empty(())
-    if array.shape != (len(names),):
+    if isinstance(values, Mapping):  # which may have the robot's other joints, too
+        missing = [name for name in names if name not in values]
+        if missing:
+            wanted = f"positions that include joint {missing[0]!r}"
+            raise SolveArgumentError(argument, dict(values), wanted)
+        values = [values[name] for name in names]
+    array = as_reals(values)
+    if array is None or array.shape != (len(names),):
         raise SolveArgumentError(argument, values, f"{len(names)} numbers, one each for {names}")
     return array
 

@@ -157,14 +157,12 @@ def _narrow(ready: PreparedChain, constraint: PoseConstraint) -> PreparedChain:
         )  # fmt: skip
         return narrowed if constraint.orientation else narrowed.of_position
     full[WRZ] = 0.0
-    turn = _frame_about(constraint.free_axis)
+    turn = frame_about(constraint.free_axis)
     full[BOX] = position[BOX] = np.array(constraint.box)[_order(turn)]
     full[ROTATION_BOX] = np.array(constraint.rotation_box)[_order(turn)]
     full[BOX_RZ] = 0.0
     exactly = exactly and not full[ROTATION_BOX].any()
-    exact, ends = ready.exact.copy(), ready.ends.copy()
-    ends[1] = ends[1] @ turn
-    exact[-1, ORIGIN] = ends[1].reshape(12)
+    exact, ends = move_tip(ready, turn)
     closed = closed_form(exact, ready.variables, ready.size, Free.AXIS) if exactly else None
     return replace(
         ready, full=full, position=position, reach=reach, exact=exact, ends=ends,
@@ -189,7 +187,7 @@ def weigh(
         return weights
     given = np.array(constraint.weights)
     if constraint.free_axis is not None:
-        along = _order(_frame_about(constraint.free_axis))
+        along = _order(frame_about(constraint.free_axis))
         given = given.reshape(2, 3)[:, along].reshape(6)
     given[weights[:BOX_X] == 0.0] = 0.0
     largest = max(given[POSITION].max() * ready.size, given[ROTATION].max())
@@ -203,8 +201,21 @@ def _order(turn: FloatArray) -> npt.NDArray[np.intp]:
     return order
 
 
-def _frame_about(axis: Triple) -> FloatArray:
-    """Return a rotation (4, 4) with the axis as its third column."""
+def move_tip(ready: PreparedChain, tip_T_frame: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return `exact` and `ends` of a chain with another frame of its last link as the tip.
+
+    Args:
+        ready: The chain.
+        tip_T_frame: (4, 4).
+    """
+    exact, ends = ready.exact.copy(), ready.ends.copy()
+    ends[1] = ends[1] @ tip_T_frame
+    exact[-1, ORIGIN] = ends[1].reshape(12)
+    return exact, ends
+
+
+def frame_about(axis: Triple) -> FloatArray:
+    """Return a rotation (4, 4) with the axis, of any length but zero, as its third column."""
     frame = np.eye(4)
     z = np.array(axis) / math.hypot(*axis)
     x = np.empty(3)

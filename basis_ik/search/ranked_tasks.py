@@ -25,17 +25,18 @@ import numpy.typing as npt
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.levels_kernel import descend_levels
+from basis_ik.search.limb_kernel import Residual
 from basis_ik.search.pose_search_kernel import MARGIN, begin_anew, begin_inside
 from basis_ik.search.prepare import golden_steps
-from basis_ik.search.prepared_chain import ROTATION_WEIGHT
-from basis_ik.search.proof_kernel import distance_and_angle, place_exactly
+from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.residuals_kernel import (
     FIRST_ROW,
     KIND,
-    LOOK,
-    POSE,
     POSITION_GOAL,
-    ROWS,
+    POSITION_ROWS,
+    ROTATION_GOAL,
+    ROTATION_ROWS,
+    TASK_COLUMNS,
     WEIGHTS,
     TaskArrays,
 )
@@ -58,16 +59,16 @@ class RankedTask:
     """One task on one limb.
 
     Attributes:
-        kind: POSE or LOOK.
+        residual: The kind of its residual.
         limb: (m + 1, 16) as `proof_kernel.place_exactly` takes it, its VARIABLE an index into the
-            variables of all limbs; of LOOK the tip's z axis is the ray.
-        weights: (12,), see `search.residuals_kernel.evaluate`.
+            variables of all limbs.
+        weights: (12,), what the residual makes of them.
         goal: (4, 4), likewise.
         level: 0 is the most important.
         tolerances: Of position [m] and orientation [rad].
     """
 
-    kind: int
+    residual: Residual
     limb: FloatArray
     weights: FloatArray
     goal: FloatArray
@@ -78,11 +79,7 @@ class RankedTask:
         """Return the distance [m] and the angle [rad] that are left at q, by forward kinematics."""
         frame = np.empty((3, 4))
         place_exactly(self.limb, q, frame)
-        if self.kind == POSE:
-            return distance_and_angle(frame, self.goal, self.weights)
-        way = self.goal[:3, 3] - frame[:, 3]
-        across = np.cross(frame[:, 2], way)
-        return 0.0, float(np.arctan2(np.sqrt(across @ across), frame[:, 2] @ way))
+        return self.residual.miss(frame, self.goal, self.weights)
 
     def is_met(self, q: FloatArray) -> bool:
         """Return whether what is wanted is left within the tolerances."""
@@ -98,11 +95,6 @@ class RankedTask:
                 self.tolerances, (self.weights[POSITION], self.weights[ROTATION]), strict=True
             )
         )  # type: ignore[return-value]
-
-
-def look_weights() -> FloatArray:
-    """Return the weights (12,) of a LOOK task: its position is free."""
-    return np.array([0.0] * 3 + [ROTATION_WEIGHT] * 2 + [0.0] * 7)
 
 
 @dataclass(frozen=True)
@@ -146,19 +138,19 @@ class Ranked:
         lengths = [len(task.limb) for task in self.tasks]
         self.starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
         self.goals = np.array([task.goal for task in self.tasks])
-        self.packed = np.zeros((len(self.tasks), 16))
+        self.packed = np.zeros((len(self.tasks), TASK_COLUMNS))
         levels, row, thresholds = [], 0, []
         for index, task in enumerate(self.tasks):
             if index == 0 or task.level != self.tasks[index - 1].level:
                 levels.append(row)
-            arrival, packed = task.arrival(), self.packed[index]
-            packed[KIND], packed[FIRST_ROW] = task.kind, row
-            packed[WEIGHTS:POSITION_GOAL] = task.weights
-            if task.kind == LOOK:
-                packed[WEIGHTS] = task.weights[WRX]
-            packed[POSITION_GOAL:] = arrival if task.kind == POSE else (arrival[1], 0.0)
+            arrival, packed, residual = task.arrival(), self.packed[index], task.residual
+            packed[KIND], packed[FIRST_ROW] = residual.number, row
+            packed[POSITION_ROWS] = residual.position_rows
+            packed[ROTATION_ROWS] = residual.rotation_rows
+            packed[POSITION_GOAL], packed[ROTATION_GOAL] = arrival
+            packed[WEIGHTS:] = task.weights
             thresholds += [threshold for threshold in arrival if threshold > 0.0]
-            row += ROWS[task.kind]
+            row += residual.position_rows + residual.rotation_rows
         self.rows = row
         self.slack = min(thresholds)
         self.levels = np.array([*levels, row, *([row + n] if self.pull.any() else [])], np.int64)
@@ -166,6 +158,22 @@ class Ranked:
     def together(self, start: FloatArray) -> Descent:
         """Descend with all tasks at once, as if none were more important than another."""
         return self._descend(start, np.array([0, self.rows], np.int64))
+
+    def search(self, seed: FloatArray, restarts: int) -> tuple[Descent, int, int]:
+        """Search for positions that meet all tasks; else return those that leave least altogether.
+
+        Returns:
+            The descent that ended there; steps of all descents; number of the last start.
+        """
+        best, steps = self.together(self.start(0, seed)), 0
+        for number in range(restarts + 1):
+            ended = best if number == 0 else self.together(self.start(number, seed))
+            steps += ended.steps
+            if self.all_met(ended.q):
+                return ended, steps, number
+            if ended.costs < best.costs:
+                best = ended
+        return best, steps, restarts
 
     def in_order(self, start: FloatArray, iterations: int = ITERATIONS) -> Descent:
         """Descend level by level, in at most so many iterations each."""

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.search.closed_form import QUICK, ClosedForm, closed_form
 from basis_ik.search.closed_form_axes import JOINTS, candidates
-from basis_ik.search.closed_form_kernel import AWAY, KIND, MOST, OFF, SOFT
+from basis_ik.search.closed_form_kernel import KIND, MAX_BRANCHES, MISFIT, MISFIT_DISTANCE, SLACK
 from basis_ik.search.redundant_form_kernel import SplitChain, sample_self_motion
 from basis_ik.search.tables_kernel import COLUMNS, LOWER, ORIGIN, UPPER, VARIABLE
 
@@ -61,11 +61,9 @@ class RedundantForm(NamedTuple):
             [rad].
         """
         inner = self.split.order[: -len(self.fixed)].astype(np.intp)
-        found = np.empty((MOST * grid[..., 0].size, len(seed) + 1))
-        count = sample_self_motion(
-            self.split, self.form.rows, np.ascontiguousarray(variables[inner, :COLUMNS]), target,
-            seed.copy(), grid, found, apart, bound,
-        )  # fmt: skip
+        found = np.empty((MAX_BRANCHES * grid[..., 0].size, len(seed) + 1))
+        split = self.split._replace(variables=np.ascontiguousarray(variables[inner, :COLUMNS]))
+        count = sample_self_motion(split, target, seed.copy(), grid, found, apart, bound)
         return found[:count, :-1], found[:count, -1]
 
 
@@ -92,24 +90,23 @@ def redundant_form(exact: FloatArray, variables: FloatArray, size: float) -> Red
         six = free[before : before + JOINTS]
         between = slice(int(six[0]), int(six[-1]) + 1)
         fixed = numbers[np.setdiff1d(free, six)]
-        split, inner = _split(exact, between, fixed)
-        form = closed_form(
-            inner, variables[numbers[between], :COLUMNS], size, families=(candidates,)
-        )
+        parts, inner = _split(exact, between, fixed)
+        own = variables[numbers[between], :COLUMNS]
+        form = closed_form(inner, own, size, families=(candidates,))
         if form is not None and form.kernels is QUICK:
-            form.rows[KIND, SOFT] = max(form.rows[KIND, SOFT], SOFTER)
-            found.append(RedundantForm(form, split, fixed))
-    return min(found, key=lambda each: each.form.rows[OFF, AWAY], default=None)
+            form.rows[KIND, SLACK] = max(form.rows[KIND, SLACK], SOFTER)
+            found.append(RedundantForm(form, SplitChain(*parts, form.rows, own), fixed))
+    return min(found, key=lambda each: each.form.rows[MISFIT, MISFIT_DISTANCE], default=None)
 
 
 def _split(
     exact: FloatArray, between: slice, fixed: NDArray[np.intp]
-) -> tuple[SplitChain, FloatArray]:
-    """Take a chain apart; return it, and the joints `between` as a chain of its own."""
+) -> tuple[tuple[FloatArray, FloatArray, FloatArray], FloatArray]:
+    """Return the first fields of a `SplitChain`, and the joints `between` as a chain."""
     end = np.zeros((1, exact.shape[1]))
     end[0, ORIGIN] = np.eye(3, 4).reshape(12)
     lead = np.vstack([exact[: between.start], end])
     inner = np.vstack([exact[between], end])
     inner[:-1, VARIABLE] = np.arange(len(inner) - 1)
     order = np.hstack([exact[between, VARIABLE], fixed])
-    return SplitChain(lead, exact[between.stop :].copy(), order), inner
+    return (lead, exact[between.stop :].copy(), order), inner

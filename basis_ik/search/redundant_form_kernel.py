@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from basis_ik.numerics.arrays import FloatArray
 from basis_ik.numerics.jit import helper, jit
-from basis_ik.search.closed_form_kernel import ERROR, MOST, find_branches, form_goal
-from basis_ik.search.closed_form_search_kernel import drive_branch, hold_locked
+from basis_ik.search.closed_form_kernel import ERROR, MAX_BRANCHES, find_branches, form_goal
+from basis_ik.search.closed_form_search_kernel import assign_variables, clamp_seed
 from basis_ik.search.pose_search_kernel import take_shortest_turns
 from basis_ik.search.proof_kernel import place_exactly
 from basis_ik.search.tables_kernel import LOWER, UPPER
@@ -49,6 +49,10 @@ class SplitChain(NamedTuple):
     order: FloatArray
     """(k + d,) numbers of the variables: of those between, then of the fixed ones that have room
     between their limits."""
+    form: FloatArray
+    """(27, 3) of the joints between, see `closed_form_kernel.find_branches`."""
+    variables: FloatArray
+    """(k, 8) of these."""
 
 
 @helper
@@ -114,30 +118,29 @@ def turn_inside(variables: FloatArray, seed: FloatArray, branch: FloatArray) -> 
 
 @helper
 def keep_branches(
-    split: SplitChain, form: FloatArray, variables: FloatArray, target: FloatArray,
-    seed: FloatArray, q: FloatArray, found: FloatArray, kept: int, bound: float,
+    split: SplitChain, target: FloatArray, seed: FloatArray, q: FloatArray, found: FloatArray,
+    kept: int, bound: float,
 ) -> int:  # fmt: skip
     """Write the positions with the fixed joints as in q (n,); return how many there are then.
 
     Args:
         split: The chain.
-        form: (27, 3) of the joints between, see `closed_form_kernel.find_branches`.
-        variables: (k, 8) of these.
-        target: (4, 4) that these are to reach.
-        seed: (k,) likewise.
+        target: (4, 4) that the joints between are to reach.
+        seed: (k,) of these.
         q: (n,).
         found: (most, n + 1) result: positions, and by how much the worst joint is outside its
             limits [rad].
         kept: How many rows of it are in use.
         bound: By how much they may be outside [rad].
     """
-    angles, branch, n = np.empty((MOST, ERROR + 1)), np.empty(variables.shape[0]), q.shape[0]
+    form, variables, n = split.form, split.variables, q.shape[0]
+    angles, branch = np.empty((MAX_BRANCHES, ERROR + 1)), np.empty(variables.shape[0])
     count, _ = find_branches(form, form_goal(form, target, 0.0, seed), angles)
     for i in range(count):
         if isnan(angles[i, 0]):  # a wrist that cannot be turned so
             continue
-        hold_locked(variables, seed, branch)
-        drive_branch(form, seed, angles[i], branch)
+        clamp_seed(variables, seed, branch)
+        assign_variables(form, seed, angles[i], branch)
         excess = turn_inside(variables, seed, branch)
         if excess > bound:
             continue
@@ -187,8 +190,8 @@ def mark_least(found: FloatArray, ends: IntArray, apart: float, least: BoolArray
 
 @jit
 def sample_self_motion(
-    split: SplitChain, form: FloatArray, variables: FloatArray, target: FloatArray,
-    q: FloatArray, grid: FloatArray, found: FloatArray, apart: float, bound: float,
+    split: SplitChain, target: FloatArray, q: FloatArray, grid: FloatArray, found: FloatArray,
+    apart: float, bound: float,
 ) -> int:  # fmt: skip
     """Write positions that reach a target with the fixed joints on a grid, least outside limits.
 
@@ -197,8 +200,6 @@ def sample_self_motion(
 
     Args:
         split: The chain.
-        form: (27, 3) of the joints between, see `closed_form_kernel.find_branches`.
-        variables: (k, 8) of these.
         target: (4, 4) root_T_target.
         q: (n,) within the limits: near which joints are turned; overwritten.
         grid: (boxes, rows, columns, d) values of the fixed joints.
@@ -212,15 +213,15 @@ def sample_self_motion(
     """
     boxes, rows, columns = grid.shape[0], grid.shape[1], grid.shape[2]
     ends, inner = np.empty((boxes, rows, columns, 2), np.int64), np.empty((4, 4))
-    seed, kept = np.empty(variables.shape[0]), 0
-    for k in range(variables.shape[0]):
+    seed, kept = np.empty(split.variables.shape[0]), 0
+    for k in range(split.variables.shape[0]):
         seed[k] = q[int(split.order[k])]
     for b in range(boxes):
         for r in range(rows):
             for c in range(columns):
                 fix_joints(split, target, grid[b, r, c], q, inner)
                 ends[b, r, c, 0] = kept
-                kept = keep_branches(split, form, variables, inner, seed, q, found, kept, bound)
+                kept = keep_branches(split, inner, seed, q, found, kept, bound)
                 ends[b, r, c, 1] = kept
     least, count = np.empty(kept, np.bool_), 0
     mark_least(found, ends, apart, least)

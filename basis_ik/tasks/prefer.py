@@ -22,16 +22,15 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.look.look_at import as_triple
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import FloatArray, as_three
 from basis_ik.pose.solve import Solution, solve
 from basis_ik.pose.solve_all import solve_all
 from basis_ik.search.arguments import Positions, Target, as_positions, as_target, count
 from basis_ik.search.pose_constraint import PoseConstraint, constrain
-from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, take_shortest_turns
+from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
+from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH, take_shortest_turns
 from basis_ik.search.prepare import prepared
 from basis_ik.search.ranked_tasks import Descent, Ranked, RankedTask
-from basis_ik.search.residuals_kernel import POSE
 from basis_ik.search.tables_kernel import ORIGIN
 from basis_ik.transforms.checks import read_only
 from basis_ik.transforms.rigid import RigidTransform
@@ -132,7 +131,7 @@ def solve_pole(
         ChainError: The link is not on the chain.
     """
     ready, target = prepared(chain), as_target("target", target)
-    point = as_triple("pole", pole)
+    point = as_three("pole", pole, LARGEST_LENGTH)
     joint, joint_T_link = chain.joint_T_link(link)
     if joint < 0:
         raise SolveArgumentError("link", link, "a link that a joint of the chain moves")
@@ -147,7 +146,7 @@ def solve_pole(
     if not found[0].success:
         return found[0]
     task = _as_task(chain, target, constraint, tolerances)
-    hint = RankedTask(POSE, limb, ready.position, goal, 1, tolerances)
+    hint = RankedTask(POSE_RESIDUAL, limb, ready.position, goal, 1, tolerances)
     return _best(Ranked([task, hint], ready.variables), task, found, start)
 
 
@@ -179,7 +178,7 @@ def _as_task(
     tolerances: tuple[float, float],
 ) -> RankedTask:
     ready, weights, goal = constrain(prepared(chain), constraint, target._m)
-    return RankedTask(POSE, ready.exact, weights, goal, 0, tolerances)
+    return RankedTask(POSE_RESIDUAL, ready.exact, weights, goal, 0, tolerances)
 
 
 def _best(

@@ -111,7 +111,7 @@ def solve_tasks(
         start = wish
     pull = np.array([float(posture is not None and name in posture) for name in problem.names])
     ranked = Ranked(problem.ranked, problem.variables, wish, pull)
-    best, steps, number = _search(ranked, start, 0 if problem.hopeless() else restarts)
+    best, steps, number = ranked.search(start, 0 if problem.hopeless() else restarts)
     if not ranked.all_met(best.q) or pull.any():
         best, more = _in_order(ranked, start, wish, best.q)
         steps += more
@@ -131,19 +131,6 @@ def warm_up(model: RobotModel, tip: str) -> None:
     """
     far = RigidTransform.from_rpy(0.0, 0.0, 0.0, [1e3, 0.0, 0.0])
     solve_tasks(model, [PoseTask(tip, far)], max_restarts=0)
-
-
-def _search(ranked: Ranked, seed: FloatArray, restarts: int) -> tuple[Descent, int, int]:
-    """Search for positions that meet all tasks; else return those that leave least altogether."""
-    best, steps = ranked.together(ranked.start(0, seed)), 0
-    for number in range(restarts + 1):
-        ended = best if number == 0 else ranked.together(ranked.start(number, seed))
-        steps += ended.steps
-        if ranked.all_met(ended.q):
-            return ended, steps, number
-        if ended.costs < best.costs:
-            best = ended
-    return best, steps, restarts
 
 
 def _in_order(
@@ -169,9 +156,8 @@ def _outcome(problem: Problem, index: int, q: FloatArray, starts: int) -> Outcom
     away, turned = task.miss(q)
     if task.is_met(q):
         return Outcome(Verdict.REACHED, away, turned, REACHED)
-    alone = problem.alone(index, q)
-    reason = alone.reason
-    if alone.success:
+    reason = problem.alone(index, q)
+    if reason.verdict is Verdict.REACHED:
         turn = turned if task.weights[WRX] > 0.0 else 0.0
         missing = away if task.weights[WX] > 0.0 else 0.0
         reason = Reason(Verdict.OTHER_TASKS, missing, turn, starts=starts + 1)

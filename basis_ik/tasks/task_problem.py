@@ -18,26 +18,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from basis_ik.errors import SolveArgumentError
-from basis_ik.look.look_at import as_triple, look_at, with_ray
-from basis_ik.numerics.arrays import FloatArray
-from basis_ik.pose.solve import Solution, solve
+from basis_ik.look.look_at import look_at, with_ray
+from basis_ik.numerics.arrays import FloatArray, as_three
+from basis_ik.pose.solve import solve
 from basis_ik.search.arguments import Target, as_target, bad_target, count
+from basis_ik.search.limb_kernel import PackedTask
+from basis_ik.search.look_residual_kernel import LOOK_RESIDUAL
 from basis_ik.search.pose_constraint import PoseConstraint, Triple, constrain, weigh
+from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
 from basis_ik.search.pose_search_kernel import LARGEST_ANGLE, LARGEST_LENGTH
 from basis_ik.search.prepare import prepared
-from basis_ik.search.ranked_tasks import RankedTask, join_variables, look_weights, renumbered
-from basis_ik.search.residuals_kernel import LOOK, POSE
-from basis_ik.search.tables_kernel import BOX, WX
+from basis_ik.search.prepared_chain import ROTATION_WEIGHT, PreparedChain
+from basis_ik.search.ranked_tasks import Ranked, RankedTask, join_variables, renumbered
+from basis_ik.search.tables_kernel import BOX, WRX, WRY, WX
+from basis_ik.verdict import REACHED, Reason, Verdict
 
 if TYPE_CHECKING:
     from basis_ik.robot.chain import Chain
     from basis_ik.robot.robot import RobotModel
+
+STARTS_ALONE = 20  # of a task that no other solver explains
+
+
+@runtime_checkable
+class Task(Protocol):
+    """What `solve_tasks` takes."""
+
+    @property
+    def tip(self) -> str:
+        """The link."""
+
+    @property
+    def priority(self) -> int:
+        """0 is the most important."""
+
+    def pack(self, name: str, ready: PreparedChain) -> PackedTask:
+        """Return the task as kernels take it.
+
+        Args:
+            name: Its own, for errors.
+            ready: The chain to the tip.
+
+        Raises:
+            SolveArgumentError: An attribute of wrong kind, shape or range.
+        """
 
 
 @dataclass(frozen=True)
@@ -56,6 +86,15 @@ class PoseTask:
     target: Target
     constraint: PoseConstraint | None = None
     priority: int = 0
+
+    def pack(self, name: str, ready: PreparedChain) -> PackedTask:
+        """Return the task as kernels take it; see `Task`."""
+        target, weights = as_target(f"{name}.target", self.target), weigh(ready, self.constraint)
+        narrowed, _, goal = constrain(ready, self.constraint, target._m)
+        if not (np.abs(goal[:3]) <= LARGEST_LENGTH).all():
+            raise bad_target(f"{name}.target", target)
+        radius = float(np.linalg.norm(weights[BOX])) if weights[WX] > 0.0 else np.inf
+        return PackedTask(POSE_RESIDUAL, narrowed.exact, weights, goal, radius)
 
 
 @dataclass(frozen=True)
@@ -76,8 +115,13 @@ class LookTask:
     origin: Triple = (0.0, 0.0, 0.0)
     priority: int = 0
 
-
-Task = PoseTask | LookTask
+    def pack(self, name: str, ready: PreparedChain) -> PackedTask:
+        """Return the task as kernels take it; see `Task`."""
+        exact = with_ray(ready, self.axis, self.origin).exact
+        weights, goal = np.zeros(12), np.eye(4)
+        weights[WRX], weights[WRY] = ROTATION_WEIGHT, ROTATION_WEIGHT
+        goal[:3, 3] = as_three(f"{name}.point", self.point, LARGEST_LENGTH)
+        return PackedTask(LOOK_RESIDUAL, exact, weights, goal, np.inf)
 
 
 class Problem:
@@ -100,13 +144,15 @@ class Problem:
         if not tasks:
             raise SolveArgumentError("tasks", tasks, "at least one task")
         for index, task in enumerate(tasks):
-            if not isinstance(task, (PoseTask, LookTask)):
-                raise SolveArgumentError(f"tasks[{index}]", task, "a PoseTask or a LookTask")
+            if not isinstance(task, Task):
+                required = "a task, such as a PoseTask or a LookTask"
+                raise SolveArgumentError(f"tasks[{index}]", task, required)
         self.model, self.tasks, self.tolerances = model, tasks, tolerances
         self.chains = [_chain(model, root, task.tip) for task in tasks]
         limbs = [(chain.joint_names, prepared(chain).variables) for chain in self.chains]
         self.names, self.variables = join_variables(limbs)
-        self.ranked = [self._rank(index) for index in range(len(tasks))]
+        ranked = [self._rank(index) for index in range(len(tasks))]
+        self.ranked, self.radii = [each[0] for each in ranked], [each[1] for each in ranked]
         middles: dict[str, float] = {}
         for chain in self.chains:
             middles |= dict(zip(chain.joint_names, prepared(chain).middle, strict=True))
@@ -133,15 +179,9 @@ class Problem:
 
     def hopeless(self) -> bool:
         """Return whether a position is farther away than its limb is long."""
-        for task, chain in zip(self.ranked, self.chains, strict=True):
-            ready = prepared(chain)
-            if task.kind == POSE and task.weights[WX] > 0.0:
-                far = float(np.linalg.norm(task.goal[:3, 3] - ready.ends[0, :, 3]))
-                if far > ready.reach + np.linalg.norm(task.weights[BOX]) + self.tolerances[0]:
-                    return True
-        return False
+        return any(self._too_far(index) > 0.0 for index in range(len(self.tasks)))
 
-    def alone(self, index: int, q: FloatArray) -> Solution:
+    def alone(self, index: int, q: FloatArray) -> Reason:
         """Return what a task comes to with no other beside it, from q."""
         task, chain = self.tasks[index], self.chains[index]
         seed = q[[self.names.index(name) for name in chain.joint_names]]
@@ -149,27 +189,33 @@ class Problem:
             return look_at(
                 chain, task.point, seed, axis=task.axis, origin=task.origin,
                 angle_tolerance=self.tolerances[1],
-            )  # fmt: skip
-        return solve(
-            chain, task.target, seed, constraint=task.constraint,
-            position_tolerance=self.tolerances[0], orientation_tolerance=self.tolerances[1],
-        )  # fmt: skip
+            ).reason  # fmt: skip
+        if isinstance(task, PoseTask):
+            return solve(
+                chain, task.target, seed, constraint=task.constraint,
+                position_tolerance=self.tolerances[0], orientation_tolerance=self.tolerances[1],
+            ).reason  # fmt: skip
+        if self._too_far(index) > 0.0:
+            return Reason(Verdict.TOO_FAR, self._too_far(index), proven=True)
+        ranked = self.ranked[index]
+        best, _, last = Ranked([ranked], self.variables).search(q, STARTS_ALONE - 1)
+        if ranked.is_met(best.q):
+            return REACHED
+        return Reason(Verdict.BUDGET_SPENT, *ranked.miss(best.q), starts=last + 1)
 
-    def _rank(self, index: int) -> RankedTask:
-        task, chain = self.tasks[index], self.chains[index]
-        ready, level = prepared(chain), count(f"tasks[{index}].priority", task.priority, 0)
-        if isinstance(task, LookTask):
-            ready = with_ray(ready, task.axis, task.origin)
-            kind, weights, goal = LOOK, look_weights(), np.eye(4)
-            goal[:3, 3] = as_triple(f"tasks[{index}].point", task.point)
-        else:
-            target = as_target(f"tasks[{index}].target", task.target)
-            kind, weights = POSE, weigh(ready, task.constraint)
-            ready, _, goal = constrain(ready, task.constraint, target._m)
-            if not (np.abs(goal[:3]) <= LARGEST_LENGTH).all():
-                raise bad_target(f"tasks[{index}].target", target)
-        limb = renumbered(ready.exact, chain.joint_names, self.names)
-        return RankedTask(kind, limb, weights, goal, level, self.tolerances)
+    def _rank(self, index: int) -> tuple[RankedTask, float]:
+        """Return a task, and its radius as `PackedTask` has it."""
+        task, chain, name = self.tasks[index], self.chains[index], f"tasks[{index}]"
+        level = count(f"{name}.priority", task.priority, 0)
+        residual, limb, weights, goal, radius = task.pack(name, prepared(chain))
+        limb = renumbered(limb, chain.joint_names, self.names)
+        return RankedTask(residual, limb, weights, goal, level, self.tolerances), radius
+
+    def _too_far(self, index: int) -> float:
+        """Return by how much a task's goal is beyond the reach of its limb [m], or less than 0."""
+        ready, goal = prepared(self.chains[index]), self.ranked[index].goal
+        far = float(np.linalg.norm(goal[:3, 3] - ready.ends[0, :, 3]))
+        return far - (ready.reach + self.radii[index] + self.tolerances[0])
 
 
 _chains: WeakKeyDictionary[RobotModel, dict[tuple[str, str], Chain]] = WeakKeyDictionary()

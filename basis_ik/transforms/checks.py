@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from basis_ik.errors import BasisIkError
-from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.arrays import FloatArray, as_reals
 
 _Array = TypeVar("_Array", bound=npt.NDArray[Any])
 
@@ -100,10 +100,10 @@ def real_array(name: str, value: npt.ArrayLike) -> FloatArray:
     Raises:
         ShapeError: It is not an array of real numbers.
     """
-    try:
-        return np.array(value, np.float64, order="C")
-    except (TypeError, ValueError):
-        raise ShapeError(name, "(...)", type(value).__name__) from None
+    array = as_reals(value)
+    if array is None:
+        raise ShapeError(name, "(...)", type(value).__name__)
+    return array
 
 
 def finite_array(name: str, value: npt.ArrayLike, *shape: int) -> FloatArray:

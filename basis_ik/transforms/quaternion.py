@@ -35,10 +35,8 @@ def xyzw_from_matrix(rotation: FloatArray) -> FloatArray:
         Unit quaternion (x, y, z, w), shape (4,). Of q and −q, the one with w > 0; if w is 0, the
         one whose first non-zero element is positive.
     """
-    w, x, y, z = mat2quat(rotation).tolist()
-    xyzw = np.array((x, y, z, w))
-    leading = w if w != 0.0 else next(value for value in (x, y, z) if value != 0.0)
-    return -xyzw if leading < 0.0 else xyzw
+    w, x, y, z = wxyz_from_matrix(rotation).tolist()
+    return np.array((x, y, z, w))
 
 
 def wxyz_from_matrix(rotation: FloatArray) -> FloatArray:
@@ -48,6 +46,8 @@ def wxyz_from_matrix(rotation: FloatArray) -> FloatArray:
         rotation: Rotation matrix, shape (3, 3).
 
     Returns:
-        Unit quaternion (w, x, y, z), shape (4,).
+        Unit quaternion (w, x, y, z), shape (4,), of the same sign as that of `xyzw_from_matrix`.
     """
-    return np.asarray(mat2quat(rotation))
+    wxyz: FloatArray = np.asarray(mat2quat(rotation))
+    leading = next(value for value in wxyz.tolist() if value != 0.0)
+    return -wxyz if leading < 0.0 else wxyz

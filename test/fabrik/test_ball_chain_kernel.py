@@ -22,8 +22,8 @@ from from_python import from_python
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from basis_ik.fabrik.arc_kernel import arc, arc_half_angle
-from basis_ik.fabrik.ball_chain_kernel import bone_lengths, sweep_chain
+from basis_ik.fabrik.arc_kernel import arc_half_angle, lay_on_arc
+from basis_ik.fabrik.ball_chain_kernel import bone_lengths, sweep_ball_chain
 from basis_ik.fabrik.free_reach_kernel import (
     NOT_FINITE,
     REACHED,
@@ -34,8 +34,8 @@ from basis_ik.fabrik.free_reach_kernel import (
 )
 from basis_ik.fabrik.lean_kernel import descent, lean, slope
 
-arc, arc_half_angle, descent, lean, slope = map(
-    from_python, (arc, arc_half_angle, descent, lean, slope)
+lay_on_arc, arc_half_angle, descent, lean, slope = map(
+    from_python, (lay_on_arc, arc_half_angle, descent, lean, slope)
 )
 
 NOTHING = np.empty(0)
@@ -93,7 +93,7 @@ def test_a_sweep_is_the_papers(seed):
     lengths = np.random.default_rng(seed).uniform(0.1, 2.0, 5)
     p, target = chain(lengths, seed), 2.0 * direction(seed)
     expected = textbook_sweep(textbook_sweep(p, lengths, target), lengths, target)
-    residual, used = sweep_chain(p, lengths, target, 1e-300, 2, NOTHING)
+    residual, used = sweep_ball_chain(p, lengths, target, 1e-300, 2, NOTHING)
     assert used == 2
     np.testing.assert_allclose(p, expected, atol=1e-12)
     assert residual == pytest.approx(np.linalg.norm(expected[-1] - target), abs=1e-12)
@@ -104,7 +104,7 @@ def test_sweeps_never_lose_ground_and_keep_the_bones(seed):
     lengths = np.random.default_rng(seed).uniform(0.1, 2.0, 5)
     p, target = chain(lengths, seed), 0.9 * lengths.sum() * direction(seed)
     record = np.full(31, np.nan)
-    residual, used = sweep_chain(p, lengths, target, 1e-9, 30, record)
+    residual, used = sweep_ball_chain(p, lengths, target, 1e-9, 30, record)
     seen = record[: used + 1]
     assert np.all(np.diff(seen) <= 1e-12)
     assert seen[-1] == residual
@@ -116,13 +116,15 @@ def test_sweeps_never_lose_ground_and_keep_the_bones(seed):
 @pytest.mark.parametrize("n", [2, 5])
 def test_a_straight_chain_leaves_the_line_that_holds_it(n, inside):
     p = chain(np.ones(n), 0, bend=0.0)
-    residual, _ = sweep_chain(p, np.ones(n), np.array([inside * n, 0.0, 0.0]), 1e-5, 5000, NOTHING)
+    residual, _ = sweep_ball_chain(
+        p, np.ones(n), np.array([inside * n, 0.0, 0.0]), 1e-5, 5000, NOTHING
+    )
     assert residual <= 1e-5
 
 
 def test_coincident_joints_do_not_divide_by_zero():
     p = np.zeros((4, 3))
-    residual, _ = sweep_chain(p, np.ones(3), np.array([0.5, 1.0, 0.2]), 1e-6, 500, NOTHING)
+    residual, _ = sweep_ball_chain(p, np.ones(3), np.array([0.5, 1.0, 0.2]), 1e-6, 500, NOTHING)
     assert np.isfinite(p).all()
     assert residual <= 1e-6
     np.testing.assert_allclose(lengths_of(p), 1.0, rtol=1e-12)
@@ -130,7 +132,7 @@ def test_coincident_joints_do_not_divide_by_zero():
 
 def test_a_target_on_an_inner_joint_does_not_divide_by_zero():
     p = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.5]])
-    residual, _ = sweep_chain(p, lengths_of(p), np.array([1.0, 1.0, 0.0]), 1e-6, 500, NOTHING)
+    residual, _ = sweep_ball_chain(p, lengths_of(p), np.array([1.0, 1.0, 0.0]), 1e-6, 500, NOTHING)
     assert residual <= 1e-6
     assert np.isfinite(p).all()
 
@@ -138,7 +140,7 @@ def test_a_target_on_an_inner_joint_does_not_divide_by_zero():
 def test_sweeps_stop_when_nothing_more_is_won():
     # Two bones that cannot come nearer than 1 m to a target in their void.
     p = chain([2.0, 1.0], 3)
-    residual, used = sweep_chain(
+    residual, used = sweep_ball_chain(
         p, np.array([2.0, 1.0]), np.array([0.1, 0.0, 0.0]), 1e-9, 10**6, NOTHING
     )
     assert used < 5000
@@ -147,7 +149,7 @@ def test_sweeps_stop_when_nothing_more_is_won():
 
 def test_the_budget_is_kept():
     p = chain(np.ones(50), 0, bend=0.0)
-    _, used = sweep_chain(p, np.ones(50), np.array([49.0, 5.0, 0.0]), 1e-12, 7, NOTHING)
+    _, used = sweep_ball_chain(p, np.ones(50), np.array([49.0, 5.0, 0.0]), 1e-12, 7, NOTHING)
     assert used == 7
 
 
@@ -177,7 +179,7 @@ def test_an_arc_ends_at_its_chord_with_all_joints_on_one_circle(lengths, share):
     guides[:, 3] = np.array(lengths) / sum(lengths)
     least = max(0.0, 2.0 * guides[:, 3].max() - 1.0)
     chord = least + share * (1.0 - least)
-    passes = arc(guides, chord)
+    passes = lay_on_arc(guides, chord)
     assert passes <= 60
     np.testing.assert_allclose(np.linalg.norm(guides[:, :3], axis=1), 1.0, rtol=1e-14)
     # Flat and folded arcs hang on square roots: half the digits there, all of them elsewhere.
@@ -236,7 +238,7 @@ def test_sharing_turns_the_bones_least(seed, chord):
     np.testing.assert_allclose(tip_of(guides), [chord, 0.0, 0.0], atol=1e-11)
     # Any other chain with the same ends, here one swept there by FABRIK, has turned further.
     other = np.vstack([np.zeros((1, 3)), np.cumsum(before[:, :3] * before[:, 3:], axis=0)])
-    sweep_chain(other, before[:, 3].copy(), np.array([chord, 0.0, 0.0]), 1e-12, 3000, NOTHING)
+    sweep_ball_chain(other, before[:, 3].copy(), np.array([chord, 0.0, 0.0]), 1e-12, 3000, NOTHING)
     swept = guides_of(other)[:, :3]
     ours = (before[:, 3] * ((guides - before)[:, :3] ** 2).sum(axis=1)).sum()
     theirs = (before[:, 3] * ((swept - before[:, :3]) ** 2).sum(axis=1)).sum()

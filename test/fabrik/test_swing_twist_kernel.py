@@ -28,15 +28,15 @@ from basis_ik.fabrik.swing_twist_kernel import (
     HINGE,
     about,
     between,
+    clamp_angle,
     clamp_joint,
     clamp_tilt,
+    conjugate,
     from_swing_twist,
     hinge_angle,
-    inverse,
-    nearest_angle,
+    multiply,
     nearest_on_ellipse,
-    product,
-    rotated,
+    rotate,
     swing_twist,
 )
 
@@ -47,11 +47,11 @@ from basis_ik.fabrik.swing_twist_kernel import (
     clamp_tilt,
     from_swing_twist,
     hinge_angle,
-    inverse,
-    nearest_angle,
+    conjugate,
+    clamp_angle,
     nearest_on_ellipse,
-    product,
-    rotated,
+    multiply,
+    rotate,
     swing_twist,
 ) = map(
     from_python,
@@ -62,11 +62,11 @@ from basis_ik.fabrik.swing_twist_kernel import (
         clamp_tilt,
         from_swing_twist,
         hinge_angle,
-        inverse,
-        nearest_angle,
+        conjugate,
+        clamp_angle,
         nearest_on_ellipse,
-        product,
-        rotated,
+        multiply,
+        rotate,
         swing_twist,
     ),
 )
@@ -87,7 +87,7 @@ def unit(seed):
 
 
 def matrix(q):
-    return np.array([rotated(q, *row) for row in np.eye(3).tolist()]).T
+    return np.array([rotate(q, *row) for row in np.eye(3).tolist()]).T
 
 
 def same_rotation(a, b):
@@ -97,8 +97,8 @@ def same_rotation(a, b):
 @given(SEEDS, SEEDS)
 def test_products_and_inverses_are_those_of_matrices(a, b):
     p, q = quaternion(a), quaternion(b)
-    np.testing.assert_allclose(matrix(product(p, q)), matrix(p) @ matrix(q), atol=1e-14)
-    np.testing.assert_allclose(matrix(inverse(p)), matrix(p).T, atol=1e-15)
+    np.testing.assert_allclose(matrix(multiply(p, q)), matrix(p) @ matrix(q), atol=1e-14)
+    np.testing.assert_allclose(matrix(conjugate(p)), matrix(p).T, atol=1e-15)
     assert np.linalg.det(matrix(p)) == pytest.approx(1.0)
 
 
@@ -106,7 +106,7 @@ def test_products_and_inverses_are_those_of_matrices(a, b):
 def test_between_is_the_smallest_rotation(a, b):
     u, v = unit(a), unit(b)
     q = between(u, v)
-    np.testing.assert_allclose(rotated(q, *u), v, atol=1e-12)
+    np.testing.assert_allclose(rotate(q, *u), v, atol=1e-12)
     assert np.dot(q[1:], u) == pytest.approx(0.0, abs=1e-12)
     assert q[0] >= 0.0
 
@@ -114,7 +114,7 @@ def test_between_is_the_smallest_rotation(a, b):
 @pytest.mark.parametrize("u", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.6, 0.0, -0.8)])
 def test_between_opposite_directions_is_a_half_turn(u):
     opposite = tuple(-x for x in u)
-    np.testing.assert_allclose(rotated(between(u, opposite), *u), opposite, atol=1e-15)
+    np.testing.assert_allclose(rotate(between(u, opposite), *u), opposite, atol=1e-15)
 
 
 @given(SEEDS)
@@ -126,7 +126,7 @@ def test_swing_and_twist_split_a_rotation(seed):
     assert angle <= math.pi + 1e-15
     assert abs(twist) <= math.pi + 1e-15
     # The tilt says where the bone leans.
-    bone = rotated(q, 0.0, 0.0, 1.0)
+    bone = rotate(q, 0.0, 0.0, 1.0)
     expected = [math.sin(angle) * x / angle, math.sin(angle) * y / angle, math.cos(angle)]
     np.testing.assert_allclose(bone, expected, atol=1e-12)
 
@@ -141,7 +141,7 @@ def test_swing_and_twist_at_the_corners():
 @given(st.floats(-30.0, 30.0), st.floats(-4.0, 4.0), st.floats(0.0, 6.0))
 def test_nearest_angle_is_nearest_on_the_circle(angle, lower, width):
     upper = lower + width
-    found = nearest_angle(angle, lower, upper)
+    found = clamp_angle(angle, lower, upper)
     assert lower <= found <= upper
 
     def apart(other):
@@ -182,7 +182,7 @@ def test_a_ball_allows_the_nearest_swing_and_twist(seed, frame_seed):
     bounds = np.array([0.4, 0.9, 0.2, 0.6, -0.3, 0.5])
     frame, turn = quaternion(frame_seed), quaternion(seed)
     allowed = clamp_joint(turn, BALL, bounds, NO_AXIS, frame)
-    x, y, twist = swing_twist(product(inverse(frame), product(allowed, frame)))
+    x, y, twist = swing_twist(multiply(conjugate(frame), multiply(allowed, frame)))
     assert bounds[4] - 1e-12 <= twist <= bounds[5] + 1e-12
     a = bounds[0] if x >= 0 else bounds[2]
     b = bounds[1] if y >= 0 else bounds[3]
@@ -196,7 +196,7 @@ def test_a_hinge_allows_its_axis_only(seed, axis_seed):
     axis, turn = np.array(unit(axis_seed)), quaternion(seed)
     bounds = np.array([0.0, 0.0, 0.0, 0.0, -0.5, 1.2])
     allowed = clamp_joint(turn, HINGE, bounds, axis, AT_REST)
-    np.testing.assert_allclose(rotated(allowed, *axis), axis, atol=1e-14)
+    np.testing.assert_allclose(rotate(allowed, *axis), axis, atol=1e-14)
     assert -0.5 - 1e-12 <= hinge_angle(allowed, axis) <= 1.2 + 1e-12
     best = max(abs(np.dot(about(*axis, t), turn)) for t in np.linspace(-0.5, 1.2, 100))
     assert abs(np.dot(allowed, turn)) >= best - 1e-9

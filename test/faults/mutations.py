@@ -709,7 +709,7 @@ MUTATIONS = tuple(
             "pose/diagnosis.py",
             "FEWEST_STARTS = ",
             "FEWEST_STARTS = 0 * ",
-            ("test/pose/test_solve_verdicts.py::test_few_steps_or_starts_support_no_claim",),
+            ("test/pose/test_solve_verdicts.py::test_few_steps_or_starts_give_budget_spent",),
         ),
         (
             "a missing direction has no verdict",
@@ -763,8 +763,8 @@ MUTATIONS = tuple(
         (
             "BUDGET_SPENT is reported as TOO_FAR",
             "pose/solve.py",
-            "        reason = Reason(Verdict.BUDGET_SPENT, away, turn, starts=last + 1)",
-            "        reason = Reason(Verdict.TOO_FAR, away, turn, starts=last + 1)",
+            "        reason = Reason(Verdict.BUDGET_SPENT, position_error, turn, starts=last + 1)",
+            "        reason = Reason(Verdict.TOO_FAR, position_error, turn, starts=last + 1)",
             (59,),
         ),
         (
@@ -1172,16 +1172,14 @@ MUTATIONS = tuple(
         _warn(f"is corrupt""",
             """    except ZeroDivisionError as error:
         _warn(f"is corrupt""",
-            ("test/numerics/test_jit.py::test_a_cache_that_was_cut_off_is_written_anew_and_told",),
+            ("test/numerics/test_jit.py::test_a_truncated_cache_is_rewritten_with_a_warning",),
         ),
         (
             "a cache that cannot be written ends the program",
             "numerics/jit.py",
             "    except OSError as error:  # the disk is full",
             "    except ZeroDivisionError as error:",
-            (
-                "test/numerics/test_jit.py::test_where_the_cache_cannot_be_written_kernels_still_compile_and_say_so",
-            ),
+            ("test/numerics/test_jit.py::test_with_a_full_disk_kernels_compile_with_a_warning",),
         ),
         (
             "late periods are not counted",

@@ -24,7 +24,7 @@ from basis_ik.motion import profile_kernel as kernels
 from basis_ik.motion.profile_kernel import SEGMENTS
 
 plan = from_python(kernels.plan)
-extent = from_python(kernels.extent)
+extent = from_python(kernels.position_range)
 after = from_python(kernels.after)
 
 MOVES = sample(3000)

@@ -280,9 +280,8 @@ def test_lanes_go_aside_and_to_where_the_arm_is_free(robot, monkeypatch, name, n
         ladder = path_search.Ladder(chain, poses, motion[0], bound, None, (1e-6, 1e-6))
         return len(ladder.climb(motion[0]))
 
-    def go(*arguments):
-        manner = ONWARD if arguments[9] == without else arguments[9]
-        return go_along(*arguments[:9], manner, *arguments[10:])
+    def go(chain, waypoints, lane, manner, *rest):
+        return go_along(chain, waypoints, lane, ONWARD if manner == without else manner, *rest)
 
     assert climb() == len(poses)
     monkeypatch.setattr(path_search, "go_along", go)

@@ -16,6 +16,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from closed_arms import chain_of
@@ -42,12 +44,12 @@ class Way:
     def go(self, manner, aside=None, variables=None, previous=None):
         """Return the rows (k, n) that were reached."""
         ready, first = self.ready, self.motion[0].copy()
+        chain = ready.fields if variables is None else replace(ready, variables=variables).fields
         rows, side = np.empty((len(self.goals) - 1, self.n)), np.zeros(self.n)
         reached = go_along(
-            ready.exact, ready.joints, ready.variables if variables is None else variables,
-            ready.ends, ready.full, self.goals[1:], first if previous is None else previous, first,
-            self.bound, manner, side if aside is None else aside.copy(), rows, ready.new_work(),
-            TOLERANCE, TOLERANCE,
+            chain, (ready.full, self.goals[1:], TOLERANCE, TOLERANCE),
+            (first if previous is None else previous, first, self.bound),
+            manner, side if aside is None else aside.copy(), rows, ready.new_work(),
         )  # fmt: skip
         assert self.keeps(rows[:reached])
         return rows[:reached]

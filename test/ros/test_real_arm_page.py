@@ -70,8 +70,10 @@ def test_parameters_that_are_read_exist():
         assert name in DECLARED, name
 
 
-def test_parameters_to_lower_before_the_start_are_read_only():
-    (reported,) = re.findall(r"lower in it what cannot be changed later: (.*)", PAGE)
+def test_parameters_to_set_before_the_start_are_read_only():
+    (reported,) = re.findall(
+        r"set the read-only parameters to\s+cautious values: (.*?)\n\n", PAGE, re.S
+    )
     names = re.findall(r"`(\w+)", reported)
     assert len(names) == 3
     assert all(DECLARED[name].read_only for name in names)

@@ -21,9 +21,9 @@ import pytest
 from from_python import sample
 
 from basis_ik.robot.robot import RobotModel
+from basis_ik.search.pose_residual_kernel import POSE_RESIDUAL
 from basis_ik.search.prepare import _pack_exact, _pack_variables
 from basis_ik.search.ranked_tasks import Ranked, RankedTask
-from basis_ik.search.residuals_kernel import POSE
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def reach(chain, goal, level, link=None):
     target = np.eye(4)
     target[:2, 3] = goal
     weights = np.array([0.25] * 3 + [0.0] * 9)
-    return RankedTask(POSE, limb, weights, target, level, (1e-6, 1e-6))
+    return RankedTask(POSE_RESIDUAL, limb, weights, target, level, (1e-6, 1e-6))
 
 
 def ranked_for(chain, tasks, posture=None):

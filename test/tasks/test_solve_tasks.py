@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 from basis_ik.errors import SolveArgumentError
 from basis_ik.robot.joint_path import ChainError
 from basis_ik.robot.robot import RobotModel
+from basis_ik.search.distance_residual_kernel import DistanceTask
 from basis_ik.search.pose_constraint import PoseConstraint
 from basis_ik.tasks.solve_tasks import solve_tasks
 from basis_ik.tasks.task_problem import LookTask, PoseTask
@@ -327,6 +328,79 @@ def test_mimic_joints_move_both_tips():
     assert solution.positions == pytest.approx(q, abs=1e-5)
 
 
+def test_a_hand_is_posed_while_the_other_keeps_its_distance():
+    model, rng = torso(), np.random.default_rng(10)
+    origin = np.array([0.1, -0.05, 0.02])
+    for _ in range(20):
+        _, (left, right) = draw(model, HANDS, rng)
+        point = rng.uniform(-1.0, 2.0, 3)
+        distance = float(np.linalg.norm(right.apply(origin) - point))
+        tasks = [
+            PoseTask("left_hand", left),
+            DistanceTask("right_hand", tuple(point), distance, tuple(origin), priority=1),
+        ]
+        solution = solve_tasks(model, tasks)
+        assert solution.success
+        holds(model, solution, HANDS)
+        there = frame(model, solution.positions, "right_hand").apply(origin)
+        assert abs(np.linalg.norm(there - point) - distance) <= 1.001e-6
+        assert off(frame(model, solution.positions, "left_hand"), left)[0] <= 1.001e-6
+
+
+def least_off_distance(point, distance):
+    """Return the least error of a distance that tip b of `planar(1, 1)` comes to, by brute force.
+
+    About the best of a coarse grid of both angles a fine one is tried.
+    """
+    low, high = np.array([-2.0, -1.5]), np.array([2.0, 1.5])
+    first, second = (np.linspace(a, b, 601) for a, b in zip(low, high, strict=True))
+    for _ in range(2):
+        s, b = np.meshgrid(first, second, indexing="ij")
+        x = np.cos(s) + 0.2 * np.sin(s) + np.cos(s + b)
+        y = np.sin(s) - 0.2 * np.cos(s) + np.sin(s + b)
+        error = np.abs(np.hypot(x - point[0], y - point[1]) - distance)
+        best = np.unravel_index(np.argmin(error), error.shape)
+        centre, step = (first[best[0]], second[best[1]]), (first[1] - first[0])
+        first, second = (
+            np.clip(np.linspace(c - step, c + step, 601), *ends)
+            for c, ends in zip(centre, zip(low, high, strict=True), strict=True)
+        )
+    return float(error.min())
+
+
+def test_a_distance_that_cannot_be_kept_is_missed_by_the_least():
+    model, rng, missed = planar(1, 1), np.random.default_rng(11), 0
+    for _ in range(40):
+        point, distance = rng.uniform(-3.0, 3.0, 2), float(rng.uniform(0.05, 2.0))
+        solution = solve_tasks(model, [DistanceTask("b_tip", (*point, 0.0), distance)])
+        expected = least_off_distance(point, distance)
+        outcome = solution.outcomes[0]
+        assert outcome.position_error == pytest.approx(expected, abs=1e-4)
+        assert outcome.orientation_error == 0.0
+        if expected > 1e-3:
+            missed += 1
+            if outcome.reason.proven:  # by the lengths of the links alone
+                assert outcome.verdict is Verdict.TOO_FAR
+                assert 0.0 < outcome.reason.missing <= expected + 1e-4
+            else:
+                assert outcome.verdict is Verdict.BUDGET_SPENT
+                assert outcome.reason.missing == pytest.approx(expected, abs=1e-4)
+        else:
+            assert solution.success
+    assert 5 < missed < 35
+
+
+def test_a_distance_stands_back_behind_other_tasks():
+    model = planar(1, 1)
+    a = frame(model, {"s0": 0.6, "a0": 0.3, "b0": 0.0}, "a_tip")
+    b = frame(model, {"s0": -0.9, "a0": 0.0, "b0": -0.4}, "b_tip").translation
+    tasks = [PoseTask("a_tip", a), DistanceTask("b_tip", tuple(b), 0.1, priority=1)]
+    solution = solve_tasks(model, tasks)
+    assert solution.outcomes[0].verdict is Verdict.REACHED
+    assert solution.outcomes[1].verdict is Verdict.OTHER_TASKS
+    assert solve_tasks(model, tasks[1:]).success
+
+
 def random_tree(rng):
     text, links = "<robot name='random'><link name='base'/>", ["base"]
     for i in range(9):
@@ -400,6 +474,10 @@ def test_bad_arguments_are_refused_by_name():
         ),
         ("tasks[0].point", [LookTask("camera", (0, np.nan, 0))], {}),
         ("axis", [LookTask("camera", (0, 0, 0), axis=(0, 0, 0))], {}),
+        ("tasks[0].point", [DistanceTask("camera", (0, np.nan, 0), 0.1)], {}),
+        ("tasks[0].distance", [DistanceTask("camera", (0, 0, 0), 0.0)], {}),
+        ("tasks[0].distance", [DistanceTask("camera", (0, 0, 0), np.nan)], {}),
+        ("tasks[0].origin", [DistanceTask("camera", (0, 0, 0), 0.1, (0, 0))], {}),
         ("tasks[0].priority", [PoseTask("left_hand", RigidTransform.identity(), None, -1)], {}),
         ("seed", [good], {"seed": {"nothing": 0.0}}),
         ("seed['waist']", [good], {"seed": {"waist": np.nan}}),

@@ -1,0 +1,61 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The residual of a ray that is to meet a point: its rows, and the angle left for the proof."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from basis_ik.numerics.arrays import FloatArray
+from basis_ik.numerics.jit import helper
+from basis_ik.search.limb_kernel import Residual
+from basis_ik.search.tables_kernel import WRX
+
+NEAREST = 1e-9  # [m]: a point nearer to a ray's origin has no direction from there
+
+
+def look_miss(frame: FloatArray, goal: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    """Return 0, and the angle between the tip's z and the direction to the point [rad]."""
+    way = goal[:3, 3] - frame[:, 3]
+    across = np.cross(frame[:, 2], way)
+    return 0.0, float(np.arctan2(np.sqrt(across @ across), frame[:, 2] @ way))
+
+
+LOOK = 1
+LOOK_RESIDUAL = Residual(LOOK, 0, 3, look_miss)
+
+
+@helper
+def look_rows(
+    weights: FloatArray, goal: FloatArray, frame: FloatArray, twists: FloatArray,
+    error: FloatArray, jacobian: FloatArray,
+) -> None:  # fmt: skip
+    """Write three rows: the direction to the point, less that of the ray, the tip's z."""
+    ray, way, weight, far = frame[:, 2], np.empty(3), weights[WRX], 0.0
+    for r in range(3):
+        way[r] = goal[r, 3] - frame[r, 3]
+        far += way[r] * way[r]
+    far = max(sqrt(far), NEAREST)
+    for r in range(3):
+        way[r] /= far
+        error[r] = weight * (way[r] - ray[r])
+    for k in range(twists.shape[0]):
+        along = way[0] * twists[k, 0] + way[1] * twists[k, 1] + way[2] * twists[k, 2]
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            turned = twists[k, 3 + s] * ray[t] - twists[k, 3 + t] * ray[s]
+            jacobian[r, k] = weight * (turned + (twists[k, r] - along * way[r]) / far)

@@ -1,0 +1,115 @@
+# Copyright 2026 basis_ik maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Best efforts: none is worse than what thousands of starts of another method find."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from closed_arms import FEWER, chain_of
+from from_python import from_python
+from hard_arms import ARMS
+
+from basis_ik.pose.best_effort_kernel import is_known, queue_across
+from basis_ik.pose.solve import solve
+from basis_ik.robot.robot import RobotModel
+from basis_ik.search.prepare import prepared
+from basis_ik.transforms.rigid import RigidTransform
+from basis_ik.verdict import Verdict
+
+is_known, queue_across = from_python(is_known), from_python(queue_across)
+
+# Roll, pitch and yaw, position, seed; the least distance [m] and the least angle [rad] there of
+# 3000 starts of `benchmark/brute_force.py`.
+UNREACHABLE = [
+    ("ur5e", [-1.184, 1.376, 1.918], [0.1418, -0.9643, 0.2112],
+     [-1.67, -1.39, -0.49, -1.33, 1.22, -0.58], 0.006959, 1.5176),
+    ("ur5e", [-2.448, -1.036, -0.585], [-0.9849, 0.6092, -0.0898],
+     [-1.44, 0.49, -0.8, -1.82, -2.56, -2.15], 0.216319, 1.5294),
+    ("panda", [-2.796, -0.201, -3.005], [-0.7286, -0.2075, -1.0378],
+     [1.92, -0.29, 0.26, -0.09, -1.51, 2.68, 0.32], 0.693021, 0.4203),
+    ("panda", [0.428, 0.722, 0.899], [-0.8522, -0.4484, 0.0868],
+     [-2.12, 0.61, -1.94, -1.85, 1.24, 2.83, -0.43], 0.046527, 2.5257),
+    ("panda", [-0.626, -0.025, -1.289], [-0.7829, 0.619, 0.8521],
+     [-2.76, 0.16, 2.29, -2.35, -1.7, 0.88, 0.17], 0.177554, 1.1001),
+    ("tiago", [-0.076, 0.67, 0.421], [0.4841, -0.5031, 1.2409],
+     [0.01, 2.31, -0.99, 0.47, 0.17, 0.84, 0.59, 1.04], 0.348324, 0.7879),
+    ("gen3", [-1.601, -0.225, 1.496], [0.0203, 0.0341, 0.184],
+     [2.89, -1.89, -2.77, -1.81, -0.09, -2.04, 1.09], 0.000000, 0.0919),
+    ("youbot", [2.195, -1.243, -1.548], [0.023, -0.0061, 0.091],
+     [-1.1, 1.06, -2.6, 0.07, 0.93], 0.000000, 0.7693),
+]  # fmt: skip
+NAMED = {**ARMS, "youbot": FEWER["youbot"]}
+URDF = Path(__file__).parents[2] / "urdf"
+
+
+@cache
+def named(name):
+    if name in NAMED:
+        return chain_of(*NAMED[name])
+    return RobotModel.from_urdf_file(URDF / f"{name}.urdf").chain()
+
+
+@pytest.mark.parametrize(("name", "rpy", "xyz", "seed", "away", "turned"), UNREACHABLE)
+def test_none_is_worse_than_brute_force(name, rpy, xyz, seed, away, turned):
+    chain = named(name)
+    solution = solve(chain, RigidTransform.from_rpy(*rpy, xyz), seed)
+    assert not solution.success
+    assert solution.position_error <= away + 1.5e-6  # and half a digit of what is stated
+    assert solution.orientation_error <= turned + 1e-3
+
+
+@pytest.mark.parametrize("allowed", [1, 50, 200])
+def test_steps_are_held(allowed):
+    far = RigidTransform.from_rpy(0.1, 0.2, 0.3, (3.0, 0.0, 0.0))
+    solution = solve(named("panda"), far, max_iterations=allowed)
+    assert solution.iterations <= allowed
+    assert solution.verdict in (Verdict.BUDGET_SPENT, Verdict.TOO_FAR)
+
+
+def test_a_position_alone_is_the_nearest():
+    chain = named("panda")
+    rng = np.random.default_rng(3)
+    target = RigidTransform.from_rpy(0, 0, 0, (-0.7286, -0.2075, -1.0378))
+    least = [
+        solve(chain, target, chain.random(rng), position_only=True).position_error
+        for _ in range(20)
+    ]
+    assert max(least) - min(least) <= 1e-6
+
+
+def test_a_joint_at_a_limit_goes_on_from_the_other_one():
+    variables = prepared(named("panda")).variables
+    q = np.array([2.8973, 0.1, -0.2, -1.0, -2.8973, 2.0, 0.3])
+    queue = np.zeros((4, 7))
+    assert queue_across(variables, q, queue, 1) == 3
+    for row, joint in ((1, 0), (2, 4)):
+        assert queue[row, joint] == -q[joint]
+        others = np.arange(7) != joint
+        assert (queue[row, others] == q[others]).all()
+    assert queue_across(variables, q, queue, 4) == 4  # full
+
+
+def test_a_bottom_is_known_whatever_its_turns():
+    variables = prepared(named("ur5e")).variables
+    q = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    turns = np.array([2 * np.pi, 0, 0, -2 * np.pi, 1e-3, 0])
+    known = np.array([q + 1.0, q + turns])
+    assert is_known(variables, q, known, 2)
+    assert not is_known(variables, q, known, 1)
+    assert not is_known(variables, q + 0.02, known, 2)
