@@ -101,9 +101,9 @@ class Point:
 
     def apply(self, tree: TransformTree) -> Applied:
         """Turn the bone."""
-        answer = points_at(tree, self.bone, self.tail, self.target, limit=self.limit)
-        tree.move(self.bone, answer.parent_T_bone)
-        return Applied(answer.verdict, answer.miss)
+        found = points_at(tree, self.bone, self.tail, self.target, limit=self.limit)
+        tree.move(self.bone, found.parent_T_bone)
+        return Applied(found.verdict, found.miss)
 
     def miss(self, tree: TransformTree) -> float:
         """Return the current angle between bone and target [rad]; NaN without a direction."""

@@ -23,7 +23,7 @@ import enum
 
 
 class State(enum.Enum):
-    """What a chain is doing."""
+    """The state of a chain."""
 
     UNCONFIGURED = "no robot"
     INACTIVE = "inactive"

@@ -69,12 +69,12 @@ class Feedback:
 
     @property
     def positions(self) -> FloatArray:
-        """Shape (n,), as they are told now."""
+        """Reported positions, shape (n,) [rad or m]."""
         return self._history[0][1]
 
     @property
     def velocities(self) -> FloatArray:
-        """Shape (n,), as they are told now."""
+        """Reported velocities, shape (n,) [rad/s or m/s]."""
         return self._history[0][2]
 
     def add(self, positions: FloatArray, velocities: FloatArray, dt: float) -> None:

@@ -52,7 +52,7 @@ class Moment(NamedTuple):
 
 
 class Form(NamedTuple):
-    """How the argument of an action's callback is recorded.
+    """The conversions that record the argument of an action's callback.
 
     Attributes:
         pack: Converts it for JSON.

@@ -107,7 +107,7 @@ class Keys:
         self.in_tip, self.factor = False, 1.0
 
     def press(self, key: str, now: float) -> None:
-        """Process a stroke at a time [s]; any key that is no direction ends the motion."""
+        """Process a stroke at a time [s]; any key that is not a direction ends the motion."""
         self._key, self._until = "", 0.0
         if key in DIRECTIONS:
             self._key, self._until = key, now + STROKE

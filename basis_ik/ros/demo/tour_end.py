@@ -77,8 +77,8 @@ class _End:
 
     def _shut_down(self, reason: str) -> Action | None:
         if self._open:
-            told = " ".join(VIEWERS[name] for name in self._open)
-            return None if self._under_way else LogInfo(msg=told)
+            message = " ".join(VIEWERS[name] for name in self._open)
+            return None if self._under_way else LogInfo(msg=message)
         # Only an exception in a launch file gives `ros2 launch` an exit status other than 0.
         if self._failed:
             raise RuntimeError(self._failure)

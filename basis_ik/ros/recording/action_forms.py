@@ -77,7 +77,7 @@ def _head_handle(text: str) -> Any:
 
 
 # A controller's response to a goal, its feedback, and its result.
-RESPONSE = Form(lambda answer: bool(answer.result().accepted), _goal_response)
+RESPONSE = Form(lambda response: bool(response.result().accepted), _goal_response)
 FEEDBACK = Form(lambda message: pack(message.feedback), _feedback)
 END = Form(_pack_end, _end)
 # A PointHead goal, and the handle of an accepted one.

@@ -270,7 +270,7 @@ class Page:
 
 
 class _Listener:
-    """A topic with no content of its own: its messages update other parts."""
+    """A topic whose messages update other parts."""
 
     def __init__(self, node: Node, kind: Any, topic: str, take: Callable[[Any], None]) -> None:
         self._node = node
