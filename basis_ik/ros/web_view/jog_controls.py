@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What buttons and sliders that are held or set ask of an arm; no ROS, no browser."""
+"""Jog commands from held buttons and set sliders, without ROS or a browser."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-HELD = 0.15  # s that a button counts as held after a browser's last word
-PACE = 2.0  # 1/s: speed of a joint, in what it has still to go
-THERE = 2e-3  # rad or m from a slider at which its joint is there
+HOLD_TIMEOUT = 0.15  # s that a button counts as held after a browser's last report
+GAIN = 2.0  # 1/s: a joint's velocity per remaining distance
+TOLERANCE = 2e-3  # rad or m within which a joint has reached its slider
 
 Triple = tuple[float, float, float]
 ZERO = (0.0, 0.0, 0.0)
-STANDING = (ZERO, ZERO)
+ZERO_TWIST = (ZERO, ZERO)
 _AXES: dict[str, Triple] = {
     "+x": (1.0, 0.0, 0.0), "−x": (-1.0, 0.0, 0.0),
     "+y": (0.0, 1.0, 0.0), "−y": (0.0, -1.0, 0.0),
     "+z": (0.0, 0.0, 1.0), "−z": (0.0, 0.0, -1.0),
 }  # fmt: skip
-# Of each button the parts of the linear and of the angular speed.
+# Fractions of the linear and the angular speed for each button.
 DIRECTIONS: dict[str, tuple[Triple, Triple]] = {
     **{f"move {axis}": (vector, ZERO) for axis, vector in _AXES.items()},
     **{f"turn {axis}": (ZERO, vector) for axis, vector in _AXES.items()},
@@ -40,88 +40,90 @@ DIRECTIONS: dict[str, tuple[Triple, Triple]] = {
 
 
 class HeldButton:
-    """The direction of the button that is held; no longer than a browser says so."""
+    """The button that a browser reports as held."""
 
     def __init__(self) -> None:
         self._direction, self._until, self._moves = "", -math.inf, False
 
     def hold(self, direction: str, now: float) -> None:
-        """Note that a browser tells at a time [s] that a button is held."""
-        self._direction, self._until = direction, now + HELD
+        """Record that a browser reports a button as held at a time [s]."""
+        self._direction, self._until = direction, now + HOLD_TIMEOUT
 
     def twist(self, now: float, linear: float, angular: float) -> tuple[Triple, Triple] | None:
-        """Return what is to be sent at a time [s]; after the last twist one that is zero.
+        """Return the twist to send, if any; a release gives one zero twist.
 
         Args:
-            now: The time.
-            linear: Speed [m/s].
+            now: The time [s].
+            linear: Linear speed [m/s].
             angular: Angular velocity [rad/s].
         """
         held = now < self._until
         if not held:
             moved, self._moves = self._moves, False
-            return STANDING if moved else None
+            return ZERO_TWIST if moved else None
         self._moves = True
         (x, y, z), (a, b, c) = DIRECTIONS[self._direction]
         return (x * linear, y * linear, z * linear), (a * angular, b * angular, c * angular)
 
 
-class SetJoint(NamedTuple):
-    """Where a joint is to go.
+class SliderTarget(NamedTuple):
+    """The target of a joint.
 
     Attributes:
-        position: [rad or m].
-        by: The browser that asks.
+        position: Position of its slider [rad or m].
+        browser: Id of the browser that set it.
     """
 
     position: float
-    by: int
+    browser: int
 
 
 class JointSliders:
-    """Joints on their way to where sliders were set.
+    """Moves joints to the positions of their sliders.
 
     Args:
-        speeds: The joints' largest [rad/s or m/s].
-        turning: Those that have no limits: they take the shorter way.
+        speeds: Velocity limits of the joints [rad/s or m/s].
+        turning: Joints without position limits; they take the shorter way.
     """
 
     def __init__(self, speeds: Mapping[str, float], turning: frozenset[str]) -> None:
         self._speeds, self._turning = speeds, turning
-        self._set: dict[str, SetJoint] = {}
+        self._set: dict[str, SliderTarget] = {}
         self._moving: list[str] = []
 
-    def set(self, joint: str, position: float, by: int) -> None:
-        """Note where a browser sets a joint's slider [rad or m]."""
-        self._set[joint] = SetJoint(position, by)
+    def set(self, joint: str, position: float, browser: int) -> None:
+        """Set the target of a joint [rad or m]."""
+        self._set[joint] = SliderTarget(position, browser)
 
     def cancel(self) -> None:
-        """Leave all joints where they are."""
+        """Drop all targets."""
         self._set.clear()
 
     def is_set(self, joint: str) -> bool:
-        """Return whether a joint is on its way."""
+        """Return whether a joint has a target."""
         return joint in self._set
 
     def velocities(
         self, measured: Mapping[str, float], browsers: frozenset[int], scale: float
     ) -> dict[str, float] | None:
-        """Return what is to be sent [rad/s or m/s]; of a joint that is to rest now once a zero.
+        """Return the velocities to send [rad/s or m/s]; None: nothing.
+
+        A joint that has reached or lost its target gets one zero.
 
         Args:
-            measured: Where joints are [rad or m].
-            browsers: Those that are still there; what others have set is dropped.
-            scale: Part of the joints' largest speeds, from 0 to 1.
+            measured: Positions of the joints [rad or m].
+            browsers: Ids of the connected browsers; targets of others are dropped.
+            scale: Fraction of the velocity limits, from 0 to 1.
         """
         velocities = dict.fromkeys(self._moving, 0.0)
-        for joint, (position, by) in list(self._set.items()):
-            left = position - measured.get(joint, math.nan)
+        for joint, (position, browser) in list(self._set.items()):
+            remaining = position - measured.get(joint, math.nan)
             if joint in self._turning:
-                left = math.remainder(left, 2.0 * math.pi)
-            if by not in browsers or not abs(left) > THERE:
+                remaining = math.remainder(remaining, 2.0 * math.pi)
+            if browser not in browsers or not abs(remaining) > TOLERANCE:
                 del self._set[joint]
                 continue
-            most = scale * self._speeds[joint]
-            velocities[joint] = min(max(PACE * left, -most), most)
+            limit = scale * self._speeds[joint]
+            velocities[joint] = min(max(GAIN * remaining, -limit), limit)
         self._moving = list(self._set)
         return velocities or None

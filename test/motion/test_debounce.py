@@ -18,7 +18,7 @@ import itertools
 
 import pytest
 
-from basis_ik.motion.lasting import LASTS, Lasting
+from basis_ik.motion.debounce import HOLD_TIME, Debounced
 from basis_ik.verdict import Reason, Verdict
 
 LIMIT = Reason(Verdict.LIMIT, joint="elbow", bound=1.0)
@@ -27,8 +27,8 @@ PERIOD = 0.01
 
 
 def reported(found):
-    lasting = Lasting()
-    return [lasting.update(each, k * PERIOD) for k, each in enumerate(found)]
+    debounced = Debounced()
+    return [debounced.update(each, k * PERIOD) for k, each in enumerate(found)]
 
 
 def changes(logged):
@@ -45,13 +45,13 @@ def test_an_intermittent_reason_is_shown_without_flicker(between):
 @pytest.mark.parametrize("then", [None, OTHER])
 def test_a_reason_is_cleared_after_a_while(then):
     logged = reported([LIMIT] * 10 + [then] * 50)
-    count = 10 + round(LASTS / PERIOD) - 1
+    count = 10 + round(HOLD_TIME / PERIOD) - 1
     assert logged == [LIMIT] * count + [then] * (60 - count)
 
 
 def test_a_reset_clears_the_reason():
-    lasting = Lasting()
-    assert lasting.update(LIMIT, 0.0) is LIMIT
-    lasting.reset()
-    assert lasting.shown is None
-    assert lasting.update(None, 0.01) is None
+    debounced = Debounced()
+    assert debounced.update(LIMIT, 0.0) is LIMIT
+    debounced.reset()
+    assert debounced.shown is None
+    assert debounced.update(None, 0.01) is None

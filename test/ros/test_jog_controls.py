@@ -12,17 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Buttons that are held and sliders that are set on the page: what they ask of an arm."""
+"""Jog commands from held buttons and set sliders."""
 
 import math
 
 import pytest
 
-from basis_ik.ros.web_view.jog_keys import (
+from basis_ik.ros.web_view.jog_controls import (
     DIRECTIONS,
-    HELD,
-    STANDING,
-    THERE,
+    HOLD_TIMEOUT,
+    TOLERANCE,
+    ZERO_TWIST,
     HeldButton,
     JointSliders,
 )
@@ -37,15 +37,15 @@ def test_there_is_a_button_for_each_direction():
     assert DIRECTIONS["turn −y"] == ((0.0, 0.0, 0.0), (0.0, -1.0, 0.0))
 
 
-def test_a_button_moves_the_tip_as_long_as_a_browser_says_so():
+def test_a_button_moves_the_tip_while_a_browser_reports_it():
     button = HeldButton()
     assert button.twist(0.0, 0.2, 0.5) is None
     button.hold("move −x", 1.0)
     assert button.twist(1.0, 0.2, 0.5) == ((-0.2, 0.0, 0.0), (0.0, 0.0, 0.0))
     button.hold("turn +z", 1.1)
-    assert button.twist(1.1 + 0.99 * HELD, 0.2, 0.5) == ((0.0, 0.0, 0.0), (0.0, 0.0, 0.5))
-    assert button.twist(1.1 + HELD, 0.2, 0.5) == STANDING  # once
-    assert button.twist(1.1 + HELD, 0.2, 0.5) is None
+    assert button.twist(1.1 + 0.99 * HOLD_TIMEOUT, 0.2, 0.5) == ((0.0, 0.0, 0.0), (0.0, 0.0, 0.5))
+    assert button.twist(1.1 + HOLD_TIMEOUT, 0.2, 0.5) == ZERO_TWIST  # once
+    assert button.twist(1.1 + HOLD_TIMEOUT, 0.2, 0.5) is None
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_joint_goes_to_its_slider_and_stops_there(sliders):
     assert sliders.velocities({"a": 0.0}, HERE, 0.25) == {"a": 0.5}
     assert sliders.velocities({"a": 0.9}, HERE, 1.0) == {"a": pytest.approx(0.2)}
     assert sliders.velocities({"a": 3.0}, HERE, 1.0) == {"a": -2.0}
-    assert sliders.velocities({"a": 1.0 - 0.9 * THERE}, HERE, 1.0) == {"a": 0.0}
+    assert sliders.velocities({"a": 1.0 - 0.9 * TOLERANCE}, HERE, 1.0) == {"a": 0.0}
     assert not sliders.is_set("a")
     assert sliders.velocities({"a": 1.0}, HERE, 1.0) is None
 
@@ -80,7 +80,7 @@ def test_a_joint_without_limits_takes_the_shorter_way(sliders):
     assert sliders.velocities({"a": -3.0, "turning": 3.0}, HERE, 1.0)["a"] == 2.0
 
 
-def test_what_a_browser_has_set_is_dropped_when_it_goes(sliders):
+def test_targets_of_a_closed_browser_are_dropped(sliders):
     sliders.set("a", 1.0, 1)
     sliders.set("b", 1.0, 2)
     everybody = frozenset({1, 2})
@@ -97,7 +97,7 @@ def test_a_joint_that_is_not_measured_is_left_alone(sliders, measured):
     assert not sliders.is_set("a")
 
 
-def test_all_joints_can_be_left_where_they_are(sliders):
+def test_all_targets_can_be_dropped(sliders):
     sliders.set("a", 1.0, 1)
     sliders.velocities({"a": 0.0}, HERE, 1.0)
     sliders.cancel()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Status messages about a motion, without flicker."""
+"""Debounces status messages about a motion."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from math import inf
 
 from basis_ik.verdict import Reason
 
-LASTS = 0.3  # s
+HOLD_TIME = 0.3  # s
 
 
-class Lasting:
-    """Keeps a reason on display until it has been absent for a while.
+class Debounced:
+    """A reason that stays on display until it has been absent for a while.
 
-    Near a joint's limit a jogged tip stops in one period and creeps on in the next.
+    Without this it would flicker: near a joint's limit, a jogged tip alternately stops and creeps.
 
     Attributes:
-        shown: The reason on display; None: none.
+        shown: The reason on display, or None.
     """
 
     def __init__(self) -> None:
@@ -44,9 +44,9 @@ class Lasting:
         """Return the reason to display.
 
         Args:
-            found: The present reason; None: none.
-            now: Time of any steady clock [s].
+            found: The current reason, or None.
+            now: Time on any steady clock [s].
         """
-        if found == self.shown or self.shown is None or now - self._seen >= LASTS:
+        if found == self.shown or self.shown is None or now - self._seen >= HOLD_TIME:
             self.shown, self._seen = found, now
         return self.shown
