@@ -79,6 +79,26 @@ def _fitted(axis: FloatArray, bone: Vector, wanted: Vector, otherwise: float) ->
 
 
 @helper
+def _hinged(
+    s: Skeleton, j: int, bone: Vector, wanted: Vector, turn: Quaternion, sense: float
+) -> Quaternion:
+    """Rotation about joint j's hinge, within its bounds, that brings a bone nearest to a direction.
+
+    Args:
+        s: The tree.
+        j: The joint's bone.
+        bone: At rest, in the coordinates of what does not move.
+        wanted: Where it is to point, likewise.
+        turn: The joint's rotation, kept where every angle is as good.
+        sense: 1 if the bone is the child, −1 if it is the parent, which turns the other way.
+    """
+    axis = s.axes[j]
+    angle = sense * _fitted(axis, bone, wanted, sense * hinge_angle(turn, axis))
+    angle = clamp_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
+    return about(axis[0], axis[1], axis[2], sense * angle)
+
+
+@helper
 def _allowed_by_parent(
     s: Skeleton, parent: Quaternion, j: int, aimed: Quaternion, along: Vector
 ) -> Quaternion:
@@ -87,9 +107,7 @@ def _allowed_by_parent(
     if s.kinds[j] == HINGE:
         bone = (s.bones[j, 0], s.bones[j, 1], s.bones[j, 2])
         wanted = rotate(conjugate(parent), along[0], along[1], along[2])
-        angle = _fitted(s.axes[j], bone, wanted, hinge_angle(turn, s.axes[j]))
-        angle = clamp_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
-        return multiply(parent, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], angle))
+        return multiply(parent, _hinged(s, j, bone, wanted, turn, 1.0))
     frame = load(s.frames, j)
     return multiply(parent, clamp_joint(turn, s.kinds[j], s.bounds[j], s.axes[j], frame))
 
@@ -103,9 +121,7 @@ def _allowed_by_child(
     if s.kinds[j] == HINGE:
         bone = (s.bones[i, 0], s.bones[i, 1], s.bones[i, 2])
         wanted = rotate(conjugate(child), along[0], along[1], along[2])
-        angle = -_fitted(s.axes[j], bone, wanted, -hinge_angle(turn, s.axes[j]))
-        angle = clamp_angle(angle, s.bounds[j, LOWER], s.bounds[j, UPPER])
-        return multiply(child, about(s.axes[j, 0], s.axes[j, 1], s.axes[j, 2], -angle))
+        return multiply(child, _hinged(s, j, bone, wanted, turn, -1.0))
     frame = load(s.frames, j)
     allowed = clamp_joint(turn, s.kinds[j], s.bounds[j], s.axes[j], frame)
     return multiply(child, conjugate(allowed))

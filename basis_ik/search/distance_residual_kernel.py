@@ -93,6 +93,8 @@ class DistanceTask:
         goal[:3, 3] = as_three(f"{name}.point", self.point, LARGEST_LENGTH)
         weights[WX] = ready.full[WX]
         weights[TO_KEEP] = as_length(f"{name}.distance", self.distance, LARGEST_LENGTH)
+        origin = as_three(f"{name}.origin", self.origin, LARGEST_LENGTH)
         link = limb[-1, ORIGIN].reshape(3, 4)
-        link[:, 3] += link[:, :3] @ as_three(f"{name}.origin", self.origin, LARGEST_LENGTH)
-        return PackedTask(DISTANCE_RESIDUAL, limb, weights, goal, float(weights[TO_KEEP]))
+        link[:, 3] += link[:, :3] @ origin
+        radius = float(weights[TO_KEEP] + np.linalg.norm(origin))
+        return PackedTask(DISTANCE_RESIDUAL, limb, weights, goal, radius)
