@@ -40,7 +40,7 @@ LARGEST = (
 )  # fmt: skip
 
 
-class WorkerError(BasisIkError):
+class KilledError(BasisIkError):
     """A compiling process was killed."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ def run(out: TextIO) -> None:
         out: Receives the progress: a bar on a terminal, otherwise a line for each step.
 
     Raises:
-        WorkerError: A process was killed.
+        KilledError: A process was killed.
     """
     steps = all_steps()
     workers = min(os.cpu_count() or 1, MOST_WORKERS)
@@ -139,7 +139,7 @@ def compile_in_processes(make: Callable[[], Sequence[Step]], workers: int, out: 
         out: Receives the progress.
 
     Raises:
-        WorkerError: A process was killed. Exceptions of a step are passed on.
+        KilledError: A process was killed. Exceptions of a step are passed on.
     """
     display, steps, ready = _Display(out), make(), set[str]()
     context = multiprocessing.get_context("spawn")
@@ -165,7 +165,7 @@ def compile_in_processes(make: Callable[[], Sequence[Step]], workers: int, out: 
         for process in multiprocessing.active_children():
             process.kill()  # the compiler cannot be interrupted
         if isinstance(error, BrokenProcessPool):
-            raise WorkerError from None
+            raise KilledError from None
         raise
     finally:
         pool.shutdown(cancel_futures=True)

@@ -57,7 +57,7 @@ def solve_all(
     *,
     constraint: PoseConstraint | None = None,
     prefer: Preference = Preference.NEAREST,
-    starts: int = 100,
+    starts: int = 300,
     distinct: float = 0.05,
     position_tolerance: float = 1e-6,
     orientation_tolerance: float = 1e-6,
@@ -65,9 +65,9 @@ def solve_all(
     """Find all distinct solutions of a pose, the preferred one first.
 
     For an arm with a closed form (docs/algorithms.md) these are all solutions, each with the turns
-    nearest to the seed. Any other arm is solved from many starts. With six joints it has at most 16
-    solutions, which a few hundred starts usually find; a redundant arm has a continuum, and these
-    are samples of it. If there are none, `solve` explains why.
+    nearest to the seed. Any other arm, and any near a singularity, is solved from many starts. With
+    six joints it has at most 16 solutions, which a few hundred starts usually find; a redundant arm
+    has a continuum, and these are samples of it. If there are none, `solve` explains why.
 
     Args:
         chain: The chain.

@@ -17,10 +17,10 @@
 For a given angle of joint 1, joints 2 to 4 bring the intersection of the last axes to its position
 in four ways, here called elbows, some of which may be complex. Each elbow leaves a residual: the
 angle between axis 5 and the goal of axis 6 differs from that between the axes. The four residuals
-are multiplied, and a factor is added that vanishes where an elbow goes to infinity. The product is
-real and smooth even where two elbows merge and vanish: a trigonometric polynomial of degree twelve
-in the angle of joint 1. So 32 values determine it, and its zeros are the solutions. (Elias and Wen,
-IK-Geo, 2022, search along each real elbow for changes of sign.)
+are multiplied together, and by a factor that vanishes where an elbow goes to infinity. The product
+is real and smooth even where two elbows merge and vanish: a trigonometric polynomial of degree
+twelve in the angle of joint 1. So 32 values determine it, and its zeros are the solutions. (Elias
+and Wen, IK-Geo, 2022, search along each real elbow for changes of sign.)
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ Found = tuple[int, int, int, float, float]
 
 BAD_SEED, BAD_TARGET, OUT_OF_REACH = -2, -3, -4
 GO_ON = -1  # instead of the first start's number: continue after a call that ended SPENT
-LIMITS, FREE_TURNS, UNBOUNDED = 0.0, 1.0, 2.0  # see `set_bounds`; integer constants would be types
+LIMITS, FREE_TURNS, UNBOUNDED = 0.0, 1.0, 2.0  # see `set_bounds`; integers would be a type each
 LARGEST_ANGLE = 1e5  # [rad]; the resolution of a double is worse than 1e-11 rad beyond it
 LARGEST_TOLERANCE = 1e6  # [m] or [rad]
 LARGEST_LENGTH = 1e6  # [m]; the resolution of a double is worse than 1e-10 m beyond it

@@ -66,7 +66,7 @@ LOWER_UPPER = slice(0, 2)
 WX, WY, WZ = 0, 1, 2  # of the position [1/m]; all above 0, or all 0: the position is free
 WRX, WRY, WRZ = 3, 4, 5  # of the rotation [1/rad]; all 0: free; only WRZ 0: z is a free axis
 BOX_X, BOX_Y, BOX_Z = 6, 7, 8  # deadband of the position, ± [m]; may be infinite
-BOX_RX, BOX_RY, BOX_RZ = 9, 10, 11  # deadband of the rotation vector, ± [rad]
+BOX_RX, BOX_RY, BOX_RZ = 9, 10, 11  # deadband of the rotation vector, ± [rad]; may be infinite
 POSITION, ROTATION, BOX, ROTATION_BOX = slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)
 
 # `work` (n + 2 m + 3, 12): workspace. Its first n rows belong to the variables:

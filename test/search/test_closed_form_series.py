@@ -235,6 +235,18 @@ def test_an_arm_without_a_spherical_wrist_has_more_than_eight_branches(named):
     assert 8 < most <= 16 or IS_PLAIN
 
 
+def test_near_a_singularity_further_starts_find_the_branches_that_the_form_leaves_open(named):
+    chain = named("fanuc_crx10ia")
+    truth = np.array([-3.274415, 2.899934, 4.690693, 3.078412, 3.095464, -2.982625])
+    target = closed_arms.place(chain, truth)  # three solutions within 0.003 rad of joint 1
+    branches, margin = branches_of(chain, target, truth)
+    assert len(branches) < 16
+    assert not margin > CLEAR
+    found = np.array([s.positions for s in solve_all(chain, RigidTransform.from_matrix(target))])
+    assert len(found) == 16
+    assert apart(found, truth).min() < 1e-6
+
+
 def test_a_slightly_different_arm_uses_its_form_without_proofs():
     rng = np.random.default_rng(9)
     chain = chain_of(*closed_arms.random_arm("meet_5_6", rng, 2.0, 1e-3))
