@@ -54,7 +54,7 @@ from basis_ik.search.tables_kernel import (
 
 OWN, BEST = 0, 1  # rows of the results: what the seed leads to, and the best of all
 ALONE, FREELY, FIRMLY, FIRMEST = 0, 1, 2, 3  # rows of the weights, see `find_best_effort`
-STARTS, MORE = 24, 8  # starts that are made at least; and more for each joint beyond six
+STARTS, MORE = 24, 16  # starts that are made at least; and more for each joint beyond six
 AGAIN = 2  # more starts, for each that was needed until the best so far was found
 MOST_STARTS = 120
 SLACK = 0.3  # of the tolerance: by how much a position held by weights may be off the nearest
