@@ -51,7 +51,7 @@ FEWEST_STARTS = 20  # below it, nothing is claimed about a target
 STARTS_BY_ERROR = 0.5  # over the best scout's weighted error: how many starts are worth making
 LIFTED_STARTS = 40  # which is at least this where no limits are in force
 PERSISTENCE = 250  # at most this there, and at least where only limits stand in the way
-NEARLY = 1e-3  # weighted error of a scout that may be on a slow way to where the arm is singular
+NEARLY = 1e-3  # weighted error of what may be on a slow way to where the arm is singular
 FINISHING = 300  # more steps for it
 STEPS_PER_POINT = 15  # that must be left for a point of the grid over the spare joints
 FEW = 4  # starts from this grid that are worth Newton's method
@@ -165,7 +165,7 @@ class Diagnosis:
 
         Its margin is of first order, which is not enough where joints move the tip alike.
         """
-        if self.closed is None:
+        if self.closed is None or self._error(self.best_effort()) > NEARLY:
             return False
         effort = self._settle(self.best_effort().q[None], self.ready.full[None])[0]
         length, angle = self.tolerances
